@@ -62,12 +62,12 @@ server-tests: install  ## take MLflow servers and a PostgreSQL of their own away
 isolated: install  ## make the environments of RecBole, LensKit and RecTools (minutes, 4 GB) and test them
 	RECGAUGE_REQUIRE_PEERS=1 $(BIN)/python -m pytest -m isolated $(ARGS)
 
-clusters: $(VENV)-clusters/.installed  ## run sweeps on a Ray of two nodes and, where Debian's slurm-wlm and munge are, on a Slurm
+clusters: $(VENV)-clusters/.installed  ## run sweeps and judge lists on a Ray of two nodes, on Dask and Spark and, where Debian's slurm-wlm and munge are, on a Slurm
 	$(<D)/bin/python -m pytest -m clusters tests/clusters tests/e2e/test_pages.py -p no:cacheprovider $(ARGS)
 
 $(VENV)-clusters/.installed: pyproject.toml constraints.txt
 	test -x $(@D)/bin/pip || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[test,ray,slurm,dask]"
+	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[test,ray,slurm,dask,spark]"
 	@touch $@
 
 differential: differential-metrics differential-models differential-export  ## compare metrics, models, statistics and exported files live with other libraries

@@ -1,6 +1,7 @@
 """Lists in Spark, judged where they are: the users of a bucket are a part, and the parts are merged here.
 
-spark-submit examples/spark_evaluate.py LISTS TRUTH N_ITEMS; both are Parquet, users are whole numbers.
+PYSPARK_PYTHON=python spark-submit examples/spark_evaluate.py LISTS TRUTH N_ITEMS; both are Parquet, users are
+whole numbers.
 """
 
 import sys
