@@ -15,6 +15,7 @@ from recgauge.comparison.resampling import Rounded, bootstrap_means, bootstrap_p
 from recgauge.comparison.results import Comparison, MetricComparison
 from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
 from recgauge.errors import ConfigError, listed
+from recgauge.utils.checks import LongArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,13 +144,7 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     results: list[MetricComparison] = []
     notes: list[str] = []
     for table in tables:
-        if procedure.baseline is not None and procedure.baseline not in table.runs:
-            raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(table.runs)}.")
-        if procedure.baseline is None and (pairs := comb(len(table.runs), 2)) > _MOST_PAIRS:
-            raise ConfigError(
-                f"compare: {len(table.runs)} runs make {pairs:,} pairs, of which at most {_MOST_PAIRS:,} are "
-                "compared. Name a baseline, which the others are then compared with, or compare fewer runs."
-            )
+        check_runs(table.runs, procedure)
         found = _compare_table(table, procedure)
         results += found
         notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
@@ -157,15 +152,33 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
 
 
+def check_runs(runs: Sequence[str], procedure: Procedure) -> None:
+    """Refuse one run alone, an unknown baseline, and more pairs than can be compared."""
+    if len(runs) < 2:
+        raise ConfigError(f"compare: at least two runs are needed, got {listed(runs) or 'none'}.")
+    if procedure.baseline is not None and procedure.baseline not in runs:
+        raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(runs)}.")
+    if procedure.baseline is None and (pairs := comb(len(runs), 2)) > _MOST_PAIRS:
+        raise ConfigError(
+            f"compare: {len(runs)} runs make {pairs:,} pairs, of which at most {_MOST_PAIRS:,} are "
+            "compared. Name a baseline, which the others are then compared with, or compare fewer runs."
+        )
+
+
+def few_users(metrics: Sequence[str], n_users: LongArray) -> ConfigError:
+    """Return the error that no metric has two users with a value in every run."""
+    return ConfigError(
+        "compare: a metric needs at least two users who have a value in every run; "
+        + ", ".join(f"{metric}: {n}" for metric, n in zip(metrics, n_users, strict=True))
+        + "."
+    )
+
+
 def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricComparison]:
     n_complete = np.isfinite(table.values).all(axis=1).sum(axis=1)
     usable = np.flatnonzero(n_complete >= 2)
     if not len(usable):
-        raise ConfigError(
-            "compare: a metric needs at least two users who have a value in every run; "
-            + ", ".join(f"{metric}: {n}" for metric, n in zip(table.metrics, n_complete, strict=True))
-            + "."
-        )
+        raise few_users(table.metrics, n_complete)
     rounded = Rounded.of(table.contributions[usable])
     means = flips = None
     exact = False

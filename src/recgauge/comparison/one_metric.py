@@ -1,15 +1,18 @@
 """One metric on one data set: every run's mean, every pair's difference."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from recgauge.comparison.claims import metric_claims
 from recgauge.comparison.procedure import Procedure, Test
 from recgauge.comparison.resampling import bootstrap_interval, normal_interval
-from recgauge.comparison.results import MetricComparison, Pair, RunRow
+from recgauge.comparison.results import MetricComparison, Pair, Repeats, RunRow
 from recgauge.comparison.tests_of_pairs import (
     benjamini_hochberg,
     compact_letters,
@@ -27,7 +30,8 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.utils.checks import DoubleArray
 
 _BLOCK_BYTES = 1 << 25  # of the statistics of all pairs at once: memory must not grow with resamples x pairs
-_ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
+ROUNDING = 1e-12
+"""Of the largest value: two sums of the same terms in another order differ by less."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,108 +63,175 @@ class Resamples:
     rounding: float
 
 
+class Difference(NamedTuple):
+    """Two runs of one metric, a - b, before the decision: see `Pair`."""
+
+    mean: float
+    low: float
+    high: float
+    deviation: float  # of the users' differences
+    p: dict[str, float]
+    better: float
+    equal: float
+    worse: float
+    p_folds: float | None = None
+
+
+@dataclass(eq=False)
+class Measured(ABC):
+    """Runs by one metric, from values of users or from sums over them; what is told of them follows."""
+
+    dataset: str
+    metric: str
+    runs: tuple[str, ...]
+    higher_is_better: bool
+    procedure: Procedure
+
+    @property
+    @abstractmethod
+    def n_users(self) -> int:
+        """How many users have a value in every run."""
+
+    @abstractmethod
+    def mean(self, run: int) -> float:
+        """Return the number of a run."""
+
+    @abstractmethod
+    def interval(self, run: int) -> tuple[float, float]:
+        """Return the interval of a run's number."""
+
+    @abstractmethod
+    def difference(self, a: int, b: int) -> Difference:
+        """Return two runs compared."""
+
+    def repeats(self, run: int) -> Repeats | None:
+        """Return what there is of several seeds and folds."""
+        return None
+
+    def corrected(
+        self, chosen: Sequence[tuple[int, int]], found: Sequence[Difference]
+    ) -> tuple[DoubleArray, float]:
+        """Return corrected p-values, and the t from which on a single pair would have differed."""
+        first = np.array([one.p[self.procedure.tests[0]] for one in found])
+        level = self.procedure.alpha
+        if self.procedure.correction == "holm":
+            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_users - 1)
+        adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
+        return adjusted, student_quantile(1 - level / 2, self.n_users - 1)
+
+    def compared(self, n_left_out: int, *, over_rows: bool = False) -> MetricComparison:
+        """Return the leaderboard, the pairs, letters and claims."""
+        means = [self.mean(run) for run in range(len(self.runs))]
+        sign = 1.0 if self.higher_is_better else -1.0
+        order = sorted(range(len(means)), key=lambda run: (-sign * means[run], run))
+        places = sorted(set(means), reverse=self.higher_is_better)
+        rows = [
+            RunRow(
+                self.runs[run],
+                means[run],
+                *self.interval(run),
+                self.n_users,
+                is_best=means[run] == places[0],
+                is_second=len(places) > 1 and means[run] == places[1],
+                repeats=self.repeats(run),
+            )
+            for run in order
+        ]
+        if self.procedure.baseline is None:
+            chosen = list(combinations(order, 2))
+        else:
+            base = self.runs.index(self.procedure.baseline)
+            chosen = [(run, base) for run in order if run != base]
+        found = [self.difference(a, b) for a, b in chosen]
+        adjusted, critical = self.corrected(chosen, found)
+        pairs = [
+            self._decided(a, b, one, means[b], p, critical)
+            for (a, b), one, p in zip(chosen, found, adjusted.tolist(), strict=True)
+        ]
+        if self.procedure.baseline is None:
+            place = {run: i for i, run in enumerate(order)}
+            different = [
+                (place[a], place[b]) for (a, b), pair in zip(chosen, pairs, strict=True) if pair.differs
+            ]
+            marks = compact_letters(len(rows), different) or [""] * len(rows)
+            rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
+        result = MetricComparison(
+            self.dataset,
+            self.metric,
+            self.higher_is_better,
+            tuple(rows),
+            tuple(pairs),
+            self.n_users,
+            n_left_out,
+            over_rows=over_rows,
+        )
+        return replace(result, claims=metric_claims(result, self.procedure))
+
+    def _decided(self, a: int, b: int, one: Difference, base: float, p: float, critical: float) -> Pair:
+        """Return a pair with its decision, and what as many users could have decided."""
+        n, stderr = self.n_users, one.deviation / sqrt(self.n_users)
+        detectable = detectable_difference(stderr, n, critical)
+        return Pair(
+            self.runs[a],
+            self.runs[b],
+            one.mean,
+            one.low,
+            one.high,
+            stderr,
+            relative=one.mean / abs(base) if base else None,
+            p=one.p,
+            p_adjusted=p,
+            differs=p <= self.procedure.alpha,
+            effect_size=one.mean / one.deviation if one.deviation else None,
+            better=one.better,
+            equal=one.equal,
+            worse=one.worse,
+            detectable=detectable,
+            users_needed=users_to_show(one.mean, detectable, n),
+            p_folds=one.p_folds,
+        )
+
+
 def compare_metric(
     table: UserValues, which: int, procedure: Procedure, resamples: Resamples
 ) -> MetricComparison:
     """Compare all runs by the metric at `which`, of which at least two users have a value in every run."""
-    known = np.isfinite(table.values[which])
-    complete = known.all(axis=0)
-    own = np.ascontiguousarray(table.values[which][:, complete])
-    values = own if table.shares is None else np.ascontiguousarray(table.shares[which][:, complete])
-    higher = table.higher_is_better[which]
-    sign, rounding = 1.0 if higher else -1.0, _ROUNDING * float(np.abs(values).max())
-    measure = _Measure(table, which, values, own, procedure, resamples, sign, rounding)
-    rows, pairs = measure.rows(), measure.pairs()
-    result = MetricComparison(
-        table.dataset,
-        table.metrics[which],
-        higher,
-        tuple(rows),
-        tuple(pairs),
-        values.shape[1],
-        int((known.any(axis=0) & ~complete).sum()),
-        over_rows=table.metrics[which] in table.pooled,
+    _, own, n_left_out = table.complete(which)
+    values = own
+    if table.shares is not None:
+        values = np.ascontiguousarray(table.shares[which][:, np.isfinite(table.values[which]).all(axis=0)])
+    metric, higher = table.metrics[which], table.higher_is_better[which]
+    rounding = ROUNDING * float(np.abs(values).max())
+    measured = _InMemory(
+        table.dataset, metric, table.runs, higher, procedure, table, which, values, own, resamples, rounding
     )
-    return concluded(result, procedure)
+    return measured.compared(n_left_out, over_rows=metric in table.pooled)
 
 
-def concluded(result: MetricComparison, procedure: Procedure) -> MetricComparison:
-    """Return a comparison with the letters of its runs and its claims."""
-    if procedure.baseline is None:
-        place = {row.run: i for i, row in enumerate(result.rows)}
-        different = [(place[pair.a], place[pair.b]) for pair in result.pairs if pair.differs]
-        marks = compact_letters(len(result.rows), different)
-        if marks is not None:
-            lettered = (replace(row, letters=mark) for row, mark in zip(result.rows, marks, strict=True))
-            result = replace(result, rows=tuple(lettered))
-    return replace(result, claims=metric_claims(result, procedure))
-
-
-def corrected(pairs: Sequence[Pair], n_users: int, procedure: Procedure) -> tuple[DoubleArray, float]:
-    """Return p-values of the first test, corrected, and the t from which on a pair would have differed."""
-    first = np.array([pair.p[procedure.tests[0]] for pair in pairs])
-    if procedure.correction == "holm":
-        return holm(first), student_quantile(1 - procedure.alpha / (2 * len(pairs)), n_users - 1)
-    adjusted = benjamini_hochberg(first) if procedure.correction == "bh" else first
-    return adjusted, student_quantile(1 - procedure.alpha / 2, n_users - 1)
-
-
-def decided(pair: Pair, p_adjusted: float, critical: float, n_users: int, procedure: Procedure) -> Pair:
-    """Return a pair with its decision, and what as many users could have decided."""
-    detectable = detectable_difference(pair.stderr, n_users, critical)
-    users = users_to_show(pair.difference, detectable, n_users)
-    differs = p_adjusted <= procedure.alpha
-    return replace(pair, p_adjusted=p_adjusted, differs=differs, detectable=detectable, users_needed=users)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Measure:
+@dataclass(eq=False)
+class _InMemory(Measured):
     """What users with a value in every run contribute, and their own values: (n_runs, m) each."""
 
     table: UserValues
     which: int
     values: DoubleArray
     own: DoubleArray
-    procedure: Procedure
     resamples: Resamples
-    sign: float
     rounding: float
 
-    def order(self) -> list[int]:
-        """Return runs by their means, best first; equal ones as they were given."""
-        means = self.values.mean(axis=1)
-        return sorted(range(len(means)), key=lambda i: (-self.sign * means[i], i))
+    @property
+    def n_users(self) -> int:
+        return self.values.shape[1]
 
-    def rows(self) -> list[RunRow]:
-        """Return the leaderboard, without letters."""
-        means = self.values.mean(axis=1).tolist()
-        places = sorted(set(means), reverse=self.sign > 0)
-        drawn, observed = self.resamples.means, self.resamples.centre
-        return [
-            RunRow(
-                self.table.runs[i],
-                means[i],
-                *self._interval(self.values[i], None if drawn is None else drawn[:, i], observed[i]),
-                self.values.shape[1],
-                is_best=means[i] == places[0],
-                is_second=len(places) > 1 and means[i] == places[1],
-                repeats=self.table.repeats.get((self.table.metrics[self.which], self.table.runs[i])),
-            )
-            for i in self.order()
-        ]
+    def mean(self, run: int) -> float:
+        return float(self.values[run].mean())
 
-    def pairs(self) -> list[Pair]:
-        """Return the pairs that are compared, with corrected p-values."""
-        order = self.order()
-        if self.procedure.baseline is None:
-            chosen = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
-        else:
-            base = self.table.runs.index(self.procedure.baseline)
-            chosen = [(i, base) for i in order if i != base]
-        found = [self._pair(i, j) for i, j in chosen]
-        adjusted, critical = self._corrected(chosen, found)
-        n, decisions = self.values.shape[1], zip(found, adjusted.tolist(), strict=True)
-        return [decided(pair, p, critical, n, self.procedure) for pair, p in decisions]
+    def interval(self, run: int) -> tuple[float, float]:
+        drawn = None if self.resamples.means is None else self.resamples.means[:, run]
+        return self._interval(self.values[run], drawn, float(self.resamples.centre[run]))
+
+    def repeats(self, run: int) -> Repeats | None:
+        return self.table.repeats.get((self.metric, self.runs[run]))
 
     def _interval(
         self, values: DoubleArray, means: DoubleArray | None, observed: float
@@ -170,35 +241,24 @@ class _Measure:
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
-    def _pair(self, i: int, j: int) -> Pair:
-        """Return two runs compared, p-values not corrected."""
-        values = self.values
-        differences = self._differences(values, i, j)
+    def difference(self, a: int, b: int) -> Difference:
+        differences = self._differences(self.values, a, b)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self.rounding:  # every user differs by the same
             deviation = 0.0
-        base, n = float(values[j].mean()), len(differences)
-        gains = self.sign * (differences if self.own is values else self._differences(self.own, i, j))
-        better, worse = float((gains > 0).mean()), float((gains < 0).mean())
-        drawn = None if self.resamples.means is None else _difference(self.resamples.means, i, j)
-        observed = float(self.resamples.centre[i] - self.resamples.centre[j])
-        return Pair(
-            self.table.runs[i],
-            self.table.runs[j],
+        gains = differences if self.own is self.values else self._differences(self.own, a, b)
+        gains = gains if self.higher_is_better else -gains
+        drawn = None if self.resamples.means is None else _difference(self.resamples.means, a, b)
+        observed = float(self.resamples.centre[a] - self.resamples.centre[b])
+        return Difference(
             mean,
             *self._interval(differences, drawn, observed),
-            stderr=deviation / sqrt(n),
-            relative=mean / abs(base) if base else None,
-            p={test: self._p(test, differences, gains, i, j) for test in self.procedure.tests},
-            p_adjusted=1.0,
-            differs=False,
-            effect_size=mean / deviation if deviation else None,
-            better=better,
-            equal=float((gains == 0).mean()),
-            worse=worse,
-            detectable=None,
-            users_needed=None,
-            p_folds=self._p_folds(i, j),
+            deviation,
+            {test: self._p(test, differences, gains, a, b) for test in self.procedure.tests},
+            float((gains > 0).mean()),
+            float((gains == 0).mean()),
+            float((gains < 0).mean()),
+            self._p_folds(a, b),
         )
 
     def _differences(self, values: DoubleArray, i: int, j: int) -> DoubleArray:
@@ -231,16 +291,15 @@ class _Measure:
         folds = self.table.folds[self.which]
         return corrected_resampled_t(folds[i] - folds[j], test_share=1 / folds.shape[1])[0]
 
-    def _corrected(
-        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
+    def corrected(
+        self, chosen: Sequence[tuple[int, int]], found: Sequence[Difference]
     ) -> tuple[DoubleArray, float]:
-        """Return corrected p-values, and the t from which on a single pair would have differed."""
         if self.procedure.correction == "max_t":
-            return self._by_max_t(chosen, pairs)
-        return corrected(pairs, self.values.shape[1], self.procedure)
+            return self._by_max_t(chosen, found)
+        return super().corrected(chosen, found)
 
     def _by_max_t(
-        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Pair]
+        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Difference]
     ) -> tuple[DoubleArray, float]:
         """Compare in units of the root of the mean square, which flipped signs do not change.
 
@@ -248,18 +307,18 @@ class _Measure:
         """
         flipped, observed, n = self.resamples.flipped, self.resamples.observed, self.values.shape[1]
         assert flipped is not None
-        scale = np.array([sqrt((n - 1) * pair.stderr**2 + pair.difference**2) for pair in pairs])
+        scale = np.array([sqrt((n - 1) * (pair.deviation / sqrt(n)) ** 2 + pair.mean**2) for pair in pairs])
         first, second = (list(side) for side in zip(*chosen, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
         rows = max(1, _BLOCK_BYTES // (8 * len(pairs)))
         blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
         resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
         found = np.abs(observed[first] - observed[second]) * per_unit
-        rounding = self.resamples.rounding * per_unit + _ROUNDING
+        rounding = self.resamples.rounding * per_unit + ROUNDING
         adjusted, largest = max_t(found, resampled, exact=self.resamples.exact, tolerance=rounding)
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
-        return adjusted, critical * sqrt((n - 1) / rest) if rest > _ROUNDING else inf
+        return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
 
 
 def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:

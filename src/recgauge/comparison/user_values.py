@@ -133,6 +133,24 @@ class UserValues:
         )
 
 
+    @classmethod
+    def paired(cls, runs: Mapping[str, RunValues], higher_is_better: Mapping[str, bool]) -> Self:
+        """Pair some users of runs, none of whom need be in common, by the metrics that have a direction."""
+        users, codes = _encoded({name: [run] for name, run in runs.items()})
+        values = np.full((len(higher_is_better), len(runs), len(users)), np.nan)
+        for which, metric in enumerate(higher_is_better):
+            for place, run in enumerate(runs.values()):
+                values[which, place, codes[id(run)]] = run.values[metric]
+        return cls(users, tuple(runs), tuple(higher_is_better), values, tuple(higher_is_better.values()))
+
+    def complete(self, which: int) -> tuple[IdArray, DoubleArray, int]:
+        """Return by a metric the users with a value in every run, their values, and how many others there are."""
+        known = np.isfinite(self.values[which])
+        complete = known.all(axis=0)
+        left_out = int((known.any(axis=0) & ~complete).sum())
+        return self.users[complete], np.ascontiguousarray(self.values[which][:, complete]), left_out
+
+
 def _nobody(runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]) -> str:
     """Say why no user has a value in every run."""
     without = [

@@ -1,10 +1,10 @@
 """Comparison in parts says what comparison in memory says, whatever the parts."""
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 import pytest
 
-from recgauge.comparison import compare
+from recgauge.comparison import UserValues, compare, read_run
 from recgauge.comparison.merged import compare_parts
 from recgauge.comparison.procedure import Procedure
 from recgauge.errors import ConfigError
@@ -20,14 +20,14 @@ def values():
     runs = {name: np.clip(base + np.round(rng.normal(shift, 0.2, N), 1), 0, 2) for name, shift in
             (("a", 0.0), ("b", 0.02), ("c", 0.1))}  # fmt: skip
     runs["b"][rng.random(N) < 0.05] = np.nan
-    return {name: pa.table({"user": [f"u{u}" for u in range(N)], "ndcg": row, "loss": 1 - row})
-            for name, row in runs.items()}  # fmt: skip
+    users = pd.Index([f"u{u}" for u in range(N)], name="user")
+    return {name: pd.DataFrame({"ndcg": row, "loss": 1 - row}, users) for name, row in runs.items()}
 
 
 def parts_of(values, n_parts, seed=0):
     order = np.random.default_rng(seed).permutation(N)
     return [
-        {name: table.take(pa.array(rows)) for name, table in values.items()}
+        UserValues.paired({name: read_run(frame.iloc[rows]) for name, frame in values.items()}, DIRECTIONS)
         for rows in np.array_split(order, n_parts)
     ]
 
@@ -40,10 +40,9 @@ DIRECTIONS = {"ndcg": True, "loss": False}
 def test_moments_give_what_all_values_give(values, correction, baseline) -> None:
     procedure = Procedure(baseline, correction, interval="normal", tests=("t", "sign"))
     parts = parts_of(values, 7)
-    ours = compare_parts(parts, parts, DIRECTIONS, procedure)
-    frames = {name: table.to_pandas().set_index("user") for name, table in values.items()}
+    ours = compare_parts(parts, procedure)
     whole = compare(
-        frames,
+        values,
         baseline=baseline,
         correction=correction,
         interval="normal",
@@ -72,11 +71,9 @@ def test_parts_change_no_bit_of_moments_and_resamples(values) -> None:
     found = []
     for n_parts, seed in ((1, 0), (7, 1), (64, 2)):
         parts = parts_of(values, n_parts, seed)
-        found.append(compare_parts(parts, parts, DIRECTIONS, procedure).results)
+        found.append(compare_parts(parts, procedure).results)
     assert found[0] == found[1] == found[2]
-    normal = compare_parts(
-        parts, parts, DIRECTIONS, Procedure(correction="holm", interval="normal", tests=("t",))
-    )
+    normal = compare_parts(parts)
     for one, other in zip(found[0], normal.results, strict=True):
         for pair, expected in zip(one.pairs, other.pairs, strict=True):
             known = expected.low, expected.high
@@ -85,9 +82,8 @@ def test_parts_change_no_bit_of_moments_and_resamples(values) -> None:
 
 def test_what_is_no_sum_is_refused(values) -> None:
     parts = parts_of(values, 2)
-    alone = [{"a": part["a"]} for part in parts]
-    procedure = Procedure(correction="holm", interval="normal")
+    alone = parts_of({"a": values["a"]}, 2)
     with pytest.raises(ConfigError, match="correction: max_t is not computed in parts; choose one of holm"):
-        compare_parts(parts, parts, DIRECTIONS, Procedure(interval="normal"))
+        compare_parts(parts, Procedure(interval="normal"))
     with pytest.raises(ConfigError, match="at least two runs"):
-        compare_parts(alone, alone, DIRECTIONS, procedure)
+        compare_parts(alone)
