@@ -7,7 +7,7 @@ import numpy as np
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import check_int
+from recgauge.utils.checks import LongArray, check_int
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,14 +144,34 @@ def cut_groups(values: Any, n_groups: int = 4) -> "pd.Series":
     check_int("n_groups", n_groups, minimum=1)
     series: pd.Series = pd.Series(values)
     known: pd.Series = series.dropna()
+    distinct, of_value, counts = np.unique(known.to_numpy(), return_inverse=True, return_counts=True)
+    names, code = cut_values(distinct, counts, n_groups)
+    groups = pd.Categorical.from_codes(code[of_value], pd.Index(names), ordered=True)
+    return pd.Series(groups, known.index).reindex(series.index)
+
+
+def cut_values(distinct: Any, counts: LongArray, n_groups: int) -> tuple[list[str], LongArray]:
+    """Return the names of groups of about equal size, and the group of each distinct number, which rise.
+
+    Examples
+    --------
+    >>> cut_values(np.array([20, 21, 700]), np.array([1, 1, 2]), 2)
+    (['20–21', '700'], array([0, 0, 1]))
+    """
+    if not len(distinct):
+        return [], np.empty(0, np.int64)
     # the group of a number is that of the middle of those equal to it
-    middle = known.rank(method="average") - 0.5
-    group = (middle / max(len(known), 1) * n_groups).astype(int).clip(upper=n_groups - 1)
-    bounds = known.groupby(group).agg(["min", "max"])
-    whole = bool((known == known.round()).all())
-    names = {code: _range(low, high, whole) for code, low, high in bounds.itertuples()}
-    order = list(dict.fromkeys(names.values()))
-    return pd.Series(pd.Categorical(group.map(names), order, ordered=True), known.index).reindex(series.index)
+    middle = np.cumsum(counts) - counts / 2
+    group = np.minimum((middle / counts.sum() * n_groups).astype(np.int64), n_groups - 1)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    ends = np.append(starts[1:], len(group)) - 1
+    whole = bool((distinct == np.round(distinct)).all())
+    bounds = zip(distinct[starts].tolist(), distinct[ends].tolist(), strict=True)
+    names = [_range(low, high, whole) for low, high in bounds]
+    order = list(dict.fromkeys(names))
+    return order, np.array([order.index(name) for name in names])[
+        np.cumsum(np.diff(group, prepend=-1) > 0) - 1
+    ]
 
 
 def extreme_users(values: Any, a: str, b: str, n: int = 3) -> tuple[list[Any], list[Any]]:

@@ -170,8 +170,9 @@ class _Sums(Measured):
         )
 
     def _drawn(self, run: int) -> DoubleArray:
-        """Return the means of a run in the resamples."""
-        drawn: DoubleArray = self.weighted[:, run] / self.weighted[:, -1] * self.unit
+        """Return the means of a run in the resamples that have a user."""
+        weighted = self.weighted[self.weighted[:, -1] > 0]
+        drawn: DoubleArray = weighted[:, run] / weighted[:, -1] * self.unit
         return drawn
 
     def _interval(self, sums: UserSums, drawn: DoubleArray | None) -> tuple[float, float]:
@@ -195,9 +196,9 @@ def _sums(part: UserValues, which: int, largest: float, n_users: int, procedure:
         ROUNDING * largest,
         # weighted sums of whole numbers stay below 2**53, so that they are exact in any order
         ldexp(1.0, frexp(largest)[1] + int(2 * n_users).bit_length() - 52),
-        [UserSums() for _ in runs],
+        [UserSums.nobody() for _ in runs],
         {
-            (a, b): UserSums()
+            (a, b): UserSums.nobody()
             for a, b in combinations(range(len(runs)), 2)
             if base is None or base in (runs[a], runs[b])
         },

@@ -1,7 +1,7 @@
 """One metric on one data set: every run's mean, every pair's difference."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, sqrt
@@ -104,15 +104,14 @@ class Measured(ABC):
     def difference(self, a: int, b: int) -> Difference:
         """Return two runs compared."""
 
-    def repeats(self, run: int) -> Repeats | None:
-        """Return what there is of several seeds and folds."""
-        return None
+    @property
+    def repeats(self) -> Mapping[int, Repeats]:
+        """What there is of several seeds and folds, by run."""
+        return {}
 
-    def corrected(
-        self, chosen: Sequence[tuple[int, int]], found: Sequence[Difference]
-    ) -> tuple[DoubleArray, float]:
+    def corrected(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
-        first = np.array([one.p[self.procedure.tests[0]] for one in found])
+        first = np.array([one.p[self.procedure.tests[0]] for one in found.values()])
         level = self.procedure.alpha
         if self.procedure.correction == "holm":
             return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_users - 1)
@@ -133,7 +132,7 @@ class Measured(ABC):
                 self.n_users,
                 is_best=means[run] == places[0],
                 is_second=len(places) > 1 and means[run] == places[1],
-                repeats=self.repeats(run),
+                repeats=self.repeats.get(run),
             )
             for run in order
         ]
@@ -142,11 +141,11 @@ class Measured(ABC):
         else:
             base = self.runs.index(self.procedure.baseline)
             chosen = [(run, base) for run in order if run != base]
-        found = [self.difference(a, b) for a, b in chosen]
-        adjusted, critical = self.corrected(chosen, found)
+        found = {(a, b): self.difference(a, b) for a, b in chosen}
+        adjusted, critical = self.corrected(found)
         pairs = [
             self._decided(a, b, one, means[b], p, critical)
-            for (a, b), one, p in zip(chosen, found, adjusted.tolist(), strict=True)
+            for ((a, b), one), p in zip(found.items(), adjusted.tolist(), strict=True)
         ]
         if self.procedure.baseline is None:
             place = {run: i for i, run in enumerate(order)}
@@ -221,7 +220,7 @@ class _InMemory(Measured):
 
     @property
     def n_users(self) -> int:
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     def mean(self, run: int) -> float:
         return float(self.values[run].mean())
@@ -230,8 +229,10 @@ class _InMemory(Measured):
         drawn = None if self.resamples.means is None else self.resamples.means[:, run]
         return self._interval(self.values[run], drawn, float(self.resamples.centre[run]))
 
-    def repeats(self, run: int) -> Repeats | None:
-        return self.table.repeats.get((self.metric, self.runs[run]))
+    @property
+    def repeats(self) -> Mapping[int, Repeats]:
+        known = {run: self.table.repeats.get((self.metric, name)) for run, name in enumerate(self.runs)}
+        return {run: one for run, one in known.items() if one is not None}
 
     def _interval(
         self, values: DoubleArray, means: DoubleArray | None, observed: float
@@ -291,31 +292,27 @@ class _InMemory(Measured):
         folds = self.table.folds[self.which]
         return corrected_resampled_t(folds[i] - folds[j], test_share=1 / folds.shape[1])[0]
 
-    def corrected(
-        self, chosen: Sequence[tuple[int, int]], found: Sequence[Difference]
-    ) -> tuple[DoubleArray, float]:
-        if self.procedure.correction == "max_t":
-            return self._by_max_t(chosen, found)
-        return super().corrected(chosen, found)
+    def corrected(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+        return self._by_max_t(found) if self.procedure.correction == "max_t" else super().corrected(found)
 
-    def _by_max_t(
-        self, chosen: Sequence[tuple[int, int]], pairs: Sequence[Difference]
-    ) -> tuple[DoubleArray, float]:
+    def _by_max_t(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
         """Compare in units of the root of the mean square, which flipped signs do not change.
 
         Student's t is a rising function of that statistic, the same for all pairs.
         """
         flipped, observed, n = self.resamples.flipped, self.resamples.observed, self.values.shape[1]
         assert flipped is not None
-        scale = np.array([sqrt((n - 1) * (pair.deviation / sqrt(n)) ** 2 + pair.mean**2) for pair in pairs])
-        first, second = (list(side) for side in zip(*chosen, strict=True))
+        scale = np.array(
+            [sqrt((n - 1) * (pair.deviation / sqrt(n)) ** 2 + pair.mean**2) for pair in found.values()]
+        )
+        first, second = (list(side) for side in zip(*found, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        rows = max(1, _BLOCK_BYTES // (8 * len(pairs)))
+        rows = max(1, _BLOCK_BYTES // (8 * len(found)))
         blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
         resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
-        found = np.abs(observed[first] - observed[second]) * per_unit
+        statistics = np.abs(observed[first] - observed[second]) * per_unit
         rounding = self.resamples.rounding * per_unit + ROUNDING
-        adjusted, largest = max_t(found, resampled, exact=self.resamples.exact, tolerance=rounding)
+        adjusted, largest = max_t(statistics, resampled, exact=self.resamples.exact, tolerance=rounding)
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf

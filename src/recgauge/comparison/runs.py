@@ -15,7 +15,7 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics import HEADLINE
 from recgauge.runs.outcome import JobOutcome
-from recgauge.runs.protocol import MARK, differences, protocol
+from recgauge.runs.protocol import MARK, Protocol, differences, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
@@ -171,19 +171,27 @@ def checked(
     """Return the runs by name, and lines that say in what they differ; without `mark` there are none."""
     protocols = [protocol(records_of(series), keys) for series in some]
     names = run_names(some)
-    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
-    if lines and not mark:
-        told = "\n  ".join(lines)
-        raise ConfigError(
-            f"{dataset}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
-            f"{told}\nName runs that agree, choose them with --where, or compare all the same with --mark, "
-            "which marks them."
-        )
+    lines = told_differences(protocols, names, dataset, mark=mark)
     groups = [tuple(sorted(one.items() - {("seed", one["seed"])})) for one in protocols]
     usual = Counter(groups).most_common(1)[0][0]
     marks = [f" {MARK}" if lines and group != usual else "" for group in groups]
     named = {name + sign: series for name, sign, series in zip(names, marks, some, strict=True)}
-    return named, [f"{MARK} {dataset}: the runs differ in {line}" for line in lines]
+    return named, lines
+
+
+def told_differences(
+    protocols: Sequence[Protocol], names: Sequence[str], place: str, *, mark: bool
+) -> list[str]:
+    """Return in what runs differ, a marked line each; without `mark` that is refused."""
+    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
+    if lines and not mark:
+        told = "\n  ".join(lines)
+        raise ConfigError(
+            f"{place}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
+            f"{told}\nName runs that agree, choose them with --where, or compare all the same with --mark, "
+            "which marks them."
+        )
+    return [f"{MARK} {place}: the runs differ in {line}" for line in lines]
 
 
 def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from recgauge.comparison.stability import DECIMALS, constant_p
-from recgauge.comparison.tests_of_pairs import holm
+from recgauge.comparison.tests_of_pairs import equal_means, holm, student_quantile
+from recgauge.comparison.user_sums import UserSums
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.utils.checks import DoubleArray, IntArray, check_real
 
@@ -212,8 +214,7 @@ def compare_segments(
     """
     import pandas as pd
 
-    # sums of floats depend on their order, results must not depend on that of the users
-    frame = pd.DataFrame(dict(values.items())).dropna().sort_index(key=lambda users: users.map(str))
+    frame = pd.DataFrame(dict(values.items())).dropna()
     names, codes = group_codes(pd.Series(groups).reindex(frame.index))
     if len(frame) == 0 or not names:
         grouped = listed(pd.Series(groups).index[:3])
@@ -221,11 +222,76 @@ def compare_segments(
             f"{by}: no user has both a value in every run and a group. Users look like "
             f"{listed(frame.index[:3]) or 'nobody'}, those with a group like {grouped or 'nobody'}."
         )
-    sums = frame.to_numpy(np.float64).T
-    member = (codes[:, None] == np.arange(len(names))).astype(np.float64)
-    cells = _Cells(True, tuple(frame.columns), names, sums[:, :, None], member)
-    asked = Segments(by, metric, (), (), {}, confidence, higher_is_better, int((codes < 0).sum()))
-    return _compare(cells, asked, baseline)
+    segments = Segments(by, metric, (), (), {}, confidence, higher_is_better)
+    sums = GroupSums(tuple(frame.columns), names, base_of(baseline, tuple(frame.columns)))
+    sums.add(np.ascontiguousarray(frame.to_numpy(np.float64).T), codes)
+    return sums.compared(segments)
+
+
+class GroupSums:
+    """What users add to the comparison of runs inside groups: all that is told follows from these sums.
+
+    Parameters
+    ----------
+    runs : tuple of str
+    names : tuple of str
+        Of the groups, in their order.
+    base : int, default 0
+        The run that others are compared with.
+    """
+
+    def __init__(self, runs: tuple[str, ...], names: tuple[str, ...], base: int = 0) -> None:
+        self.runs, self.names, self.n_without = runs, names, 0
+        self.order = (base, *(run for run in range(len(runs)) if run != base))
+        # a run's own values, and its differences from the baseline: of each group, and of everybody
+        self.of_runs = [[UserSums.nobody() for _ in range(len(names) + 1)] for _ in runs]
+        self.changes = [[UserSums.nobody() for _ in range(len(names) + 1)] for _ in runs]
+
+    def add(self, values: DoubleArray, codes: IntArray) -> None:
+        """Add some users' values, (n_runs, m), and the codes of their groups, (m,), -1 without one."""
+        self.n_without += int((codes < 0).sum())
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(len(self.names) + 1))
+        for run, row in enumerate(values):
+            # equal values differ by exactly 0
+            changes = np.round(row - values[self.order[0]], DECIMALS)
+            for sums, each in ((self.of_runs[run], row), (self.changes[run], changes)):
+                grouped = each[order]
+                sums[-1] += UserSums.of(each)
+                for code, (start, end) in enumerate(pairwise(ends.tolist())):
+                    if start < end:
+                        sums[code] += UserSums.of(grouped[start:end])
+
+    @property
+    def n_grouped(self) -> int:
+        """How many users have a group."""
+        return self.of_runs[0][-1].n - self.n_without
+
+    def compared(self, segments: Segments) -> Segments:
+        """Return `segments`, which says what is compared, with its rows and pairs."""
+        check_real("confidence", segments.confidence, low=0.0, high=1.0, low_open=True)
+        known = [code for code in range(len(self.names)) if self.of_runs[0][code].n]
+        places = [(ALL, -1), *((self.names[code], code) for code in known)]
+        sign = 1 if segments.higher_is_better else -1
+        rows = {
+            (name, run): _of_sums(self.of_runs[run][code], segments.confidence)
+            for name, code in places
+            for run in self.order
+        }
+        pairs = {
+            (name, run): _of_sums(self.changes[run][code], segments.confidence, sign)
+            for name, code in places
+            for run in self.order[1:]
+        }
+        raw = []
+        for run in self.order[1:]:
+            sums = [self.changes[run][code] for code in known]
+            tested = [one for one in sums if one.n > 1 and one.least < one.greatest]
+            of_tested = [(one.n, one.mean, one.stderr) for one in tested]
+            raw.append(equal_means(*np.array(of_tested).T) if len(tested) > 1 else 1.0)
+        adjusted = holm(np.array(raw)).tolist() if raw else []
+        uneven = {self.runs[run]: p for run, p in zip(self.order[1:], adjusted, strict=True)}
+        return _told(replace(segments, uneven=uneven, n_without=self.n_without), self.runs, rows, pairs)
 
 
 def compare_item_groups(
@@ -289,112 +355,108 @@ def compare_item_groups(
     for which, run in enumerate(runs):
         np.add.at(sums[which], (rows[known], codes[known]), hits[run].to_numpy(np.float64)[known])
     lost = int(hits["item"][~known].nunique())
-    asked = Segments(by, metric, (), (), {}, confidence, True, lost)
-    return _compare(_Cells(False, runs, names, sums, counts), asked, baseline)
+    segments = Segments(by, metric, (), (), {}, confidence, True, lost)
+    check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
+    base = base_of(baseline, runs)
+    order = [base, *(place for place in range(len(runs)) if place != base)]
+    found: list[dict[tuple[str, int], _Ratio]] = [{}, {}]
+    for code, name in enumerate((ALL, *names), -1):
+        chosen = slice(None) if code < 0 else counts[:, code] > 0
+        own, n = (sums[:, chosen], counts[chosen])
+        own, n = (own.sum(axis=2), n.sum(axis=1)) if code < 0 else (own[:, :, code], n[:, code])
+        for place in order:
+            found[0][name, place] = _of_clusters(own[place], n, confidence)
+            if place != base:
+                change = np.round(own[place] - own[base], DECIMALS)
+                found[1][name, place] = _of_clusters(change, n, confidence)
+    return _told(segments, runs, *found)
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Sums and counts by user and group; what is reported are ratios of their totals.
+class _Ratio(NamedTuple):
+    """A mean over users, or over the rows of users, before any correction; see `SegmentPair`."""
 
-    `sums` has shape (n_runs, m, n_groups), or (n_runs, m, 1) for groups of users, who have one value each;
-    `counts` has shape (m, n_groups).
-    """
-
-    of_users: bool
-
-    runs: tuple[str, ...]
-    names: tuple[str, ...]
-    sums: DoubleArray
-    counts: DoubleArray
-
-    def of(self, run: int, group: int | None) -> tuple[DoubleArray, DoubleArray]:
-        """Return sums and counts of the users with a count in a group; None: in any group."""
-        if group is None:
-            counts = np.ones(len(self.counts)) if self.of_users else self.counts.sum(axis=1)
-            return self.sums[run].sum(axis=1), counts
-        chosen = self.counts[:, group] > 0
-        return self.sums[run, chosen, 0 if self.of_users else group], self.counts[chosen, group]
-
-    def change(self, run: int, base: int, group: int | None) -> tuple[DoubleArray, DoubleArray]:
-        """Return the differences of the sums of two runs, equal ones exactly 0, and the counts."""
-        (sums, counts), (before, _) = self.of(run, group), self.of(base, group)
-        return np.round(sums - before, DECIMALS), counts
+    mean: float
+    low: float
+    high: float
+    p: float
+    signs: tuple[float, float, float]
+    n_users: int
+    n_rows: int
 
 
-def _compare(cells: _Cells, segments: Segments, baseline: str | None) -> Segments:
-    """Return `segments`, which says what is compared, with its rows and pairs."""
-    confidence = check_real("confidence", segments.confidence, low=0.0, high=1.0, low_open=True)
-    runs = cells.runs
+def base_of(baseline: str | None, runs: Sequence[str]) -> int:
+    """Return the place of the run that others are compared with."""
     if baseline is not None and baseline not in runs:
         raise ConfigError(f"baseline: there is no run {baseline!r}; there are {listed(runs)}.")
-    base = 0 if baseline is None else runs.index(baseline)
-    others = [run for run in range(len(runs)) if run != base]
-    groups = [(ALL, None), *((name, code) for code, name in enumerate(cells.names))]
-    rows = [_row(cells, name, code, run, confidence) for name, code in groups for run in (base, *others)]
-    pairs = [
-        _pair(cells, name, code, (run, base), confidence, 1 if segments.higher_is_better else -1)
-        for name, code in groups
-        for run in others
-    ]
-    adjusted = holm(np.array([pair.p_adjusted for pair in pairs])).tolist() if pairs else []
-    alpha = round(1 - confidence, 12)
-    corrected = [
-        replace(pair, p_adjusted=p, differs=p <= alpha) for pair, p in zip(pairs, adjusted, strict=True)
-    ]
-    uneven = _uneven(cells, [base, *others]) if cells.of_users else {}
-    return replace(segments, rows=tuple(rows), pairs=tuple(corrected), uneven=uneven)
+    return 0 if baseline is None else runs.index(baseline)
 
 
-def _row(cells: _Cells, name: str, code: int | None, run: int, confidence: float) -> SegmentRow:
-    sums, counts = cells.of(run, code)
-    mean, low, high, _ = _ratio(sums, counts, confidence)
-    return SegmentRow(name, cells.runs[run], mean, low, high, len(sums), int(counts.sum()))
+def _told(
+    segments: Segments,
+    runs: Sequence[str],
+    rows: Mapping[tuple[str, int], _Ratio],
+    pairs: Mapping[tuple[str, int], _Ratio],
+) -> Segments:
+    """Return `segments` with rows and pairs, by group and run, p-values corrected over all of them."""
+    base = runs[next(run for _, run in rows)]
+    alpha = round(1 - segments.confidence, 12)
+    adjusted = holm(np.array([pair.p for pair in pairs.values()])).tolist() if pairs else []
+    return replace(
+        segments,
+        rows=tuple(
+            SegmentRow(name, runs[run], row.mean, row.low, row.high, row.n_users, row.n_rows)
+            for (name, run), row in rows.items()
+        ),
+        pairs=tuple(
+            SegmentPair(
+                name,
+                runs[run],
+                base,
+                pair.mean,
+                pair.low,
+                pair.high,
+                p,
+                p <= alpha,
+                *pair.signs,
+                pair.n_users,
+            )
+            for ((name, run), pair), p in zip(pairs.items(), adjusted, strict=True)
+        ),
+    )
 
 
-def _pair(
-    cells: _Cells, name: str, code: int | None, which: tuple[int, int], confidence: float, sign: int
-) -> SegmentPair:
-    """Return a pair whose p-value is not corrected yet."""
-    change, counts = cells.change(*which, code)
-    difference, low, high, p = _ratio(change, counts, confidence)
-    better, equal, worse = (float((np.sign(change) == one).mean()) for one in (sign, 0, -sign))
-    a, b = (cells.runs[run] for run in which)
-    return SegmentPair(name, a, b, difference, low, high, p, False, better, equal, worse, len(counts))
+def _of_sums(sums: UserSums, confidence: float, sign: int = 1) -> _Ratio:
+    """Return the mean over users; `sign` is that of a change for the better."""
+    n, mean = sums.n, sums.mean
+    varies = bool(np.round([sums.least - mean, sums.greatest - mean], DECIMALS).any())
+    shares = sums.above / n, (n - sums.above - sums.below) / n, sums.below / n
+    interval = _interval(mean, sums.stderr if varies else 0.0, n, confidence)
+    return _Ratio(mean, *interval, shares if sign > 0 else shares[::-1], n, n)
 
 
-def _ratio(sums: DoubleArray, counts: DoubleArray, confidence: float) -> tuple[float, float, float, float]:
-    """Return the ratio of two totals over users, its interval, and the p-value that it is zero.
+def _of_clusters(sums: DoubleArray, counts: DoubleArray, confidence: float) -> _Ratio:
+    """Return the ratio of two totals over users."""
+    n, total = len(sums), float(counts.sum())
+    ratio = float(sums.sum()) / total
+    residual = sums - ratio * counts
+    error = float(np.sqrt((residual**2).sum() * n / max(n - 1, 1))) / total
+    better, equal, worse = (float((np.sign(sums) == sign).mean()) for sign in (1, 0, -1))
+    varies = bool(np.round(residual, DECIMALS).any())
+    interval = _interval(ratio, error if varies else 0.0, n, confidence)
+    return _Ratio(ratio, *interval, (better, equal, worse), n, int(total))
+
+
+def _interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float, float]:
+    """Return the interval of a mean and the p-value that it is zero.
 
     Where nothing varies between users, there is no interval: that of zero width would claim too much.
     """
     from scipy.special import stdtr
 
-    from recgauge.comparison.tests_of_pairs import student_quantile
-
-    n, total = len(sums), float(counts.sum())
-    ratio = float(sums.sum()) / total
-    if n < 2:
-        return ratio, float("nan"), float("nan"), 1.0
-    residual = sums - ratio * counts
-    error = float(np.sqrt((residual**2).sum() * n / (n - 1))) / total
-    if np.round(residual, DECIMALS).any():
+    if n > 1 and error:
         half = student_quantile((1 + confidence) / 2, n - 1) * error
-        return ratio, ratio - half, ratio + half, float(2 * stdtr(n - 1, -abs(ratio) / error))
-    return ratio, float("nan"), float("nan"), constant_p(n) if round(ratio, DECIMALS) else 1.0
-
-
-def _uneven(cells: _Cells, order: Sequence[int]) -> dict[str, float]:
-    """Return for each run the p-value that its difference from the baseline is equal in all groups."""
-    from recgauge.comparison.tests_of_pairs import equal_means
-
-    raw = []
-    for run in order[1:]:
-        changes = [cells.change(run, order[0], group)[0] for group in range(len(cells.names))]
-        tested = [change for change in changes if len(change) > 1 and np.ptp(change) > 0]
-        raw.append(equal_means(tested) if len(tested) > 1 else 1.0)
-    adjusted = holm(np.array(raw)) if raw else np.empty(0)
-    return {cells.runs[run]: float(p) for run, p in zip(order[1:], adjusted, strict=True)}
+        return mean - half, mean + half, float(2 * stdtr(n - 1, -abs(mean) / error))
+    return float("nan"), float("nan"), constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0
 
 
 def group_codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:

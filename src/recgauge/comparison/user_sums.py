@@ -1,4 +1,4 @@
-"""What values of users add up to: all that means, intervals and tests need, merged over parts of the users."""
+"""What values of users add up to: all that means, intervals and tests need, merged over parts."""
 
 from dataclasses import dataclass
 from math import inf
@@ -28,11 +28,16 @@ class UserSums:
     True
     """
 
-    moments: Moments = Moments(0, 0, 0)
-    least: float = inf
-    greatest: float = -inf
-    above: int = 0
-    below: int = 0
+    moments: Moments
+    least: float
+    greatest: float
+    above: int
+    below: int
+
+    @classmethod
+    def nobody(cls) -> Self:
+        """Return the sums of no user."""
+        return cls(Moments(0, 0, 0), inf, -inf, 0, 0)
 
     @classmethod
     def of(cls, values: DoubleArray) -> Self:

@@ -132,7 +132,6 @@ class UserValues:
             pooled,
         )
 
-
     @classmethod
     def paired(cls, runs: Mapping[str, RunValues], higher_is_better: Mapping[str, bool]) -> Self:
         """Pair some users of runs, none of whom need be in common, by the metrics that have a direction."""
@@ -144,7 +143,7 @@ class UserValues:
         return cls(users, tuple(runs), tuple(higher_is_better), values, tuple(higher_is_better.values()))
 
     def complete(self, which: int) -> tuple[IdArray, DoubleArray, int]:
-        """Return by a metric the users with a value in every run, their values, and how many others there are."""
+        """Return the users with a value of a metric in every run, their values, and how many others are."""
         known = np.isfinite(self.values[which])
         complete = known.all(axis=0)
         left_out = int((known.any(axis=0) & ~complete).sum())

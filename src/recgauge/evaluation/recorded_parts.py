@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, RecgaugeError, SchemaError, said
 from recgauge.evaluation.parts import Part, PartTask
+from recgauge.evaluation.user_tables import described
 from recgauge.files.stored import StoredTable
 from recgauge.recorded.dividing import DividedTable, Division
 from recgauge.recorded.reading import rows_of_table
@@ -147,7 +148,9 @@ class StoredRuns:
                     rows_of_table(run.read(part), "lists", self._called(run, part), run.table.wanted),
                     rows_of_table(relevant, "relevant", self._called(truth, part), self.truth.wanted),
                 )
-                _write(file, judged)
+                about = {"run": run.table.name, "truth": self.truth.digest(), **task.about()}
+                about |= {"part": part, "n_parts": self.division.n_parts, "division": self.division.text}
+                _write(file, judged, about)
         pa.default_memory_pool().release_unused()
 
     def _called(self, table: DividedTable, part: int) -> str:
@@ -265,13 +268,14 @@ def values_of(file: Path) -> Path:
     return file.with_suffix(".parquet")
 
 
-def _write(file: Path, part: Part) -> None:
+def _write(file: Path, part: Part, about: Mapping[str, Any]) -> None:
     """Write a part after the values of its users: whoever finds it finds them, too."""
     from pyarrow import parquet
 
     if part.values is not None:
+        values = part.values.cast(described(part.values.schema, about))
         with written_whole(values_of(file)) as hidden:
-            parquet.write_table(part.values, hidden, compression="zstd")
+            parquet.write_table(values, hidden, compression="zstd")
     _store(file, part.to_arrow())
 
 

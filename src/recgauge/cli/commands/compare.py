@@ -1,17 +1,24 @@
 """``recgauge compare SOURCE...``: finished runs side by side, with intervals, tests and claims."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from recgauge.cli.commands.options import add_sources, named, runs_of
+from recgauge.cli.commands.options import add_sources, named, runs_of, stored_values
+from recgauge.comparison.comparing import compare
+from recgauge.comparison.merged import USUAL, compare_parts
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
+from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs, known_baseline, told_differences
+from recgauge.comparison.stored_values import holds_values
+from recgauge.errors import ConfigError, listed
 from recgauge.report.compared_runs import FORMATS, marks_of, write_comparison
 from recgauge.report.comparison_tables import comparison_blocks
 from recgauge.report.console import output
 from recgauge.report.terminal import render_terminal
 from recgauge.utils.output_files import check_formats
+
+_TEXT = (".csv", ".tsv")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -26,11 +33,12 @@ def add_options(parser: ArgumentParser) -> None:
 def add_procedure(parser: ArgumentParser) -> None:
     """Add what is compared, and how."""
     usual, default, add = Procedure(), "(default: %(default)s)", parser.add_argument
+    of_values = {"correction": USUAL.correction, "interval": USUAL.interval}
     add("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, known in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
-        choices = f"{', '.join(known)} {default}"
-        add(f"--{name}", choices=known, default=getattr(usual, name), metavar="NAME", help=choices)
+        told = f"{', '.join(known)} (default: {getattr(usual, name)}; of users' values {of_values[name]})"
+        add(f"--{name}", choices=known, metavar="NAME", help=told)
     add("--confidence", type=float, default=usual.confidence, help=f"of intervals {default}")
     tests = f"of {', '.join(get_args(Test))} {default}"
     add("--tests", metavar="NAMES", default=",".join(usual.tests), help=tests)
@@ -44,7 +52,13 @@ def add_procedure(parser: ArgumentParser) -> None:
 def carry_out(options: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write files."""
     check_formats(options.out, FORMATS)
-    compared = compared_runs(options)
+    tables = [source for source in options.sources if Path(source).suffix in _TEXT and Path(source).is_file()]
+    if tables and len(tables) == len(options.sources):
+        compared = _compared_tables(options)
+    elif any(map(holds_values, options.sources)):
+        compared = _compared_values(options)
+    else:
+        compared = compared_runs(options)
     files = write_comparison(compared, options.out)
     print_comparison(compared)
     for file in files:
@@ -53,21 +67,46 @@ def carry_out(options: Namespace) -> None:
 
 def compared_runs(options: Namespace, wanted: tuple[str, ...] = ()) -> ComparedRuns:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
-    procedure = Procedure(
-        options.baseline,
-        options.correction,
-        options.confidence,
-        options.interval,
-        named(options.tests),
-        options.resamples,
-        options.seed,
-    )
     metrics = None if options.metrics is None else named(options.metrics)
     runs, notes = runs_of(options, wanted)
     if not options.sources and not options.mark:
         agree, left_out = agreeing(runs)
         runs, notes = agree or runs, [*notes, *left_out]
-    return compare_runs(runs, procedure, metrics=metrics, mark=options.mark, notes=notes)
+    return compare_runs(runs, _procedure(options), metrics=metrics, mark=options.mark, notes=notes)
+
+
+def _compared_values(options: Namespace) -> ComparedRuns:
+    """Return the comparison of users' values in Parquet, some users at a time."""
+    values = stored_values(options.sources, None if options.metrics is None else named(options.metrics))
+    told = told_differences(list(values.protocols.values()), values.runs, "users' values", mark=options.mark)
+    procedure = _procedure(options, USUAL)
+    procedure = replace(procedure, baseline=known_baseline(procedure.baseline, values.runs))
+    return ComparedRuns(compare_parts(values, procedure), {}, tuple(told))
+
+
+def _compared_tables(options: Namespace) -> ComparedRuns:
+    """Return the comparison of a long table of text, or of several with a row per user each."""
+    runs: Any = {Path(source).stem: source for source in options.sources}
+    if len(runs) < len(options.sources):
+        raise ConfigError(f"compare: several tables are called {listed(runs)}. Give them distinct names.")
+    procedure = asdict(_procedure(options))
+    metrics = None if options.metrics is None else named(options.metrics)
+    found = compare(runs if len(runs) > 1 else options.sources[0], metrics=metrics, **procedure)
+    return ComparedRuns(found, {})
+
+
+def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
+    """Return what was asked for, and else what is usual."""
+    usual = usual or Procedure()
+    return Procedure(
+        options.baseline,
+        options.correction or usual.correction,
+        options.confidence,
+        options.interval or usual.interval,
+        named(options.tests),
+        options.resamples,
+        options.seed,
+    )
 
 
 def print_comparison(compared: ComparedRuns) -> None:

@@ -2,14 +2,12 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
-
-import numpy as np
 
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
@@ -23,6 +21,12 @@ from recgauge.utils.files import user_path
 from recgauge.utils.output_files import check_formats, write_files
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recgauge.comparison.segments import Segments
+    from recgauge.comparison.stored_values import StoredValues
+    from recgauge.comparison.user_groups import UserGroups
+    from recgauge.comparison.user_values import UserValues
     from recgauge.conventions import Convention
     from recgauge.evaluation.recorded_runs import Suite
     from recgauge.sweeps.engines import Engine
@@ -62,6 +66,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
+    add(
+        "--by", metavar="COLUMNS", default="", help="who gains and who loses: columns of --users, with commas"
+    )
+    add(
+        "--users", metavar="TABLE", help="your table of users: user_id, columns; Parquet of any size, or text"
+    )
+    add("--groups", metavar="N", type=int, default=4, help=f"groups of numbers {default}")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
@@ -85,6 +96,7 @@ def carry_out(options: argparse.Namespace) -> None:
 
     suite, convention = recorded_runs.parse_metrics(options.metrics), get_convention(options.conventions)
     check_formats(options.out, (".json", ".parquet"))
+    groups = _groups(options)
     cutoffs = [k for ks in suite.values() for k in ks if k is not None]
     of_ratings = recorded_runs.measures_ratings(suite)
     if of_ratings and options.relevant_from is not None:
@@ -97,7 +109,7 @@ def carry_out(options: argparse.Namespace) -> None:
         text_ids=convention.policies.ties == "id_descending",
     )
     if options.work is not None or options.launcher or any(map(is_stored, [*options.run, *options.truth])):
-        _carry_out_in_parts(options, suite, convention, settings)
+        _carry_out_in_parts(options, suite, convention, settings, groups)
         return
     formats = {"lists": options.run_format, "relevant": options.truth_format, "train": options.train_format}
     recorded = read_recorded(
@@ -131,16 +143,21 @@ def carry_out(options: argparse.Namespace) -> None:
     for run in recorded.runs:
         _print(run.name, len(run.lists.users), results[run.name], run.found, options.conventions)
     comparison = _compared(results, options) if len(results) > 1 else None
+    segments = _segments(results, groups, options, lambda usable: [_one_part(results, usable)])
     found = {run.name: run.found for run in recorded.runs}
     writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, found, results, options, comparison),
-        ".parquet": partial(_write_users, results),
+        ".json": partial(_write_json, found, results, options, comparison, segments),
+        ".parquet": partial(_write_users, partial(_in_memory, results), results),
     }
     _write_out(options, writers)
 
 
 def _carry_out_in_parts(
-    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+    options: argparse.Namespace,
+    suite: "Suite",
+    convention: "Convention",
+    settings: ListSettings,
+    groups: "Sequence[UserGroups]",
 ) -> None:
     """Measure lists that need not fit into memory."""
     from recgauge.evaluation.parts import PartTask
@@ -156,7 +173,9 @@ def _carry_out_in_parts(
         conventions=convention,
         n_items=options.n_items,
         relevant_from=options.relevant_from,
-        per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
+        per_user=len(options.run) > 1
+        or bool(groups)
+        or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
@@ -186,11 +205,12 @@ def _carry_out_in_parts(
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name] = whole.found
         _print(name, whole.counts["lists"], results[name], whole.found, options.conventions)
-    comparison = _compared_in_parts(parts, results, options) if len(results) > 1 else None
+    comparison = _compared_in_parts(stored.folder, results, options) if len(results) > 1 else None
+    segments = _segments(results, groups, options, partial(_stored, stored.folder))
     _say(f"parts    {stored.folder}")
     writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, found, results, options, comparison),
-        ".parquet": partial(_write_users_of_parts, parts, keys),
+        ".json": partial(_write_json, found, results, options, comparison, segments),
+        ".parquet": partial(_write_users, partial(_of_parts, parts, keys), results),
     }
     _write_out(options, writers)
 
@@ -265,33 +285,71 @@ def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) ->
     return _shown(compare(results, metrics=usable, baseline=options.baseline, seed=options.seed))
 
 
-def _compared_in_parts(
-    files: Mapping[str, Sequence[Path]], results: Mapping[str, Evaluation], options: argparse.Namespace
-) -> Any:
+def _compared_in_parts(folder: Path, results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
     """Compare runs by the values of their users, a part at a time."""
-    from pyarrow import parquet
-
-    from recgauge.comparison.merged import compare_parts
-    from recgauge.comparison.procedure import Procedure
-    from recgauge.evaluation.recorded_parts import values_of
+    from recgauge.comparison.merged import USUAL, compare_parts
 
     usable = _comparable(results, options)
     if not usable:
         return None
+    procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
+    return _shown(compare_parts(_stored(folder, usable), procedure))
 
-    def parts() -> Iterator[Mapping[str, Any]]:
-        for part in zip(*files.values(), strict=True):
-            columns = ["user", *usable]
-            yield {
-                name: parquet.read_table(values_of(file), columns=columns)
-                for name, file in zip(files, part, strict=True)
-            }
+
+def _stored(folder: Path, usable: Sequence[str]) -> "StoredValues":
+    """Return the values of users that are beside finished parts."""
+    from recgauge.comparison.stored_values import StoredValues
+
+    return StoredValues.of([str(folder)], usable)
+
+
+def _one_part(results: Mapping[str, Evaluation], usable: Sequence[str]) -> "UserValues":
+    """Return the values of all users."""
+    from recgauge.comparison.inputs import read_run
+    from recgauge.comparison.user_values import UserValues
 
     first = next(iter(results.values())).results
     better = {entry.key: entry.higher_is_better for entry in first if entry.key in usable}
-    # of so many users the mean is as good as normal, and these corrections need no resamples
-    procedure = Procedure(options.baseline, "holm", interval="normal", seed=options.seed)
-    return _shown(compare_parts(parts(), parts(), better, procedure))
+    return UserValues.paired({name: read_run(one) for name, one in results.items()}, better)
+
+
+def _groups(options: argparse.Namespace) -> "list[UserGroups]":
+    """Return the groups of users that are asked for."""
+    from recgauge.cli.commands.options import named
+    from recgauge.comparison.user_groups import UserTable
+
+    columns = named(options.by)
+    if bool(columns) != (options.users is not None):
+        raise ConfigError("--by names columns of your table of users: give both, --by COLUMN --users TABLE.")
+    check_int("--groups", options.groups, minimum=2)
+    table = UserTable.of(options.users) if columns else None
+    return [] if table is None else [table.groups(by, options.groups) for by in columns]
+
+
+def _segments(
+    results: Mapping[str, Evaluation],
+    groups: "Sequence[UserGroups]",
+    options: argparse.Namespace,
+    parts: "Callable[[Sequence[str]], Iterable[UserValues]]",
+) -> "list[Segments]":
+    """Compare the runs inside groups by all metrics, and print the first as `recgauge segments` does."""
+    if not groups:
+        return []
+    from recgauge.comparison.user_groups import segments_of
+    from recgauge.report.console import output
+    from recgauge.report.segment_tables import segment_blocks
+    from recgauge.report.terminal import render_terminal
+
+    first = next(iter(results.values())).results
+    usable = [entry.key for entry in first if entry.stderr is not None]
+    if not usable:
+        raise ConfigError("--by: the metrics are one value for all users each. Name others with --metrics.")
+    found = []
+    for each in groups:
+        of_metrics = segments_of(parts(usable), each, baseline=options.baseline)
+        render_terminal(segment_blocks(of_metrics[0]), output())
+        found += of_metrics
+    return found
 
 
 def _shown(comparison: Any) -> Any:
@@ -323,6 +381,7 @@ def _write_json(
     results: Mapping[str, Evaluation],
     options: argparse.Namespace,
     comparison: Any,
+    segments: "Sequence[Segments]",
     file: Path,
 ) -> None:
     from recgauge._version import __version__
@@ -345,63 +404,73 @@ def _write_json(
         from recgauge.report.compared_runs import json_text
 
         content["comparison"] = json.loads(json_text(comparison))
+    if segments:
+        from recgauge.comparison.segments import segment_rows
+
+        content["segments"] = [row for one in segments for row in segment_rows(one)]
     file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _write_users(results: Mapping[str, Evaluation], file: Path) -> None:
+def _write_users(
+    tables: "Callable[[], Iterator[tuple[str, pa.Table]]]", results: Mapping[str, Evaluation], file: Path
+) -> None:
     """Write a row per user and a column per metric; of several runs, a row per run, user and metric."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    by_run = [
-        (name, evaluation.users.tolist(), entry.key, entry.per_user)
-        for name, evaluation in results.items()
-        for entry in evaluation.results
-        if entry.per_user is not None
-    ]
-    if len(results) == 1:
-        (evaluation,) = results.values()
-        columns = {"user_id": evaluation.users.tolist()} | {key: values for _, _, key, values in by_run}
-    else:  # also without a row, as of metrics over all ratings
-        columns = {
-            "run": pa.array([name for name, users, _, _ in by_run for _ in users], pa.string()),
-            "user_id": pa.array([user for _, users, _, _ in by_run for user in users]),
-            "metric": pa.array([key for _, users, key, _ in by_run for _ in users], pa.string()),
-            "value": np.concatenate([np.empty(0), *(values for *_, values in by_run)]),
-        }
-    parquet.write_table(pa.table(columns), file)
+    from recgauge.evaluation.user_tables import described
+
+    first = next(iter(results.values()))
+    about = {
+        "definitions": {key: f"{text}; {first.policies}" for key, text in first.definitions().items()},
+        "higher_is_better": {entry.key: entry.higher_is_better for entry in first.results},
+    }
+    texts = [("run", pa.string()), ("user_id", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
+    nobody = [pa.schema(texts).empty_table()]  # of several runs without a value per user
+    writer: parquet.ParquetWriter | None = None
+    try:
+        for name, table in tables():
+            keys = table.column_names[1:]
+            rows = [table]
+            if len(results) == 1:
+                about["run"] = name
+            else:
+                rows = [_long(name, key, table) for key in keys] or nobody
+            for each in rows:
+                if writer is None:
+                    writer = parquet.ParquetWriter(file, described(each.schema, about))
+                writer.write_table(each.cast(writer.schema))
+    finally:
+        if writer is not None:
+            writer.close()
 
 
-def _write_users_of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str], file: Path) -> None:
-    """Write the values of all users, part after part, in the columns of `_write_users`."""
+def _long(name: str, key: str, table: "pa.Table") -> "pa.Table":
+    """Return a row for each user's value of a metric."""
     import pyarrow as pa
+
+    run, metric = (pa.repeat(pa.scalar(text), len(table)) for text in (name, key))
+    columns = {"run": run, "user_id": table.column(0), "metric": metric, "value": table.column(key)}
+    return pa.table(columns)
+
+
+def _in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
+    """Yield each run with the values of its users."""
+    import pyarrow as pa
+
+    for name, evaluation in results.items():
+        known = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
+        yield name, pa.table({"user_id": evaluation.users.tolist(), **known})
+
+
+def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iterator[tuple[str, pa.Table]]":
+    """Yield each run with the values of its users, part after part."""
     from pyarrow import parquet
 
     from recgauge.evaluation.recorded_parts import values_of
 
-    writer: parquet.ParquetWriter | None = None
-    try:
-        for name, of_run in files.items():
-            for part in of_run:
-                values = parquet.read_table(values_of(part))
-                chosen = [key for key in keys if key in values.column_names]
-                tables = [values.select(["user", *chosen]).rename_columns(["user_id", *chosen])]
-                if len(files) > 1:
-                    tables = [
-                        pa.table(
-                            {
-                                "run": pa.repeat(pa.scalar(name), len(values)),
-                                "user_id": values.column("user"),
-                                "metric": pa.repeat(pa.scalar(key), len(values)),
-                                "value": values.column(key),
-                            }
-                        )
-                        for key in chosen
-                    ]
-                for table in tables:
-                    if writer is None:
-                        writer = parquet.ParquetWriter(file, table.schema)
-                    writer.write_table(table.cast(writer.schema))
-    finally:
-        if writer is not None:
-            writer.close()
+    for name, of_run in files.items():
+        for part in of_run:
+            values = parquet.read_table(values_of(part))
+            chosen = [key for key in keys if key in values.column_names]
+            yield name, values.select(["user", *chosen]).rename_columns(["user_id", *chosen])

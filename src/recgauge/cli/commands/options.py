@@ -4,14 +4,17 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from recgauge.comparison.stored_values import StoredValues, holds_values
+from recgauge.errors import ConfigError
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 
 ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 RUN = "id of a tracked run, or a run's output folder"
-SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, or experiment=NAME;
-without any, the finished runs of the MLflow experiment"""
+SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, experiment=NAME, or
+users' values in Parquet: files, or a folder of evaluate --work; without any, the finished runs of the MLflow
+experiment"""
 SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
 
 
@@ -44,6 +47,16 @@ def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[li
     uri = store_uri(options)
     names = {"experiment": options.experiment, "search": options.where}
     return find_runs(options.sources, uri, **names, wanted=wanted)
+
+
+def stored_values(sources: Sequence[str], metrics: Sequence[str] | None) -> StoredValues:
+    """Return the users' values that sources name, none of which may be a run."""
+    if runs := [source for source in sources if not holds_values(source)]:
+        raise ConfigError(
+            f"{runs[0]}: holds no users' values in Parquet, as other sources do. Name sources of one kind; "
+            "the values of a run are the file per_user.parquet in its folder."
+        )
+    return StoredValues.of(sources, metrics)
 
 
 def named(text: str) -> tuple[Any, ...]:

@@ -1,14 +1,21 @@
 """``recgauge segments RUN...``: who gains and who loses, by groups of users or items."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of
+from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values
 from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
+from recgauge.comparison.runs import told_differences
+from recgauge.comparison.segments import Segments
+from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_groups import UserTable, segments_of
+from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines
 from recgauge.report.console import output
 from recgauge.report.markdown import render_markdown
@@ -50,20 +57,14 @@ def carry_out(options: Namespace) -> None:
         tuple(options.allow),
     )
     check_formats(options.out, FORMATS)
-    runs, notes = runs_of(options, (LISTS, TEST))
-    result = segment_runs(runs, wanted, data_of, choose=not options.sources)
-    examples = []
-    if options.examples:
-        examples = stories(
-            result.runs, result.key, result.dataset, result.split, options.baseline, options.examples
-        )
+    segments, examples, notes = _of_values(options) if _are_values(options) else _of_runs(options, wanted)
     console = output()
-    blocks = [block for segments in result.segments for block in segment_blocks(segments)]
-    blocks += lines((*notes, *result.notes), "notes")
+    blocks = [block for one in segments for block in segment_blocks(one)]
+    blocks += lines(notes, "notes")
     render_terminal([*blocks, *examples], console)
-    texts = [render_markdown(segment_blocks(segments)) for segments in result.segments]
+    texts = [render_markdown(segment_blocks(one)) for one in segments]
     texts += map(story_markdown, examples)
-    frame = pd.concat([segments.to_frame() for segments in result.segments], ignore_index=True)
+    frame = pd.concat([one.to_frame() for one in segments], ignore_index=True)
     json: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
         ".md": text_writer("\n\n".join(texts) + "\n"),
@@ -72,3 +73,47 @@ def carry_out(options: Namespace) -> None:
     }
     for path in write_files({path: writers[path.suffix] for path in options.out}):
         console.print(f"files    {path}", soft_wrap=True)
+
+
+def _are_values(options: Namespace) -> bool:
+    return any(map(holds_values, options.sources))
+
+
+def _of_runs(
+    options: Namespace, wanted: SegmentOptions
+) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
+    """Return finished runs compared inside groups, users to show, and notes."""
+    runs, notes = runs_of(options, (LISTS, TEST))
+    result = segment_runs(runs, wanted, data_of, choose=not options.sources)
+    examples = []
+    if options.examples:
+        examples = stories(
+            result.runs, result.key, result.dataset, result.split, options.baseline, options.examples
+        )
+    return result.segments, examples, (*notes, *result.notes)
+
+
+def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
+    """Return users' values in Parquet compared inside groups of a table, some users at a time."""
+    if options.users is None:
+        raise ConfigError(
+            "--by: users' values in Parquet are compared by columns of your own table. Add --users TABLE "
+            "--by COLUMN."
+        )
+    if options.examples:
+        raise ConfigError("--examples: users' values in Parquet have no lists to show. Leave it out.")
+    values = stored_values(options.sources, [options.metric] if options.metric else None)
+    told_differences(list(values.protocols.values()), values.runs, "users' values", mark=False)
+    table = UserTable.of(str(options.users))
+    if not options.metric:
+        values = replace(values, metrics=dict([_usual(values.metrics)]))
+    found = []
+    for by in named(options.by):
+        groups = table.groups(by, options.groups)
+        found += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
+    return found, [], []
+
+
+def _usual(metrics: Mapping[str, bool]) -> tuple[str, bool]:
+    """Return nDCG at 10 if it is there, else the first metric."""
+    return next((one for one in metrics.items() if one[0] == "ndcg_at_10"), next(iter(metrics.items())))

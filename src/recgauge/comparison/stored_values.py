@@ -1,0 +1,311 @@
+"""Users' values in Parquet, read in parts of the users: what `recgauge evaluate` leaves, or any program."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.comparison.inputs import USER_COLUMNS, RunValues, as_key
+from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
+from recgauge.data.ids import as_ids
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.evaluation.user_tables import about_values
+from recgauge.files.columns import Wanted
+from recgauge.files.stored import StoredTable, find_stored
+from recgauge.recorded.dividing import Division
+from recgauge.runs.protocol import Protocol
+from recgauge.runs.stored import RECORD
+from recgauge.utils.arrow import to_numpy
+from recgauge.utils.files import user_path
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LONG = ("run", "metric", "value")  # beside the user: a row per run, user and metric
+_BATCH = 1 << 18
+_BYTES_PER_CELL = 150  # of memory at the peak of comparing a part: measured
+ENDINGS = (".parquet", ".pq")
+
+
+@dataclass(frozen=True, eq=False)
+class _File:
+    """One file of a table, and what it holds."""
+
+    table: StoredTable
+    place: int
+    user: str
+    runs: tuple[str, ...]
+    metrics: Mapping[str, str]  # columns by key; of a long table, values of its column metric
+    is_long: bool
+    n_rows: int
+    about: Mapping[str, Any]
+
+    @property
+    def where(self) -> str:
+        return self.table.where(self.place)
+
+    @property
+    def folder(self) -> str:
+        return str(PurePosixPath(self.table.paths[self.place]).parent)
+
+    def read(self, keys: Collection[str], division: Division, part: int) -> "pa.Table":
+        """Return the rows of the users of a part, with the columns that are needed."""
+        import pyarrow as pa
+
+        names = [*_LONG] if self.is_long else [self.metrics[key] for key in keys]
+        found = []
+        with self.table.open(self.place) as opened:
+            schema = pa.schema([opened.schema_arrow.field(name) for name in (self.user, *names)])
+            for batch in opened.iter_batches(_BATCH, columns=[self.user, *names]):
+                rows = pa.Table.from_batches([batch]).select([self.user, *names])
+                if division.n_parts > 1:
+                    rows = rows.filter(pa.array(division.parts(rows.column(self.user)) == part))
+                found.append(rows)
+        return pa.concat_tables(found) if found else schema.empty_table()
+
+
+@dataclass(frozen=True, eq=False)
+class StoredValues:
+    """Runs' values of users, some users at a time: iterating yields a `UserValues` for each part.
+
+    Parameters
+    ----------
+    files : tuple of _File
+    runs : tuple of str
+    metrics : mapping of str to bool
+        Whether more is better, by key.
+    protocols : mapping of str to Protocol
+        What the runs' numbers stand on, as far as files say so.
+    memory_mib : int
+        What a part may take, beside the program itself.
+    """
+
+    files: tuple[_File, ...]
+    runs: tuple[str, ...]
+    metrics: Mapping[str, bool]
+    protocols: Mapping[str, Protocol]
+    memory_mib: int = 1024
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[str],
+        metrics: Sequence[str] | None = None,
+        *,
+        option: str = "SOURCE",
+        memory_mib: int = 1024,
+    ) -> "StoredValues":
+        """Find runs in folders, files, patterns and addresses of Parquet.
+
+        A file has a row per user, a column ``user_id`` or ``user``, and a column of numbers per metric; or a
+        row per value, with columns ``run``, ``user_id``, ``metric`` and ``value``. A run is called as its
+        file says, as recgauge's do, else as the folder in the source, else as the source.
+
+        Raises
+        ------
+        RecgaugeError
+            If there is no such file, one cannot be read or has other columns, parts are missing, or `metrics`
+            are not in every run.
+        """
+        files = [file for source in sources for file in _files(source, option)]
+        runs = tuple(dict.fromkeys(run for file in files for run in file.runs))
+        if not runs:
+            raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
+        _refuse_incomplete(files)
+        of_runs = {run: [file for file in files if run in file.runs] for run in runs}
+        common = [key for key in of_runs[runs[0]][0].metrics if all(key in file.metrics for file in files)]
+        if not common:
+            has = "; ".join(f"{run}: {listed(some[0].metrics)}" for run, some in list(of_runs.items())[:3])
+            raise ConfigError(f"compare: the runs have no metric in common. {has}.")
+        keys = choose_metrics(metrics, common)
+        known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
+        directions = {key: known.get(key, higher_is_better(key, (), ())) for key in keys}
+        protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}
+        return cls(tuple(files), runs, directions, protocols, memory_mib)
+
+    @cached_property
+    def _is_divided(self) -> bool:
+        """Whether files are parts of one division, which hold the same users in every run."""
+        divisions = {(file.about.get("division"), file.about.get("n_parts")) for file in self.files}
+        return len(divisions) == 1 and None not in next(iter(divisions))
+
+    @cached_property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        if self._is_divided:
+            return int(self.files[0].about["n_parts"])
+        cells = sum(file.n_rows * (1 if file.is_long else 1 + len(self.metrics) // 4) for file in self.files)
+        return max(1, -(-cells * _BYTES_PER_CELL // (self.memory_mib << 20)))
+
+    def __iter__(self) -> Iterator[UserValues]:
+        """Yield the values of each part's users."""
+        for part in range(self.n_parts):
+            yield self.part(part)
+
+    def part(self, part: int) -> UserValues:
+        """Return the values of a part's users."""
+        import pyarrow as pa
+
+        division, files = Division(self.n_parts, None, as_text=True), self.files
+        if self._is_divided:
+            division, files = (
+                Division(1, None, as_text=True),
+                tuple(file for file in files if file.about["part"] == part),
+            )
+        found: dict[str, list[RunValues]] = {run: [] for run in self.runs}
+        for file in files:
+            rows = file.read(self.metrics, division, part)
+            for run, values in _runs_in(file, rows, self.metrics):
+                found[run].append(values)
+        pa.default_memory_pool().release_unused()
+        return UserValues.paired(
+            {run: _joined(some, self.metrics) for run, some in found.items()}, self.metrics
+        )
+
+
+def holds_values(source: str) -> bool:
+    """Whether a source is Parquet of users' values, and no run, sweep, id or experiment."""
+    path = user_path(source)
+    if "://" in source or path.is_file():
+        return "://" in source or path.suffix in ENDINGS
+    if not path.is_dir() or any(path.rglob(RECORD)):
+        return False
+    return any(file.suffix in ENDINGS for file in path.rglob("*"))
+
+
+def _files(source: str, option: str) -> Iterator[_File]:
+    """Yield the files of a source with what they hold."""
+    table = find_stored(source, Wanted({}, ()), option)
+    for place, path in enumerate(table.paths):
+        above = PurePosixPath(path).parts[:-1]
+        inside = above[len(above) - above[::-1].index(table.name) :] if table.name in above else ()
+        with table.open(place) as opened:
+            schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
+            about, where = about_values(schema), table.where(place)
+            user = next((name for name in USER_COLUMNS if name in schema.names), None)
+            if user is None:
+                raise SchemaError(
+                    f"{where}: there is no column user_id or user; it has {listed(schema.names)}. Give a row "
+                    "per user and a column per metric, or columns run, user_id, metric and value."
+                )
+            if {*_LONG} <= {*schema.names}:
+                runs, keys = (_distinct(opened, name) for name in _LONG[:2])
+                yield _File(table, place, user, runs, {as_key(key): key for key in keys}, True, n_rows, about)
+                continue
+        name = about.get("run") or (inside[0] if inside else table.name)
+        metrics = _metric_columns(schema, user, where)
+        yield _File(table, place, user, (name,), metrics, False, n_rows, about)
+
+
+def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str]:
+    """Return the columns of numbers, by key."""
+    import pyarrow as pa
+
+    others = [schema.field(name) for name in schema.names if name != user]
+    tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
+    wrong = [one.name for one in others if not any(test(one.type) for test in tests)]
+    if wrong or not others:
+        raise SchemaError(
+            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; "
+            f"{'not numbers: ' + listed(wrong) if wrong else 'there is no metric'}."
+        )
+    return {as_key(one.name): one.name for one in others}
+
+
+def _distinct(opened: Any, column: str) -> tuple[str, ...]:
+    """Return the texts in a column, in the order in which they appear."""
+    import pyarrow.compute as pc
+
+    batches = opened.iter_batches(_BATCH, columns=[column])
+    return tuple(
+        dict.fromkeys(str(text) for batch in batches for text in pc.unique(batch.column(0)).to_pylist())
+    )
+
+
+def _refuse_incomplete(files: Sequence[_File]) -> None:
+    """Refuse parts of an evaluation that has not ended, and runs of one name in several folders."""
+    of_run: dict[str, dict[str, list[_File]]] = {}
+    for file in files:
+        if "part" in file.about:
+            of_run.setdefault(file.runs[0], {}).setdefault(file.folder, []).append(file)
+    for run, folders in of_run.items():
+        if len(folders) > 1:
+            raise ConfigError(f"{run}: is in several folders: {listed(folders, most=4)}. Name one of them.")
+        ((folder, some),) = folders.items()
+        there, needed = {file.about["part"] for file in some}, range(some[0].about["n_parts"])
+        if lacking := [part for part in needed if part not in there]:
+            raise ConfigError(
+                f"{folder}: {len(lacking)} of {len(needed)} parts of {run} are not finished. Start the same "
+                "recgauge evaluate again, which goes on."
+            )
+
+
+def _told(file: _File, what: str) -> dict[str, Any]:
+    """Return what a file says of its metrics."""
+    found = file.about.get(what)
+    return found if isinstance(found, dict) else {}
+
+
+def _protocol(files: Sequence[_File], keys: Collection[str]) -> Protocol:
+    """Return what the numbers of a run stand on, as far as its files say so."""
+    found: dict[str, dict[str, None]] = {}
+    for file in files:
+        for key, text in _told(file, "definitions").items():
+            if key in keys:
+                found.setdefault(f"definition of {key}", {})[str(text)] = None
+        if "truth" in file.about:
+            found.setdefault("relevant items", {})[str(file.about["truth"])[:12]] = None
+    return {what: ", ".join(values) for what, values in found.items()}
+
+
+def _runs_in(file: _File, rows: "pa.Table", keys: Collection[str]) -> Iterator[tuple[str, RunValues]]:
+    """Yield each run in some rows, with its users and their values."""
+    import pyarrow.compute as pc
+
+    if not file.is_long:
+        if pc.any(pc.is_null(rows.column(file.user))).as_py():
+            raise SchemaError(f"{file.where}: a row has no {file.user}. Remove such rows.")
+        users = as_ids(file.where, to_numpy(rows.column(file.user)))
+        values = {key: _numbers(rows.column(file.metrics[key]), file, key) for key in keys}
+        yield file.runs[0], RunValues(users, values)
+        return
+    for run in file.runs:
+        of_run = rows.filter(pc.equal(rows.column("run"), run))
+        cells = [of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key])) for key in keys]
+        columns = [as_ids(file.where, to_numpy(some.column(file.user))) for some in cells]
+        runs = {
+            key: RunValues(users, {key: _numbers(some.column("value"), file, key)})
+            for key, users, some in zip(keys, columns, cells, strict=True)
+        }
+        by_metric = UserValues.paired(
+            {key: RunValues(one.users, {"value": one.values[key]}) for key, one in runs.items()},
+            {"value": True},
+        )
+        yield run, RunValues(by_metric.users, dict(zip(keys, by_metric.values[0], strict=True)))
+
+
+def _numbers(column: "pa.ChunkedArray", file: _File, key: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    """Return numbers, NaN where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.fill_null(column.cast(pa.float64()), float("nan"))
+    except pa.ArrowException as error:
+        raise SchemaError(f"{file.where}: {key} holds {column.type}, expected numbers.") from error
+    return to_numpy(numbers)
+
+
+def _joined(some: Sequence[RunValues], keys: Collection[str]) -> RunValues:
+    """Return the rows of several files as one run."""
+    if len(some) == 1:
+        return some[0]
+    filled = [one for one in some if len(one.users)] or list(some[:1])
+    if not filled:
+        return RunValues(np.empty(0, np.int64), {key: np.empty(0) for key in keys})
+    kinds = {one.users.dtype for one in filled}
+    users = np.concatenate([one.users.astype(object) if len(kinds) > 1 else one.users for one in filled])
+    return RunValues(users, {key: np.concatenate([one.values[key] for one in filled]) for key in keys})
