@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 from _measure import HERE, save
 
-from recgauge.checks.judge import Estimate, judge_users
+from recgauge.checks.judge import Estimate, SeriesGroups, judge_users
 from recgauge.checks.looks import Look, climbs, holm_level
 from recgauge.checks.rules import Rules
 from recgauge.comparison import UserValues
 from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, t_above, users_to_show
+from recgauge.comparison.user_sums import UserSums
 
 WORLDS, METRICS, SEGMENTS = 2000, 8, 6
 ALPHA = 0.05
@@ -42,8 +43,10 @@ def judged(values, rules, correction="hochberg"):
     users = np.arange(n)
     names = tuple(f"m{i}" for i in range(n_metrics))
     table = UserValues(users, ("candidate", "baseline"), names, values, (True,) * n_metrics)
-    groups = {"g": pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users)}
-    found = judge_users(table, Rules.of(rules).metrics, groups, ALPHA, correction)
+    groups = {
+        "g": SeriesGroups(pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users))
+    }
+    found = judge_users([table], Rules.of(rules).metrics, groups, ALPHA, correction)
     return [verdict.outcome for verdict in found]
 
 
@@ -180,7 +183,7 @@ class Desk:
 
     def judge(self, differences):
         """Return whether a candidate passes."""
-        estimate, number = Estimate.of(differences), len(self.before) + 1
+        estimate, number = Estimate.of(UserSums.of(differences)), len(self.before) + 1
         released = self.correction != "ladder" or climbs(
             estimate.mean, estimate.stderr, self.best, higher=True
         )

@@ -5,9 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from recgauge.checks.judge import Estimate, Outcome, Verdict, judge_number, judge_users
+from recgauge.checks.judge import (
+    Groups,
+    Outcome,
+    SeriesGroups,
+    Verdict,
+    difference_of,
+    judge_number,
+    judge_users,
+)
 from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.sides import Side, read_side
@@ -15,6 +21,8 @@ from recgauge.comparison.comparing import check_protocols
 from recgauge.comparison.conditions import label
 from recgauge.comparison.inputs import RunValues
 from recgauge.comparison.run_segments import BUILT_IN, grouped, user_attribute
+from recgauge.comparison.runs import told_differences
+from recgauge.comparison.user_groups import UserTable
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
@@ -154,7 +162,7 @@ def judge(
     baseline: Side,
     rules: Rules,
     *,
-    users: "pd.DataFrame | None" = None,
+    users: "pd.DataFrame | UserTable | None" = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
     packages: Sequence[str] = (),
@@ -167,23 +175,36 @@ def judge(
     place = candidate.sha256, baseline.test_sha256
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
-    of_users = [rule for rule in rules.metrics if all(rule.metric in one.values[0].values for one in sides)]
+    of_users = [rule for rule in rules.metrics if all(rule.metric in one.of_users for one in sides)]
     measured = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
     measured += [_judge_cost(cost, sides) for cost in rules.cost]
     if not of_users:
         look = replace(_look(measured, *place), number=number)
         return CheckResult(*names, rules, _in_order(measured, rules), rules.alpha, look, before)
-    table = UserValues.of(runs, metrics=list(dict.fromkeys(rule.metric for rule in of_users)))
-    if rules.looks == "ladder" and not _climbs(table, of_users[0].metric, before or ()):
+    parts, notes = _parts(sides, names, runs, [rule.metric for rule in of_users])
+    if rules.looks == "ladder" and not _climbs(parts, of_users[0].metric, before or ()):
         look = Look(*place, 1.0, "undecided", released=False, number=number)
-        return CheckResult(*names, rules, (), rules.alpha, look, before, table.notes)
+        return CheckResult(*names, rules, (), rules.alpha, look, before, notes)
     level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
     groups = _groups(candidate, rules, users, load, packages)
-    tested = judge_users(table, of_users, groups, level, rules.correction)
+    tested = judge_users(parts, of_users, groups, level, rules.correction)
     look = replace(_look([*measured, *tested], *place), number=number)
     verdicts = _in_order([*tested, *measured], rules)
     same = ("The candidate is the baseline itself.",) * (candidate.sha256 == baseline.sha256)
-    return CheckResult(*names, rules, verdicts, level, look, before, (*same, *table.notes, *_notes(tested)))
+    return CheckResult(*names, rules, verdicts, level, look, before, (*same, *notes, *_notes(tested)))
+
+
+def _parts(
+    sides: Sequence[Side], names: Sequence[str], runs: Mapping[str, Sequence[RunValues]], keys: Sequence[str]
+) -> tuple[Iterable[UserValues], tuple[str, ...]]:
+    """Return the values of both sides by some metrics, some users at a time or all at once, and notes."""
+    first, second = (side.stored for side in sides)
+    if first is None or second is None:
+        table = UserValues.of(runs, metrics=list(dict.fromkeys(keys)))
+        return [table], table.notes
+    values = first.named(names[0]) + second.named(names[1])
+    told_differences(list(values.protocols.values()), values.runs, "check", mark=False)
+    return values, ()
 
 
 def _in_order(verdicts: Iterable[Verdict], rules: Rules) -> tuple[Verdict, ...]:
@@ -208,14 +229,14 @@ def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
 
 
-def _climbs(table: UserValues, metric: str, before: Sequence[Look]) -> bool:
+def _climbs(parts: Iterable[UserValues], metric: str, before: Sequence[Look]) -> bool:
     """Whether the Ladder lets the verdicts of a candidate be read."""
-    which = table.metrics.index(metric)
-    candidate, baseline = (values[np.isfinite(values)] for values in table.contributions[which])
-    higher, difference = table.higher_is_better[which], Estimate.of(candidate - baseline)
+    first = next(iter(parts))
+    higher = first.higher_is_better[first.metrics.index(metric)]
+    candidate, baseline, difference = difference_of(parts, metric)
     let_out = [look.value for look in before if look.released and look.metric == metric]
-    best = (max if higher else min)([float(baseline.mean()), *let_out])
-    return climbs(float(candidate.mean()), difference.stderr, best, higher=higher)
+    best = (max if higher else min)([baseline, *let_out])
+    return climbs(candidate, difference.stderr, best, higher=higher)
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:
@@ -246,15 +267,22 @@ def _check_known(rule: MetricRule, sides: Sequence[Side]) -> None:
 
 
 def _groups(
-    side: Side, rules: Rules, users: "pd.DataFrame | None", load: Load | None, packages: Sequence[str]
-) -> "dict[str, pd.Series]":
+    side: Side,
+    rules: Rules,
+    users: "pd.DataFrame | UserTable | None",
+    load: Load | None,
+    packages: Sequence[str],
+) -> dict[str, Groups]:
     """Return the group of each user by attribute, from a table of users, else from the run's data."""
     columns = [] if users is None else [str(name) for name in users.columns]
     data: tuple[Dataset, Split] | None = None
-    found = {}
+    found: dict[str, Groups] = {}
     for by in rules.attributes:
-        if users is not None and by in columns:
-            found[by] = grouped(users[by], rules.groups)
+        if isinstance(users, UserTable) and by in columns:
+            found[by] = users.groups(by, rules.groups)
+            continue
+        if users is not None and not isinstance(users, UserTable) and by in columns:
+            found[by] = SeriesGroups(grouped(users[by], rules.groups))
             continue
         if by not in _OF_USERS:
             hint = did_you_mean(by, [*_OF_USERS, *columns])
@@ -268,7 +296,7 @@ def _groups(
                 "users with a column of that name."
             )
         data = data or load(side.condition.first, packages)
-        found[by] = grouped(user_attribute(by, side.condition, None, *data), rules.groups)
+        found[by] = SeriesGroups(grouped(user_attribute(by, side.condition, None, *data), rules.groups))
     return found
 
 

@@ -1,9 +1,9 @@
 """Is a rule shown to hold, shown not to hold, or neither: one-sided tests over users, one family of all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -19,13 +19,17 @@ from recgauge.comparison.tests_of_pairs import (
     t_bound,
     users_to_show,
 )
+from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
+from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
 from recgauge.utils.checks import DoubleArray, IntArray, shown
+from recgauge.utils.exact import exact_sum, to_float
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_Place: TypeAlias = tuple[int, int]  # of a rule, and the code of its group
 Outcome = Literal["shown", "worse", "undecided"]
 
 _ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
@@ -108,21 +112,14 @@ class Estimate(NamedTuple):
     skewness: float = 0.0
 
     @classmethod
-    def of(cls, values: DoubleArray, *, paired: bool = True) -> Self:
-        """Return the mean of values (n,), its standard error, and their skewness unless they are differences.
-
-        Differences are hardly skewed, and the skewness of a few of them is mostly chance.
-        """
-        n, mean = len(values), float(values.mean())
-        moved = values - mean
-        squares = float((moved * moved).sum())
-        deviation = sqrt(squares / (n - 1)) if n > 1 else 0.0
-        rounding = _ROUNDING * float(np.abs(values).max())
+    def of(cls, sums: UserSums, skewness: float = 0.0) -> Self:
+        """Return the mean of what users add up to, and its standard error."""
+        mean, deviation = sums.mean, sums.stderr * sqrt(sums.n)
+        rounding = _ROUNDING * sums.largest
         mean = 0.0 if abs(mean) <= rounding else mean
         if deviation <= rounding:
-            return cls(mean, 0.0, n)
-        skewness = 0.0 if paired else float((moved * moved * moved).mean()) / (squares / n) ** 1.5
-        return cls(mean, deviation / sqrt(n), n, skewness)
+            return cls(mean, 0.0, sums.n)
+        return cls(mean, sums.stderr, sums.n, skewness)
 
 
 class Decision(NamedTuple):
@@ -196,62 +193,117 @@ class _Axis(NamedTuple):
         return (self.at(low), self.at(high)) if self.sign > 0 else (self.at(high), self.at(low))
 
 
+class Groups(Protocol):
+    """The groups of users by an attribute."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called, in their order."""
+
+    def codes(self, users: IdArray) -> IntArray:
+        """Return the code of each user's group, -1 without one."""
+
+
 def judge_users(
-    table: UserValues,
+    parts: Iterable[UserValues],
     rules: Sequence[MetricRule],
-    groups: "Mapping[str, pd.Series]",
+    groups: "Mapping[str, Groups]",
     alpha: float,
     correction: FamilyCorrection = "hochberg",
 ) -> list[Verdict]:
     """Judge rules of metrics that every user has a value of, of two runs, the candidate first.
 
-    `groups` are the group of each user, by attribute and user id; `alpha` and `correction` are as of
-    `decide`. Refused are users with a value in one run alone, a group that has nobody, and an impossible
-    margin.
+    `parts` hold the values of some users each, and are iterated up to three times; `alpha` and `correction`
+    are as of `decide`. Refused are users with a value in one run alone, a group that has nobody, and an
+    impossible margin.
     """
-    _check_same_users(table)
-    members = {by: _members(by, table, series) for by, series in groups.items()}
-    found: list[tuple[MetricRule, str, _Axis, DoubleArray, DoubleArray, Estimate]] = []
-    for rule in rules:
-        which = table.metrics.index(rule.metric)
-        pair = table.contributions[which]
-        for segment, chosen in members[rule.by] if rule.by else [("", slice(None))]:
-            candidate, baseline = (values[np.isfinite(values)] for values in pair[:, chosen])
-            if not len(candidate):
-                raise ConfigError(f"{rule.place}: no user of {rule.by} {segment} has a value.")
-            higher = table.higher_is_better[which]
-            axis, contrast = _contrast(rule, candidate, baseline, higher=higher)
-            found.append(
-                (rule, segment, axis, candidate, baseline, Estimate.of(contrast, paired=rule.compares))
-            )
-    decisions = decide([each[-1] for each in found], alpha, correction)
-    return [
-        Verdict(
-            rule.place,
-            str(rule),
-            rule.metric,
-            segment,
-            decision.outcome,
-            float(candidate.mean()),
-            float(baseline.mean()),
-            float(axis.at(estimate.mean) or 0.0),
-            *axis.ends(decision.low, decision.high),
-            axis.bound,
-            axis.sign > 0,
-            decision.p_shown,
-            decision.p_worse,
-            estimate.n,
-            decision.users_needed,
-        )
-        for (rule, segment, axis, candidate, baseline, estimate), decision in zip(
-            found, decisions, strict=True
-        )
+    _check_same_users(parts)
+    found: dict[_Place, tuple[UserSums, UserSums, UserSums]] = {}
+    for place, contrast, candidate, baseline in _contrasts(parts, rules, groups):
+        sums = UserSums.of(contrast), UserSums.of(candidate), UserSums.of(baseline)
+        known = found.get(place)
+        found[place] = sums if known is None else (known[0] + sums[0], known[1] + sums[1], known[2] + sums[2])
+    cubes: dict[_Place, int] = {}
+    if not all(rule.compares for rule in rules):
+        for place, contrast, _, _ in _contrasts(parts, rules, groups):
+            if not rules[place[0]].compares and len(contrast):
+                moved = contrast - found[place][0].mean
+                cubes[place] = cubes.get(place, 0) + exact_sum(moved * moved * moved)
+    first = next(iter(parts))
+    directions = tuple(first.higher_is_better[first.metrics.index(rule.metric)] for rule in rules)
+    _check_groups(found, rules, groups, first)
+    order = sorted(found)
+    estimates = [
+        Estimate.of(found[place][0], _skewness(found[place][0], cubes.get(place, 0))) for place in order
     ]
+    verdicts = []
+    for place, estimate, decision in zip(order, estimates, decide(estimates, alpha, correction), strict=True):
+        rule, (_, candidate_sums, baseline_sums) = rules[place[0]], found[place]
+        axis = _axis(rule, baseline_sums, higher=directions[place[0]])
+        verdicts.append(
+            Verdict(
+                rule.place,
+                str(rule),
+                rule.metric,
+                groups[rule.by].names[place[1]] if rule.by else "",
+                decision.outcome,
+                candidate_sums.mean,
+                baseline_sums.mean,
+                float(axis.at(estimate.mean) or 0.0),
+                *axis.ends(decision.low, decision.high),
+                axis.bound,
+                axis.sign > 0,
+                decision.p_shown,
+                decision.p_worse,
+                estimate.n,
+                decision.users_needed,
+            )
+        )
+    return verdicts
+
+
+def _contrasts(
+    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: "Mapping[str, Groups]"
+) -> Iterator[tuple[_Place, DoubleArray, DoubleArray, DoubleArray]]:
+    """Yield by rule and group what some users add to its contrast, and their values in the two runs."""
+    for part in parts:
+        codes = {by: each.codes(part.users) for by, each in groups.items()}
+        for number, rule in enumerate(rules):
+            which = part.metrics.index(rule.metric)
+            pair, higher = part.contributions[which], part.higher_is_better[which]
+            there = np.unique(codes[rule.by]).tolist() if rule.by else [0]
+            for code in there:
+                if code < 0:
+                    continue
+                chosen = pair[:, codes[rule.by] == code] if rule.by else pair
+                candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
+                yield (number, code), _contrast(rule, candidate, baseline, higher=higher), candidate, baseline
+
+
+def difference_of(parts: Iterable[UserValues], metric: str) -> tuple[float, float, Estimate]:
+    """Return the means of two runs, and the difference between them."""
+    found = [UserSums.nobody() for _ in range(3)]
+    for part in parts:
+        pair = part.contributions[part.metrics.index(metric)]
+        candidate, baseline = pair[:, np.isfinite(pair).all(axis=0)]
+        for place, values in enumerate((candidate, baseline, candidate - baseline)):
+            found[place] += UserSums.of(values)
+    return found[0].mean, found[1].mean, Estimate.of(found[2])
+
+
+def _skewness(sums: UserSums, cubes: int) -> float:
+    """Return the skewness of values from the sum of their cubes about the mean.
+
+    That of a few differences is mostly chance, and hardly there; they have none.
+    """
+    squares = sums.stderr**2 * (sums.n - 1)
+    return to_float(cubes, count=sums.n) / squares**1.5 if cubes and squares else 0.0
 
 
 def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher: bool) -> Verdict:
     """Judge a rule of a metric that is one number for all users, such as coverage: compared, not tested."""
-    axis, contrast = _contrast(rule, np.array([candidate]), np.array([baseline]), higher=higher)
+    contrast = _contrast(rule, np.array([candidate]), np.array([baseline]), higher=higher)
+    axis = _axis(rule, UserSums.of(np.array([baseline])), higher=higher)
     return Verdict(
         rule.place,
         str(rule),
@@ -270,62 +322,97 @@ def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher:
 
 def _contrast(
     rule: MetricRule, candidate: DoubleArray, baseline: DoubleArray, *, higher: bool
-) -> tuple[_Axis, DoubleArray]:
+) -> DoubleArray:
     """Return values of users whose mean is above zero exactly if the rule holds.
 
     A share of the baseline's value is a contrast of the two runs, linear in their values, and no ratio.
     """
-    value = rule.bound.value
     unit = baseline if rule.bound.relative else np.ones_like(baseline)
-    level = float(unit.mean())
-    _check_margin(rule, baseline, level, higher=higher)
     if rule.kind in ("at_least", "at_most"):
         sign = 1.0 if rule.kind == "at_least" else -1.0
-        return _Axis(sign, value * level), sign * (candidate - value * unit)
+        return sign * (candidate - rule.bound.value * unit)
+    sign, shift = 1.0 if higher else -1.0, rule.bound.value * (1 if rule.kind == "not_worse" else -1)
+    return sign * (candidate - baseline) + shift * unit
+
+
+def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> _Axis:
+    """Return where the contrast lies on the axis that people read."""
+    value, level = rule.bound.value, baseline.mean if rule.bound.relative else 1.0
+    _check_margin(rule, baseline, level, higher=higher)
+    if rule.kind in ("at_least", "at_most"):
+        return _Axis(1.0 if rule.kind == "at_least" else -1.0, value * level)
     sign, shift = 1.0 if higher else -1.0, value if rule.kind == "not_worse" else -value
-    return _Axis(sign, -sign * shift * level), sign * (candidate - baseline) + shift * unit
+    return _Axis(sign, -sign * shift * level)
 
 
-def _check_margin(rule: MetricRule, baseline: DoubleArray, level: float, *, higher: bool) -> None:
+def _check_margin(rule: MetricRule, baseline: UserSums, level: float, *, higher: bool) -> None:
     if rule.by:  # a group may be all zeros
         return
     if rule.bound.relative and level <= 0:
         raise ConfigError(
             f"{rule.place}: {rule.bound} of the baseline's value, which is {level:.6g}; give a number."
         )
-    lowest = rule.kind == "not_worse" and higher and not rule.bound.relative and baseline.min() >= 0
-    if lowest and (mean := float(baseline.mean())) <= rule.bound.value:
+    lowest = rule.kind == "not_worse" and higher and not rule.bound.relative and baseline.least >= 0
+    if lowest and baseline.mean <= rule.bound.value:
         raise ConfigError(
-            f"{rule.place}: the margin {rule.bound} is not below the baseline's value, {mean:.6g}: every "
-            "candidate would keep it. Give a smaller one."
+            f"{rule.place}: the margin {rule.bound} is not below the baseline's value, {baseline.mean:.6g}: "
+            "every candidate would keep it. Give a smaller one."
         )
 
 
-def _check_same_users(table: UserValues) -> None:
+def _check_same_users(parts: Iterable[UserValues]) -> None:
     """Refuse users with a value in one run alone: a candidate must not choose its users."""
-    known = np.isfinite(table.values)
-    for metric, (first, second) in zip(table.metrics, known, strict=True):
-        if len(places := np.flatnonzero(first != second)):
-            has = table.runs[0 if first[places[0]] else 1]
-            user = shown(table.users[places[0]])
-            raise ConfigError(
-                f"the two runs have other users: {len(places):,} have a value of {label(metric)} in one of "
-                f"them alone, such as {user} in {has}. Judge both on the same test rows and users."
-            )
-
-
-def _members(by: str, table: UserValues, groups: "pd.Series") -> list[tuple[str, IntArray]]:
-    """Return the groups and the positions of their users; ids are compared as text where kinds differ."""
-    codes_of = (
-        groups
-        if groups.index.dtype.kind == table.users.dtype.kind
-        else groups.set_axis(groups.index.map(str))
-    )
-    users = table.users if codes_of is groups else table.users.astype(str)
-    names, codes = group_codes(codes_of.reindex(users))
-    if not names:
+    n_others: dict[str, int] = {}
+    examples: dict[str, str] = {}
+    for part in parts:
+        for metric, (first, second) in zip(part.metrics, np.isfinite(part.values), strict=True):
+            if len(places := np.flatnonzero(first != second)):
+                n_others[metric] = n_others.get(metric, 0) + len(places)
+                has = part.runs[0 if first[places[0]] else 1]
+                examples.setdefault(metric, f"{shown(part.users[places[0]])} in {has}")
+    for metric, n in n_others.items():
         raise ConfigError(
-            f"segments.{by}: no user of the two runs has a group. Users look like {listed(users[:3])}, those "
-            f"with a group like {listed(codes_of.index[:3]) or 'nobody'}."
+            f"the two runs have other users: {n:,} have a value of {label(metric)} in one of them alone, "
+            f"such as {examples[metric]}. Judge both on the same test rows and users."
         )
-    return [(name, np.flatnonzero(codes == code).astype(np.int32)) for code, name in enumerate(names)]
+
+
+def _check_groups(
+    found: "Mapping[_Place, tuple[UserSums, UserSums, UserSums]]",
+    rules: Sequence[MetricRule],
+    groups: "Mapping[str, Groups]",
+    part: UserValues,
+) -> None:
+    """Refuse an attribute by which nobody has a group, and a group in which nobody has a value."""
+    for number, rule in enumerate(rules):
+        if rule.by and not any(place == number for place, _ in found):
+            raise ConfigError(
+                f"segments.{rule.by}: no user of the two runs has a group. Users look like "
+                f"{listed(part.users[:3])}, those with a group like {groups[rule.by]}."
+            )
+    for (number, code), (sums, _, _) in found.items():
+        if not sums.n:
+            rule = rules[number]
+            name = groups[rule.by].names[code] if rule.by else "all"
+            raise ConfigError(f"{rule.place}: no user of {rule.by} {name} has a value.")
+
+
+class SeriesGroups:
+    """Groups from a series by user id; ids are compared as text where kinds differ."""
+
+    def __init__(self, series: "pd.Series") -> None:
+        self.series = series
+        self.names, self._codes = group_codes(series)
+
+    def __str__(self) -> str:
+        return listed(self.series.index[:3]) or "nobody"
+
+    def codes(self, users: IdArray) -> IntArray:
+        """Return the code of each user's group, -1 without one."""
+        import pandas as pd
+
+        index = self.series.index
+        if index.dtype.kind != users.dtype.kind:
+            index, users = index.map(str), users.astype(str)
+        places = index.get_indexer(pd.Index(users))
+        return np.where(places < 0, -1, self._codes[places]).astype(np.int32)

@@ -1,7 +1,7 @@
 """The two sides of a check: a run's values of users, its other numbers, its costs, and what they stand on."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,13 +10,18 @@ import numpy as np
 
 from recgauge.comparison.conditions import Condition
 from recgauge.comparison.inputs import RunValues, read_run
+from recgauge.comparison.merged import hash_users
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import cost_of, records_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
+from recgauge.comparison.stored_values import StoredValues
+from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
 from recgauge.evaluation import Evaluation
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
+from recgauge.utils.checks import DoubleArray
+from recgauge.utils.randomness import mix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +51,8 @@ class Side:
         Of finished runs.
     definitions : mapping of str to str
         Of an evaluation's metrics; those of finished runs are in their records.
+    stored : StoredValues or None
+        Values that need not fit into memory; `values` is empty then.
     """
 
     name: str
@@ -57,6 +64,12 @@ class Side:
     sha256: str = ""
     series: Series | None = None
     definitions: Mapping[str, str] = field(default_factory=dict)
+    stored: StoredValues | None = None
+
+    @property
+    def of_users(self) -> Collection[str]:
+        """The metrics of which there is a value for each user."""
+        return self.values[0].values if self.stored is None else self.stored.metrics
 
     @property
     def run_id(self) -> str | None:
@@ -93,7 +106,7 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
             if one.key not in values.values
         }
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
-    users, own = _digests(values)
+    users, own = _digests([(values.users, values.values)])
     known = (*values.values, *totals)
     return Side(name, (values,), known, totals, test_sha256=users, sha256=own, definitions=definitions)
 
@@ -131,13 +144,38 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
     )
 
 
-def _digests(values: RunValues) -> tuple[str, str]:
-    """Return digests of the users, and of their values."""
-    users = np.asarray(values.users).astype(str)
-    order = np.argsort(users)
-    of_users = _digest(users[order].tolist())
-    rows = [np.ascontiguousarray(values.values[key][order]).tobytes().hex() for key in sorted(values.values)]
-    return of_users, _digest([of_users, *rows])
+def stored_side(source: str, role: str, keys: Sequence[str]) -> Side:
+    """Return one side of a check whose values are in Parquet and read some users at a time."""
+    known = StoredValues.of([source], option=role)
+    if len(known.runs) > 1:
+        raise ConfigError(
+            f"{role}: expected one run, {source} holds {listed(known.runs)}. Name the folder or file of one."
+        )
+    values = replace(known, metrics={key: known.metrics[key] for key in keys if key in known.metrics})
+    parts = (
+        (part.users, dict(zip(part.metrics, part.values[:, 0], strict=True)))
+        for part in values
+        if part.metrics
+    )
+    users, own = _digests(parts)
+    run = known.runs[0]
+    return Side(run, (), (*known.metrics,), test_sha256=users, sha256=own, stored=values)
+
+
+def _digests(parts: Iterable[tuple[IdArray, Mapping[str, DoubleArray]]]) -> tuple[str, str]:
+    """Return digests of the users, and of their values, whatever the order of users and parts."""
+    n, of_users, of_values = 0, np.zeros(2, np.uint64), np.zeros(1, np.uint64)
+    for users, values in parts:
+        words = hash_users(users)
+        n += len(words)
+        of_users += np.array([words.sum(), mix(words).sum()])
+        for key in sorted(values):
+            bits = np.where(np.isnan(values[key]), np.nan, values[key] + 0.0).view(np.uint64)
+            of_values += mix(
+                mix(words ^ bits) + np.uint64(int(sha256(key.encode()).hexdigest()[:15], 16))
+            ).sum()
+    digest = _digest([str(n), *map(str, of_users.tolist())])
+    return digest, _digest([digest, str(of_values[0])])
 
 
 def _digest(parts: Any) -> str:

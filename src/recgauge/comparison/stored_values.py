@@ -1,7 +1,7 @@
 """Users' values in Parquet, read in parts of the users: what `recgauge evaluate` leaves, or any program."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ class _File:
     table: StoredTable
     place: int
     user: str
-    runs: tuple[str, ...]
+    runs: Mapping[str, str]  # by their names; of a long table, values of its column run
     metrics: Mapping[str, str]  # columns by key; of a long table, values of its column metric
     is_long: bool
     n_rows: int
@@ -126,6 +126,17 @@ class StoredValues:
         protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}
         return cls(tuple(files), runs, directions, protocols, memory_mib)
 
+    def named(self, run: str) -> "StoredValues":
+        """Return the values of one run by another name."""
+        files = tuple(replace(file, runs={run: next(iter(file.runs.values()))}) for file in self.files)
+        return replace(self, files=files, runs=(run,), protocols={run: self.protocols[self.runs[0]]})
+
+    def __add__(self, other: "StoredValues") -> "StoredValues":
+        """Return the runs of both by the metrics that both have."""
+        metrics = {key: better for key, better in self.metrics.items() if key in other.metrics}
+        runs, protocols = (*self.runs, *other.runs), {**self.protocols, **other.protocols}
+        return StoredValues((*self.files, *other.files), runs, metrics, protocols, self.memory_mib)
+
     @cached_property
     def _is_divided(self) -> bool:
         """Whether files are parts of one division, which hold the same users in every run."""
@@ -193,11 +204,12 @@ def _files(source: str, option: str) -> Iterator[_File]:
                 )
             if {*_LONG} <= {*schema.names}:
                 runs, keys = (_distinct(opened, name) for name in _LONG[:2])
-                yield _File(table, place, user, runs, {as_key(key): key for key in keys}, True, n_rows, about)
+                columns = {as_key(key): key for key in keys}
+                yield _File(table, place, user, {run: run for run in runs}, columns, True, n_rows, about)
                 continue
         name = about.get("run") or (inside[0] if inside else table.name)
         metrics = _metric_columns(schema, user, where)
-        yield _File(table, place, user, (name,), metrics, False, n_rows, about)
+        yield _File(table, place, user, {name: name}, metrics, False, n_rows, about)
 
 
 def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str]:
@@ -230,7 +242,7 @@ def _refuse_incomplete(files: Sequence[_File]) -> None:
     of_run: dict[str, dict[str, list[_File]]] = {}
     for file in files:
         if "part" in file.about:
-            of_run.setdefault(file.runs[0], {}).setdefault(file.folder, []).append(file)
+            of_run.setdefault(next(iter(file.runs)), {}).setdefault(file.folder, []).append(file)
     for run, folders in of_run.items():
         if len(folders) > 1:
             raise ConfigError(f"{run}: is in several folders: {listed(folders, most=4)}. Name one of them.")
@@ -270,10 +282,10 @@ def _runs_in(file: _File, rows: "pa.Table", keys: Collection[str]) -> Iterator[t
             raise SchemaError(f"{file.where}: a row has no {file.user}. Remove such rows.")
         users = as_ids(file.where, to_numpy(rows.column(file.user)))
         values = {key: _numbers(rows.column(file.metrics[key]), file, key) for key in keys}
-        yield file.runs[0], RunValues(users, values)
+        yield next(iter(file.runs)), RunValues(users, values)
         return
-    for run in file.runs:
-        of_run = rows.filter(pc.equal(rows.column("run"), run))
+    for run, cell in file.runs.items():
+        of_run = rows.filter(pc.equal(rows.column("run"), cell))
         cells = [of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key])) for key in keys]
         columns = [as_ids(file.where, to_numpy(some.column(file.user))) for some in cells]
         runs = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -132,6 +132,11 @@ class UserGroups:
     distinct: "pa.Array"
     code_of: IntArray
 
+    def __str__(self) -> str:
+        """Return the first users of the table."""
+        first = next(self.table.batches([self.table.user]), None)
+        return listed([] if first is None else first.column(0)[:3].to_pylist()) or "nobody"
+
     def codes(self, users: IdArray) -> IntArray:
         """Return the code of each user's group, -1 without one; ids are compared as text."""
         import pyarrow as pa
@@ -185,10 +190,9 @@ def segments_of(
     results = []
     for metric, (sums, higher) in found.items():
         if not sums.n_grouped:
-            ids: Any = next(groups.table.batches([groups.table.user])).column(0)[:3].to_pylist()
             raise SchemaError(
                 f"{groups.by}: no user has both a value in every run and a group. Users look like "
-                f"{listed(users[:3]) or 'nobody'}, those with a group like {listed(ids) or 'nobody'}."
+                f"{listed(users[:3]) or 'nobody'}, those with a group like {groups}."
             )
         results.append(
             sums.compared(Segments(groups.by, metric.replace("_at_", "@"), (), (), {}, confidence, higher))

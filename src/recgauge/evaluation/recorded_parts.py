@@ -1,5 +1,6 @@
 """Lists that do not fit into memory, measured part by part: finished parts are kept, so that work goes on."""
 
+import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -97,12 +98,18 @@ class StoredRuns:
             If rows cannot be read or used, or the folder cannot be written; finished parts are kept.
         """
         progress = progress or NoProgress()
+        slugs = [re.sub(r"[^\w.-]+", "_", run.name) for run in self.runs]
+        folders = {
+            run.name: self.folder / (slug if slugs.count(slug) == 1 else f"{slug}-{at}")
+            for at, (run, slug) in enumerate(zip(self.runs, slugs, strict=True))
+        }
         files = {
-            run.name: [self.folder / f"run-{at}-part-{part}.arrow" for part in range(self.division.n_parts)]
-            for at, run in enumerate(self.runs)
+            name: [folder / f"part-{part}.arrow" for part in range(self.division.n_parts)]
+            for name, folder in folders.items()
         }
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            for folder in folders.values():
+                folder.mkdir(parents=True, exist_ok=True)
             waiting = partial(progress.note, "another command is at the same work; waiting for it")
             with exclusive(self.folder / "lock", waiting):
                 task = self._with_items(progress)

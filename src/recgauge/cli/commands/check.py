@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from recgauge.checks.checking import judge
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided
-from recgauge.checks.sides import Side, read_side
+from recgauge.checks.sides import Side, read_side, stored_side
 from recgauge.cli.commands.options import add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.conditions import label
 from recgauge.comparison.run_segments import own_table
+from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_groups import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
 from recgauge.report.console import output, shown_path
@@ -33,8 +35,8 @@ SHOWN, WORSE, WRONG_USE, UNDECIDED, NOT_PROMOTED = 0, 1, 2, 3, 4
 _WRITERS = {".md": check_markdown, ".xml": check_junit, ".json": check_json, ".html": check_page}
 _LOOKS = "looks.jsonl"
 _TRACKED = ("check.md", "check.json")
-_SOURCE = """id or folder of a run, models:/NAME@ALIAS, a table of users' values (.csv, .parquet), or, with
---truth, a file of lists"""
+_SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
+Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
 {WRONG_USE} nothing could be judged, {NOT_PROMOTED} all are shown and the promotion was not done."""
 
@@ -92,7 +94,7 @@ def carry_out(options: Namespace) -> int:
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
         store = _Store.of(options, candidate)
-        users = own_table(options.users)
+        users: Any = own_table(options.users) if candidate.stored is None else _user_table(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
@@ -150,10 +152,14 @@ def _rules(options: Namespace) -> Rules:
 
 
 def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
-    return [
-        _side(source, role, rules, options)
-        for role, source in (("candidate", options.candidate), ("baseline", options.baseline))
-    ]
+    sources = {"candidate": options.candidate, "baseline": options.baseline}
+    if all(map(holds_values, sources.values())):
+        return [stored_side(source, f"--{role}", rules.keys) for role, source in sources.items()]
+    return [_side(source, role, rules, options) for role, source in sources.items()]
+
+
+def _user_table(options: Namespace) -> UserTable | None:
+    return None if options.users is None else UserTable.of(str(options.users))
 
 
 def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:

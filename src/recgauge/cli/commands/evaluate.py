@@ -346,7 +346,7 @@ def _segments(
         raise ConfigError("--by: the metrics are one value for all users each. Name others with --metrics.")
     found = []
     for each in groups:
-        of_metrics = segments_of(parts(usable), each, baseline=options.baseline)
+        of_metrics = segments_of(parts(usable), each, baseline=options.baseline or next(iter(results)))
         render_terminal(segment_blocks(of_metrics[0]), output())
         found += of_metrics
     return found
