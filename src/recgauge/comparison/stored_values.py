@@ -101,8 +101,8 @@ class StoredValues:
         """Find runs in folders, files, patterns and addresses of Parquet.
 
         A file has a row per user, a column ``user_id`` or ``user``, and a column of numbers per metric; or a
-        row per value, with columns ``run``, ``user_id``, ``metric`` and ``value``. A run is called as its
-        file says, as recgauge's do, else as the folder in the source, else as the source.
+        row per value, with columns ``run``, ``user_id``, ``metric`` and ``value``. A run in a folder is
+        called as its files say, as recgauge's do, else as the folder in the source; a file by its own name.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class StoredValues:
             If there is no such file, one cannot be read or has other columns, parts are missing, or `metrics`
             are not in every run.
         """
-        files = [file for source in sources for file in _files(source, option)]
+        files = _told_apart([file for source in sources for file in _files(source, option)])
         runs = tuple(dict.fromkeys(run for file in files for run in file.runs))
         if not runs:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
@@ -207,9 +207,29 @@ def _files(source: str, option: str) -> Iterator[_File]:
                 columns = {as_key(key): key for key in keys}
                 yield _File(table, place, user, {run: run for run in runs}, columns, True, n_rows, about)
                 continue
-        name = about.get("run") or (inside[0] if inside else table.name)
+        is_source = table.paths == (path,) and PurePosixPath(path).stem == table.name
+        name = table.name if is_source else about.get("run") or (inside[0] if inside else table.name)
         metrics = _metric_columns(schema, user, where)
         yield _File(table, place, user, {name: name}, metrics, False, n_rows, about)
+
+
+def _told_apart(files: Sequence[_File]) -> list[_File]:
+    """Return files whose runs are also named by their sources where several have a run of one name."""
+    sources: dict[str, set[str]] = {}
+    for file in files:
+        for run in file.runs:
+            sources.setdefault(run, set()).add(file.table.address)
+    names = {run: len(some) > 1 for run, some in sources.items()}
+    return [
+        replace(
+            file,
+            runs={
+                f"{run} ({file.table.address})" if names[run] else run: cell
+                for run, cell in file.runs.items()
+            },
+        )
+        for file in files
+    ]
 
 
 def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str]:

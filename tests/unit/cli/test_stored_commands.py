@@ -1,0 +1,156 @@
+"""compare, check, segments and evaluate --by on users' values in Parquet, from the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from recgauge import check, compare_segments
+from recgauge.cli.commands.cli import main
+from recgauge.comparison import cut_groups
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Lists of two runs and their values: judged at once, and in parts; a table of users in two formats."""
+    folder = tmp_path_factory.mktemp("stored")
+    rng = np.random.default_rng(3)
+    own = rng.integers(0, 40, N)
+    pd.DataFrame({"user": np.arange(N), "item": own}).to_parquet(folder / "truth.parquet")
+    for name, hits in (("new", 0.5), ("old", 0.35)):
+        items = np.array([rng.permutation(np.arange(40, 60))[:5] for _ in range(N)])
+        hit = rng.random(N) < hits
+        items[hit, rng.integers(0, 5, N)[hit]] = own[hit]
+        lists = {
+            "user": np.repeat(np.arange(N), 5),
+            "item": items.ravel(),
+            "rank": np.tile(np.arange(1, 6), N),
+        }
+        pd.DataFrame(lists).to_parquet(folder / f"{name}.parquet")
+    users = pd.DataFrame({"user_id": np.arange(N - 9), "plan": rng.choice(["a", "b"], N - 9)})
+    users["rows"] = rng.integers(1, 90, len(users))
+    users.to_csv(folder / "users.csv", index=False)
+    users.to_parquet(folder / "users.parquet", row_group_size=50)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        files = [
+            "--run",
+            "new.parquet",
+            "old.parquet",
+            "--truth",
+            "truth.parquet",
+            "--metrics",
+            "ndcg@5,recall@5",
+        ]
+        main(["evaluate", *files, "--out", "whole.parquet", "whole.json"])
+        main(["evaluate", *files, "--work", "work", "--out", "parts.parquet"])
+        for name in ("new", "old"):
+            main(["evaluate", "--run", f"{name}.parquet", *files[3:], "--out", f"of_{name}.parquet"])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(place, monkeypatch):
+    monkeypatch.chdir(place)
+
+
+def frame(name):
+    return pd.read_parquet(f"of_{name}.parquet").set_index("user_id")
+
+
+def rows(path, what="runs"):
+    return pd.DataFrame(json.loads(Path(path).read_text())[what])
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [["work"], ["whole.parquet"], ["parts.parquet"], ["of_new.parquet", "of_old.parquet"], ["new", "old"]],
+)
+def test_compare_says_the_same_of_every_storage(place, sources) -> None:
+    if sources == ["new", "old"]:
+        sources = [str(next(place.glob(f"work/*/{name}"))) for name in sources]
+    main(["compare", *sources, "--out", "stored.json"])
+    values = pd.concat([frame(name).assign(model=name) for name in ("new", "old")]).rename_axis("user")
+    values.reset_index().melt(["user", "model"], var_name="metric").to_csv("long.csv", index=False)
+    main(["compare", "long.csv", "--interval", "normal", "--correction", "holm", "--out", "memory.json"])
+    for what in ("runs", "pairs"):
+        found, expected = rows("stored.json", what), rows("memory.json", what)
+        found = found.replace({"of_new": "new", "of_old": "old"})
+        assert_frame_equal(found, expected, rtol=1e-9)
+
+
+def test_compare_takes_a_table_of_means(place) -> None:
+    values = [(f"d{i}", name, 0.1 * i + gain) for i in range(6) for name, gain in (("a", 0.0), ("b", 0.02))]
+    pd.DataFrame(values, columns=["dataset", "model", "value"]).to_csv("means.csv", index=False)
+    main(["compare", "means.csv", "--out", "means.json"])
+    (found,) = json.loads((place / "means.json").read_text())["over_datasets"]
+    assert found["mean_ranks"] == {"b": 1.0, "a": 2.0}
+
+
+@pytest.mark.parametrize("users", ["users.csv", "users.parquet"])
+def test_segments_of_parts_are_those_in_memory(place, users) -> None:
+    files = ["--run", "new.parquet", "old.parquet", "--truth", "truth.parquet", "--metrics", "ndcg@5"]
+    groups = ["--by", "plan,rows", "--users", users]
+    main(["evaluate", *files, *groups, "--out", "whole_by.json"])
+    main(["evaluate", *files, *groups, "--work", "by", "--out", "parts_by.json"])
+    main(["segments", "by", *groups, "--metric", "ndcg@5", "--out", "segments.json"])
+    table = pd.read_csv("users.csv").set_index("user_id")
+    values = pd.DataFrame({name: frame(name)["ndcg_at_5"] for name in ("new", "old")})
+    known = [
+        compare_segments(values, by, by=by.name, metric="ndcg@5").to_frame()
+        for by in (table["plan"], cut_groups(table["rows"]).rename("rows"))
+    ]
+    expected = pd.concat(known, ignore_index=True)
+    for file in ("whole_by.json", "parts_by.json"):
+        assert_frame_equal(rows(file, "segments"), expected, check_dtype=False, rtol=1e-9)
+    found = pd.DataFrame(json.loads((place / "segments.json").read_text()))
+    assert_frame_equal(found, expected, check_dtype=False, rtol=1e-9)
+
+
+def test_check_of_parts_is_that_in_memory(place) -> None:
+    (place / "rules.yaml").write_text(
+        "{not_worse: {ndcg@5: 2%}, better_by: {recall@5: 0.3}, at_least: {ndcg@5: 0.2},"
+        " segments: {plan: {ndcg@5: 0.01}}}"
+    )
+    options = ["--rules", "rules.yaml", "--users", "users.parquet", "--out", "check.json"]
+    sides = [str(next(place.glob(f"work/*/{name}"))) for name in ("new", "old")]
+    main(["check", "--candidate", sides[0], "--baseline", sides[1], *options])
+    found = pd.DataFrame(json.loads((place / "check.json").read_text())["verdicts"])
+    users = pd.read_csv("users.csv").set_index("user_id")
+    expected = check(frame("new"), frame("old"), "rules.yaml", users=users)
+    for name in ("outcome", "candidate", "estimate", "low", "high", "p_shown", "n_users"):
+        values = [getattr(verdict, name) for verdict in expected.verdicts]
+        assert found[name].tolist() == (values if name == "outcome" else pytest.approx(values)), name
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["compare", "work", "--metrics", "ndgc@5"], "Did you mean ndcg_at_5?"),
+        (["compare", "work", "--interval", "bca"], "choose one of normal, percentile"),
+        (["compare", "work", "--baseline", "nev"], "Did you mean new?"),
+        (["compare", "work", "users.csv"], "users.csv: holds no users' values in Parquet"),
+        (["compare", "of_new.parquet", "other.parquet"], "differ in more than the model"),
+        (["segments", "work", "--by", "pln", "--users", "users.csv"], "Did you mean plan?"),
+        (["segments", "work", "--by", "plan"], "Add --users TABLE"),
+        (["segments", "work", "--by", "plan", "--users", "strange.csv"], "no user has both"),
+        (["segments", "work", "--by", "user", "--users", "twice.parquet"], "in several rows; keep one"),
+        (["check", "--candidate", "work", "--baseline", "of_old.parquet"], "expected one run"),
+    ],
+)
+def test_bad_input_is_told_with_its_remedy(place, capsys, words, told) -> None:
+    files = ["--run", "new.parquet", "--truth", "truth.parquet", "--metrics", "ndcg@5"]
+    if not (place / "other.parquet").exists():
+        main(["evaluate", *files, "--conventions", "recbole", "--out", "other.parquet"])
+        pd.DataFrame({"user_id": ["x"], "plan": ["a"]}).to_csv("strange.csv", index=False)
+        pd.DataFrame({"user_id": [1, 1], "user": ["a", "b"]}).to_parquet("twice.parquet")
+    with pytest.raises(SystemExit) as end:
+        raise SystemExit(main(words))
+    error = capsys.readouterr().err
+    assert end.value.code in (1, 2)
+    assert told in error and "Traceback" not in error  # noqa: PT018
