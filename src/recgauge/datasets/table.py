@@ -21,8 +21,9 @@ from recgauge.files.columns import TABLE, Choice, Role, Wanted
 from recgauge.files.formats import FORMATS, read
 from recgauge.files.ids import join_ids
 from recgauge.files.limits import Limits
-from recgauge.files.opening import TableFile, check_encoding, find_files
+from recgauge.files.opening import Source, TableFile, check_encoding, find_sources
 from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
+from recgauge.files.stored import StoredFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import check_bool, check_choice, check_real
 from recgauge.utils.memory import memory_named
@@ -39,7 +40,9 @@ class Table(DatasetSource):
     Parameters
     ----------
     path : str or sequence of str
-        Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Rows keep the order of the files.
+        Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Also folders, and addresses such as
+        ``s3://bucket/ratings``, with all Parquet files below them in the order of their names. Rows keep the
+        order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
     format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "count_lines", ...}, optional
@@ -154,7 +157,8 @@ class Table(DatasetSource):
     @property
     def label(self) -> str:
         """The name that was given, else that of the first file."""
-        stem = Path(self._paths[0]).name.split(".")[0].lower()
+        first = self._paths[0]
+        stem = Path(first.partition("?")[0] if "://" in first else first).name.split(".")[0].lower()
         return self.name or re.sub("[^a-z0-9]+", "_", stem).strip("_") or "table"
 
     @classmethod
@@ -205,15 +209,14 @@ class Table(DatasetSource):
             licence=self.licence,
         )
 
-    def _files(self) -> tuple[TableFile, ...]:
-        return find_files(
-            self._paths, self.member, Limits.of(self.limits), encoding=check_encoding(self.encoding)
-        )
+    def _files(self) -> tuple[Source, ...]:
+        limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
+        return find_sources(self._paths, self._wanted(), self.member, limits, "dataset.path", encoding)
 
-    def _inputs(self, files: Sequence[TableFile]) -> Inputs:
-        return Inputs((file.path for file in files), self.cache, prepared=self.prepared)
+    def _inputs(self, files: Sequence[Source]) -> Inputs:
+        return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)
 
-    def _read(self, files: Sequence[TableFile], name: str, progress: Progress) -> Prepared:
+    def _read(self, files: Sequence[Source], name: str, progress: Progress) -> Prepared:
         parts: list[Rows] = []
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
@@ -244,12 +247,17 @@ class Table(DatasetSource):
         except ConfigError as error:
             raise ConfigError(f"Table: {error}") from error
 
-    def _recipe(self, paths: Sequence[Path], files: Sequence[TableFile]) -> dict[str, Any]:
+    def _recipe(self, paths: Sequence[Path | StoredFile], files: Sequence[Source]) -> dict[str, Any]:
         """Return all options that decide what reading gives; names and folders of files do not."""
         return {
             "source": "table",
             "format": self.format,
-            "members": [[paths.index(file.path), file.member, file.ending] for file in files],
+            "members": [
+                [paths.index(file.files[0]), file.member, file.ending]
+                if isinstance(file, TableFile)
+                else [*map(paths.index, file.files)]
+                for file in files
+            ],
             "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
@@ -311,9 +319,7 @@ def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
     }
 
 
-def _tell(
-    facts: Mapping[str, Any], files: Sequence[TableFile], rows: Interactions, progress: Progress
-) -> None:
+def _tell(facts: Mapping[str, Any], files: Sequence[Source], rows: Interactions, progress: Progress) -> None:
     """Say how files were read, so that a wrong guess is seen, and what was left out."""
     for number, remark in facts["remarks"]:
         progress.note(f"{files[number]}: {remark}.")

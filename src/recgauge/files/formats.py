@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from recgauge.errors import SchemaError, said
+from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.json_lines import read_json_lines
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.opening import TableFile
-from recgauge.files.parquet import read_parquet
+from recgauge.files.opening import Source, TableFile
+from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.per_user import one_row_per_item, read_count_lines, read_user_lines
 from recgauge.files.rows import RawRows, Rows, TimeUnit, check
+from recgauge.files.stored import StoredTable
 from recgauge.files.text import Layout, TextFormat, not_utf8, read_laid_out, read_text
 from recgauge.utils.memory import check_memory, memory_named
 
@@ -104,7 +105,7 @@ def format_of(file: TableFile, wanted: Wanted) -> str:
 
 
 def read(
-    file: TableFile,
+    file: Source,
     wanted: Wanted,
     how: TextFormat | None = None,
     *,
@@ -112,15 +113,24 @@ def read(
     unit: TimeUnit | None = None,
     lines: bool = False,
 ) -> Rows:
-    """Return the rows of a file, checked.
+    """Return the rows of a file, or of a folder's or address's Parquet files, checked.
 
     `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
     otherwise. `lines`: whether the line of each row must be known.
     """
+    needed = 100 if wanted.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
+    if isinstance(file, StoredTable):
+        if form not in (None, "parquet"):
+            raise ConfigError(
+                f"{wanted.setting.format('format', form)}: files in folders and at addresses are Parquet. "
+                "Leave it out, or name files or a pattern."
+            )
+        check_memory(file, file.n_rows, needed)
+        with memory_named(file, file.n_rows, needed):
+            return checked(read_stored(file), "parquet", unit, wanted)
     form = form or format_of(file, wanted)
     n_lines, n_ids = file.size()
     n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
-    needed = 100 if wanted.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):
         return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)

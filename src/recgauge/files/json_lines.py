@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import Role, Wanted
-from recgauge.files.opening import TableFile
+from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import Lines, Problem, RawRows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
@@ -110,7 +110,7 @@ def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
 
 
 def as_ids(
-    cells: Sequence[Any], file: TableFile, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
+    cells: Sequence[Any], file: Source, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
 ) -> "pa.ChunkedArray":
     """Return cells as ids; `mixed`: numbers become text where there is text."""
     import pyarrow as pa

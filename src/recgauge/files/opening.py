@@ -22,8 +22,11 @@ from recgauge.errors import (
     said,
     shortened,
 )
+from recgauge.files.columns import Wanted
 from recgauge.files.limits import BLOCK, LimitedStream, Limits
+from recgauge.files.stored import StoredTable, find_stored, is_stored
 from recgauge.utils.files import irregular, refuse_irregular, user_path
+from recgauge.utils.secrets import without_secrets
 
 # What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
@@ -49,6 +52,11 @@ class TableFile:
     def name(self) -> str:
         """The file's own name, without its folder."""
         return printable(self.path.name if self.member is None else f"{self.path.name}:{self.member}")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The path alone, as of a table in several files."""
+        return (self.path,)
 
     @property
     def ending(self) -> str:
@@ -161,6 +169,10 @@ class _Utf8:
         return self._text.read(size // 4).encode("utf-8", "surrogatepass")  # a character has at most 4 bytes
 
 
+Source = TableFile | StoredTable
+"""What is read as one table: a file, or the Parquet files of a folder or address."""
+
+
 def lines_read(stream: IO[bytes]) -> int:
     """Return how many lines of a file that is open have been read."""
     lines: int = stream.raw.n_lines  # type: ignore[attr-defined]
@@ -179,14 +191,7 @@ def find_files(
     `member` is that of zip archives; `option` names the files in messages.
     """
     expanded = [path for text in paths for path in _expand(text, option)]
-    resolved: set[Path] = set()
-    for path in expanded:
-        if path.resolve() in resolved:
-            raise ConfigError(
-                f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
-                "file once."
-            )
-        resolved.add(path.resolve())
+    _refuse_twice(expanded, paths, option)
     files = tuple(TableFile(path, _member(path, member), limits or Limits(), encoding) for path in expanded)
     for file in files:
         file.size()
@@ -196,6 +201,56 @@ def find_files(
 def find_list_files(paths: Sequence[str], option: str) -> tuple[TableFile, ...]:
     """Return the files that paths or patterns name, within limits that no setting moves; see `find_files`."""
     return find_files(paths, None, Limits(adjustable=False), option)
+
+
+def find_sources(
+    paths: Sequence[str],
+    wanted: Wanted,
+    member: str | None,
+    limits: Limits,
+    option: str,
+    encoding: str = "utf-8",
+) -> tuple[Source, ...]:
+    """Return what `paths` name, in order: folders and addresses of Parquet, and files; see `find_files`."""
+    found: list[Source] = []
+    for text in paths:
+        if is_stored(text):
+            found.append(find_table(text, wanted, option))
+        else:
+            found += find_files([text], member, limits, option, encoding)
+    _refuse_twice([path for one in found for path in one.files if isinstance(path, Path)], paths, option)
+    return tuple(found)
+
+
+def find_table(text: str, wanted: Wanted, option: str) -> StoredTable:
+    """Return the Parquet files of a folder or address that a run reads, all with the columns of the first.
+
+    Raises
+    ------
+    DataError
+        If there is none, or files differ.
+    ConfigError
+        If the address has a key, which no record would keep.
+    """
+    if (public := without_secrets(text)) != text:
+        raise ConfigError(
+            f"{option}={printable(public)}: an address with keys cannot be kept with a run, which is to be "
+            "repeated. Give keys by the variables of the store, such as AWS_ACCESS_KEY_ID."
+        )
+    table = find_stored(text, wanted, option)
+    assert table.groups is not None  # which refuses files unlike the first
+    return table
+
+
+def _refuse_twice(files: Sequence[Path], paths: Sequence[str], option: str) -> None:
+    resolved: set[Path] = set()
+    for path in files:
+        if path.resolve() in resolved:
+            raise ConfigError(
+                f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
+                "file once."
+            )
+        resolved.add(path.resolve())
 
 
 def _expand(text: str, option: str) -> list[Path]:

@@ -1,13 +1,16 @@
 """Reads parquet within the limits: an id that stands in many rows takes memory once."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
 from typing import IO, TYPE_CHECKING
 
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.opening import TableFile
+from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
+from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.utils.memory import check_memory, in_units
 
@@ -36,8 +39,27 @@ def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: b
     return part_of_table(file, rows, wanted, labels)
 
 
+def read_stored(table: StoredTable) -> RawRows:
+    """Return the rows of all files of a folder or address, in their order."""
+    import pyarrow as pa
+
+    text = pa.dictionary(pa.int32(), pa.large_string())
+    kinds = {field.name: _plain(field.type) for field in table.schema}
+    texts = [name for name, kind in kinds.items() if _is_text(kind)]
+    schema = pa.schema([(name, text if name in texts else kind) for name, kind in kinds.items()])
+    found = []
+    for file in range(len(table.paths)):
+        with table.open(file, texts) as opened:
+            found.append(opened.read(columns=table.columns).select(table.columns).cast(schema))
+    layout = f"{len(found):,} files" if len(found) > 1 else ""
+    if layout and (empty := [table.where(file) for file, rows in enumerate(found) if not len(rows)]):
+        layout += f", of them without rows: {listed(empty, most=3)}"
+    part = part_of_table(table, pa.concat_tables(found), table.wanted, table.labels)
+    return replace(part, layout=layout, ends=tuple(accumulate(map(len, found))))
+
+
 def part_of_table(
-    file: TableFile, rows: "pa.Table", wanted: Wanted, labels: Mapping[Role, str] | None = None
+    file: Source, rows: "pa.Table", wanted: Wanted, labels: Mapping[Role, str] | None = None
 ) -> RawRows:
     """Return the rows of an Arrow table; `file` names it in messages, `labels` its columns by role."""
     if labels is None:
@@ -64,15 +86,20 @@ def _source(file: TableFile, stream: IO[bytes]) -> "pa.NativeFile":
     return pa.BufferReader(content)
 
 
+def _plain(kind: "pa.DataType") -> "pa.DataType":
+    """Return the type of the values of a dictionary."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
 def _is_text(kind: "pa.DataType") -> bool:
     import pyarrow as pa
 
     return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
-def _ids(
-    file: TableFile, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str
-) -> "pa.ChunkedArray":
+def _ids(file: Source, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str) -> "pa.ChunkedArray":
     """Return ids, bytes as the text they are; some programs write text without saying that it is."""
     import pyarrow as pa
 
@@ -81,7 +108,7 @@ def _ids(
             return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.large_string()))
         except pa.ArrowInvalid:
             pass
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = _plain(column.type)
     usable = _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
     # fractions as ids of lists would match no others
     if usable or (pa.types.is_floating(kind) and not wanted.mixed_ids):

@@ -122,7 +122,7 @@ def one_row_per_item(part: RawRows) -> RawRows:
     for row, items in enumerate(lists):
         if scores is not None and len(scores[row]) != len(items):
             raise SchemaError(
-                f"{part.file}, {part.unit} {numbers[row]}: {len(items)} items and {len(scores[row])} scores. "
+                f"{part.place(numbers[row])}: {len(items)} items and {len(scores[row])} scores. "
                 "Give one score for every item."
             )
     lengths = np.array([len(items) for items in lists], np.int64)

@@ -1,5 +1,6 @@
 """The rows of one file: as they were written, and checked, as numbers or with what is wrong in words."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -12,7 +13,8 @@ import numpy.typing as npt
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import LATEST, Role, is_date
 from recgauge.files.ids import NO_IDS, Ids, read_ids
-from recgauge.files.opening import TableFile
+from recgauge.files.opening import Source
+from recgauge.files.stored import StoredTable
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
@@ -39,7 +41,7 @@ class Problem:
 class RawRows:
     """The rows of one file as they were written."""
 
-    file: TableFile
+    file: Source
     columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines | None = None  # the line of each row; None if nobody has counted yet
@@ -49,6 +51,7 @@ class RawRows:
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
+    ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
 
     @property
     def n_rows(self) -> int:
@@ -59,6 +62,18 @@ class RawRows:
     def numbered(self) -> Lines:
         """The line of each row; its number, counted from 1, if lines are not known."""
         return range(1, self.n_rows + 1) if self.lines is None else self.lines
+
+    def place(self, line: int) -> str:
+        """Return the file and the line that is meant by the number of a line."""
+        return self.within(line) if self.ends else f"{self.file}, {self.within(line)}"
+
+    def within(self, line: int) -> str:
+        """Return the line that is meant by a number, of several files with its file."""
+        if not isinstance(self.file, StoredTable):
+            return f"{self.unit} {line}"
+        file = bisect_left(self.ends, line)
+        before = self.ends[file - 1] if file else 0
+        return f"{self.file.where(file)}, {self.unit} {line - before}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +92,7 @@ class Rows:
     tags: npt.NDArray[Any] | None = None  # the run that a row belongs to, in TREC run files
 
     @property
-    def file(self) -> TableFile:
+    def file(self) -> Source:
         """Where they were read."""
         return self.part.file
 
@@ -94,11 +109,11 @@ class Rows:
     def first_bad(self) -> str:
         """Return where the first bad row is, and what is wrong with it."""
         first = self.first_problem
-        return f"{self.file}, {self.part.unit} {first.lines[0]}: {first.reason}: {first.example}"
+        return f"{self.part.place(first.lines[0])}: {first.reason}: {first.example}"
 
     def where(self, row: int) -> str:
         """Return the file and line of a row, for messages."""
-        return f"{self.file}, {self.part.unit} {self.lines[row]}"
+        return self.part.place(self.lines[row])
 
     def take(self, kept: BoolArray) -> "Rows":
         """Return the rows of a mask."""
@@ -338,7 +353,7 @@ def describe_skipped(rows: Rows) -> str:
     """Return what is left out of a file and why, without the file's name."""
     n_rows = len(rows.lines) + rows.n_bad
     reasons = ", ".join(
-        f"{len(problem.lines):,} because {problem.reason} (first: {rows.part.unit} {problem.lines[0]})"
+        f"{len(problem.lines):,} because {problem.reason} (first: {rows.part.within(problem.lines[0])})"
         for problem in rows.problems
     )
     return f"{rows.n_bad:,} of {n_rows:,} rows left out: {reasons}"

@@ -5,20 +5,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, printable, said
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
 from recgauge.files.columns import Role, Wanted
-from recgauge.utils.files import user_path
+from recgauge.utils.files import digest_of, irregular, user_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import fs, parquet
 
-_ENDINGS = (".parquet", ".pq")
+PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,35 @@ class RowGroup:
     n_rows: int
     spans: Mapping[str, tuple[int, int]]
     users: tuple[int, int] | None  # None also where a user is missing
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFile:
+    """A file in an object store, opened like a path."""
+
+    system: "fs.FileSystem"
+    path: str
+
+    def __str__(self) -> str:
+        return printable(self.path)
+
+    @contextmanager
+    def open(self, mode: str = "rb") -> "Iterator[pa.NativeFile]":  # noqa: ARG002 - as of a path
+        """Open the bytes; what the store refuses becomes one line."""
+        import pyarrow as pa
+
+        try:
+            with self.system.open_input_file(self.path) as source:
+                yield source
+        except (OSError, pa.ArrowException) as error:
+            raise MissingDataError(
+                f"{self} cannot be read: {said(error)}. Mend it or leave it out."
+            ) from error
+
+    def state(self) -> tuple[int, int]:
+        """Return size and time of change, as the store knows them."""
+        info = self.system.get_file_info(self.path)
+        return info.size or 0, info.mtime_ns or 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +86,35 @@ class StoredTable:
     facts: tuple[tuple[int, float], ...]
     wanted: Wanted
 
+    def __str__(self) -> str:
+        return printable(self.address)
+
+    @property
+    def path(self) -> Path:
+        """The address as a path, whose parts name runs."""
+        return Path(self.address)
+
+    @cached_property
+    def files(self) -> "tuple[Path | StoredFile, ...]":
+        """The files, to be opened one by one."""
+        from pyarrow import fs
+
+        local = isinstance(self.system, fs.LocalFileSystem)
+        return tuple(Path(path) if local else StoredFile(self.system, path) for path in self.paths)
+
     def where(self, file: int) -> str:
         """Return what messages call a file."""
         return printable(self.paths[file])
 
     @contextmanager
-    def open(self, file: int) -> "Iterator[parquet.ParquetFile]":
-        """Open a file; what its store or its bytes refuse becomes one line."""
+    def open(self, file: int, texts: Sequence[str] = ()) -> "Iterator[parquet.ParquetFile]":
+        """Open a file, some columns as dictionaries; what its store or its bytes refuse becomes one line."""
         import pyarrow as pa
         from pyarrow import parquet
 
         try:
             with self.system.open_input_file(self.paths[file]) as source:
-                yield parquet.ParquetFile(source)
+                yield parquet.ParquetFile(source, read_dictionary=texts)
         except (OSError, pa.ArrowException) as error:
             raise MissingDataError(
                 f"{self.where(file)} cannot be read as Parquet: {said(error)}. Mend it or leave it out."
@@ -106,16 +152,18 @@ class StoredTable:
 
     @cached_property
     def schema(self) -> "pa.Schema":
-        """The columns that are read, whole numbers in a type that holds those of all files."""
+        """The columns that are read, numbers in a type that holds those of all files."""
         import pyarrow as pa
 
         fields = []
         for label in self.columns:
             kinds = {schema.field(label).type for _, schema in self._footers}
             field = self._footers[0][1].field(label)
-            if len(kinds) > 1 and all(map(pa.types.is_integer, kinds)):
+            whole = all(map(pa.types.is_integer, kinds))
+            if len(kinds) > 1 and (whole or all(map(pa.types.is_floating, kinds))):
                 joint = np.result_type(*(kind.to_pandas_dtype() for kind in kinds))
-                field = field.with_type(pa.from_numpy_dtype(joint) if joint.kind in "iu" else pa.int64())
+                lossy = whole and joint.kind == "f"
+                field = field.with_type(pa.int64() if lossy else pa.from_numpy_dtype(joint))
             fields.append(field)
         return pa.schema(fields)
 
@@ -162,8 +210,16 @@ class StoredTable:
                     f"{first.field(label).type} in {self.paths[0]}. Give it one type in all files."
                 )
 
+    def digests(self) -> list[str]:
+        """Return the sha256 of each file."""
+        found = []
+        for file in self.files:
+            with file.open("rb") as stream:
+                found.append(digest_of(stream))
+        return found
+
     def digest(self) -> str:
-        """Return what changes when a file does."""
+        """Return what changes when a file does, as far as sizes and times tell."""
         known = [
             self.address,
             *map(str, zip(self.paths, self.facts, strict=True)),
@@ -232,7 +288,7 @@ def _kind(kind: "pa.DataType") -> str:
 
 def is_stored(text: str) -> bool:
     """Whether an argument is a folder, or an address such as ``s3://bucket/folder``."""
-    return "://" in text or user_path(text).is_dir()
+    return "://" in text or irregular(user_path(text)) == "folder"
 
 
 def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
@@ -257,12 +313,24 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. {remedy}") from error
     infos = [info for info in infos if info.type == fs.FileType.File]
     if not infos:
-        raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. Correct {option}.")
+        others = sorted(path.name for path in Path(path).glob("*") if path.is_file())
+        remedy = (
+            f"Name a file in it ({listed(others, most=10)}) or a pattern" if others else f"Correct {option}"
+        )
+        raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. {remedy}.")
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
-    for ending in _ENDINGS:
+    for ending in PARQUET:
         name = name.removesuffix(ending)
     facts = tuple((info.size, info.mtime_ns or 0) for info in infos)
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
+
+
+def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTable:
+    """Return local Parquet files, which a pattern named, as one table."""
+    from pyarrow import fs
+
+    facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
+    return StoredTable(text, text, fs.LocalFileSystem(), tuple(map(str, paths)), facts, wanted)
 
 
 def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
@@ -316,7 +384,7 @@ def _files(system: "fs.FileSystem", path: str) -> "Iterator[fs.FileInfo]":
         hidden = any(part.startswith(("_", ".")) for part in inside)
         if (
             not hidden
-            and info.path.endswith(_ENDINGS)
+            and info.path.endswith(PARQUET)
             and (pattern is None or fnmatchcase(info.path, pattern))
         ):
             yield info

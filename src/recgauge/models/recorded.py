@@ -88,10 +88,10 @@ class Recorded(Recommender, RatingPredictor):
         self._n_items = 0
 
     def check_ready(self) -> None:
-        """Check that the file is there, and that `path` does not name several."""
-        from recgauge.recorded.known import one_file
+        """Check that the files are there, and that `path` does not name several that are no Parquet."""
+        from recgauge.recorded.known import find_run, wanted_in_run
 
-        one_file(self.path)
+        find_run(self.path, wanted_in_run(self.columns, self._settings))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.

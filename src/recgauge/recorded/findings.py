@@ -156,7 +156,7 @@ class Report:
         if self._rows.problems:
             self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
         if len(empty := self._rows.part.empty):
-            self._note("empty_lists", len(empty), f"{self._rows.file}, {self._rows.part.unit} {empty[0]}")
+            self._note("empty_lists", len(empty), self._rows.part.place(empty[0]))
 
     def order(
         self,

@@ -7,9 +7,11 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, listed
+from recgauge.files.columns import Wanted
 from recgauge.files.ids import Ids
-from recgauge.files.opening import TableFile, find_list_files
+from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
+from recgauge.files.stored import PARQUET, is_stored, table_of_files
 from recgauge.recorded import ListSettings, joint_codes, joint_runs, refuse_unused, runs_of
 from recgauge.recorded.findings import Found
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
@@ -61,8 +63,8 @@ def read_known(
     header: bool | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
-    like = wanted("lists", columns, None if settings.order == "auto" else settings.order, in_run=True)
-    rows = read_rows(one_file(path), "lists", form, like=like, header=header)
+    like = wanted_in_run(columns, settings)
+    rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)
     user_ids, (user, known) = joint_runs([rows.user, _as_ids(train.user_ids)], text=False)
@@ -78,9 +80,19 @@ def read_known(
     )
 
 
-def one_file(path: str) -> TableFile:
-    """Return the file that a path names."""
+def wanted_in_run(columns: Columns | None, settings: ListSettings) -> Wanted:
+    """Return what the lists of a run are read for."""
+    third = None if settings.order == "auto" else settings.order
+    return wanted("lists", columns, third, in_run=True)
+
+
+def find_run(path: str, like: Wanted) -> Source:
+    """Return the file that a path names, or the Parquet files of a folder, pattern or address."""
+    if is_stored(path):
+        return find_table(path, like, "model.path")
     files = find_list_files([path], "model.path")
+    if len(files) > 1 and all(file.ending in PARQUET for file in files):
+        return table_of_files(path, [file.path for file in files], like)
     if len(files) > 1:
         names = ",".join(str(file.path) for file in files)
         raise ConfigError(

@@ -8,7 +8,7 @@ from recgauge.errors import SchemaError
 from recgauge.files import columns
 from recgauge.files.columns import Choice, Role, Wanted
 from recgauge.files.formats import checked, read
-from recgauge.files.opening import TableFile
+from recgauge.files.opening import Source, TableFile
 from recgauge.files.parquet import part_of_table
 from recgauge.files.rows import Rows
 from recgauge.files.text import TextFormat
@@ -67,7 +67,7 @@ def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None 
 
 
 def read_rows(
-    file: TableFile,
+    file: Source,
     kind: Kind,
     form: str | None = None,
     *,

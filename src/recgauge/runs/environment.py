@@ -14,7 +14,10 @@ from typing import Any
 
 import recgauge
 from recgauge._version import NUMERIC_VERSION, __version__
+from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
+from recgauge.files.columns import PAIRS
+from recgauge.files.stored import find_stored, is_stored
 from recgauge.isolated.environments import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
@@ -112,15 +115,25 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     What a class's file imports is not looked at. A class without a file, such as a compiled one, has the
     text "no source" for a digest. Files of the data set are left to its own digest. A text among the other
     settings names a file if it is the value of a setting for files (`FILE_SETTINGS`), or if it looks like a
-    path, with a folder or an ending: a file that happens to be called ``train`` changes nothing.
+    path, with a folder or an ending: a file that happens to be called ``train`` changes nothing. A folder or
+    an address that recgauge's own model or split reads has one digest, of those of its Parquet files in the
+    order of their names; where it cannot be read that is a DataError.
     """
     counted = {key: node for key, node in settings.items() if key not in free_settings()}
     elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
     files = {path for key, text in _texts(elsewhere) if _may_be_file(key, text) for path in _files(text)}
     targets = {text for key, text in _texts(counted) if key == TARGET and not text.startswith("recgauge.")}
     packages = allowed_packages(settings.get("allowed_targets", ()))
+    stored = {
+        text: join_digests(find_stored(text, PAIRS, key).digests())
+        for node in (counted.get("model"), counted.get("split"))
+        if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
+        for key, text in _texts(node)
+        if key in FILE_SETTINGS and is_stored(text)
+    }
     digests = {target: _source_digest(target, packages) for target in sorted(targets)}
-    digests |= {path: file_digest(Path(path)) for path in sorted(files)} | library(counted.get("model"))
+    digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
+    digests |= library(counted.get("model"))
     own = model_environment(settings)
     return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
 

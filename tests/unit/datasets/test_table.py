@@ -312,7 +312,7 @@ def test_absent_files(tmp_path, write):
     with pytest.raises(MissingDataError, match="there is no such file"):
         Table(str(tmp_path / "absent-*.csv")).load()
     write("here.csv", CSV)
-    with pytest.raises(MissingDataError, match=r"a folder; name a file in it \(here\.csv\)"):
+    with pytest.raises(MissingDataError, match=r"no Parquet file\. Name a file in it \(here\.csv\)"):
         Table(str(tmp_path)).load()
 
 

@@ -16,7 +16,7 @@ SPECIAL = [
         lambda path: path.symlink_to("/proc/kmsg"),
         NOT_A_FILE + " device|no such file",
     ),
-    Case("folder", "r.csv", Path.mkdir, NOT_A_FILE + " folder"),
+    Case("folder", "r.csv", Path.mkdir, "there is no Parquet file"),
     Case("symlink loop", "r.csv", loop, "r.csv.*(symbolic links|no such file)"),
     Case("dangling symlink", "r.csv", lambda path: path.symlink_to("nowhere"), "no such file"),
     Case("name too long", "r.csv", GOOD, "no such file", options={"path": "{}/" + "x" * 5000}),

@@ -1,0 +1,169 @@
+"""Folders and addresses of Parquet as data, as parts of a split and as lists of a model."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import fs, parquet
+
+from recgauge.datasets import Table
+from recgauge.datasets._keeper import Inputs
+from recgauge.errors import ConfigError, DataError
+from recgauge.files.formats import read
+from recgauge.files.stored import StoredTable
+from recgauge.models import Recorded
+from recgauge.models.recommend import recommend
+from recgauge.recorded.reading import wanted
+from recgauge.splits import Published
+
+ROWS = pa.table(
+    {"user": list("aabbccdd"), "item": [3, 4, 3, 5, 4, 5, 3, 4], "score": [9.0, 8, 7, 6, 5, 4, 3, 2]}
+)
+
+
+def lists_of(path):
+    train = Table(str(path.parent / "known.parquet"), rating=False).load().interactions
+    model = Recorded(str(path)).fit(train, rng=np.random.default_rng(0))
+    made = recommend(model, np.arange(4, dtype=np.int32), 2)
+    return made.items.tolist(), made.scores.tolist()
+
+
+def rows_of(path):
+    return Table(str(path), rating="score").load().interactions.sha256()
+
+
+def pairs_of(path):
+    return Published(test=str(path)).parts().test.sha256()
+
+
+READERS = pytest.mark.parametrize("reads", [rows_of, pairs_of, lists_of])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    parquet.write_table(ROWS, tmp_path / "known.parquet")
+    (tmp_path / "rows").mkdir()
+    for part in range(4):
+        parquet.write_table(ROWS.slice(2 * part, 2), tmp_path / "rows" / f"{part}.parquet")
+    return tmp_path / "rows"
+
+
+def whole(folder, table=ROWS):
+    path = folder.parent / "whole.parquet"
+    parquet.write_table(table, path)
+    return path
+
+
+@READERS
+def test_other_files_and_files_without_rows_change_nothing(folder, reads):
+    (folder / "_SUCCESS").touch()
+    (folder / "notes.txt").write_text("mine")
+    (folder / "_temporary").mkdir()
+    parquet.write_table(ROWS, folder / "_temporary" / "0.parquet")
+    parquet.write_table(ROWS.slice(0, 0), folder / "1-empty.parquet")
+    assert reads(folder) == reads(whole(folder))
+
+
+@READERS
+def test_text_and_numbers_may_be_written_in_several_ways(folder, reads):
+    table = parquet.read_table(folder / "1.parquet")
+    changed = {
+        "user": table["user"].dictionary_encode(),
+        "item": table["item"].cast(pa.int16()),
+        "score": table["score"].cast(pa.float32()),
+    }
+    parquet.write_table(pa.table(changed), folder / "1.parquet")
+    parquet.write_table(
+        parquet.read_table(folder / "2.parquet").set_column(
+            0, "user", pa.array(["c", "c"], pa.large_string())
+        ),
+        folder / "2.parquet",
+    )
+    assert reads(folder) == reads(whole(folder))
+
+
+@READERS
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda _: b"PAR1 nothing", r"/1\.parquet cannot be read as Parquet"),
+        (lambda _: b"", r"/1\.parquet cannot be read as Parquet"),
+        (
+            lambda part: part.set_column(0, "user", pa.array([1, 2])),
+            r"/1\.parquet: the column user holds int64, and string in .*/0\.parquet",
+        ),
+        (lambda part: part.drop_columns(["item"]), r"/1\.parquet: no column is known as the item"),
+        (lambda part: part.set_column(0, "user", pa.array(["b", None])), r"/1\.parquet, row 2: the user is"),
+    ],
+    ids=["no Parquet", "no bytes", "other type", "column missing", "bad row"],
+)
+def test_a_file_that_is_unlike_the_others_is_named(folder, reads, change, expected):
+    changed = change(parquet.read_table(folder / "1.parquet"))
+    if isinstance(changed, bytes):
+        (folder / "1.parquet").write_bytes(changed)
+    else:
+        parquet.write_table(changed, folder / "1.parquet")
+    with pytest.raises(DataError, match=expected):
+        reads(folder)
+
+
+@READERS
+def test_a_folder_without_parquet_says_what_is_in_it(folder, reads):
+    for part in folder.iterdir():
+        part.unlink()
+    with pytest.raises(DataError, match="rows: there is no Parquet file"):
+        reads(folder)
+    (folder / "a.csv").write_text("user,item\n1,2\n")
+    with pytest.raises(DataError, match=r"Name a file in it \(a\.csv\)"):
+        reads(folder)
+    with pytest.raises(DataError, match="there is no such file"):
+        reads(folder.parent / "absent")
+
+
+def test_bad_rows_that_are_left_out_are_named_by_their_file(folder, progress):
+    part = parquet.read_table(folder / "2.parquet")
+    parquet.write_table(part.set_column(0, "user", pa.array([None, "c"])), folder / "2.parquet")
+    rows = Table(str(folder), on_bad_rows="skip").load(progress).interactions
+    assert len(rows) == 7
+    assert any("1 of 8 rows left out" in note and "2.parquet, row 1" in note for note in progress.notes)
+
+
+def test_a_row_of_a_folder_and_a_file_in_it_would_count_twice(folder):
+    with pytest.raises(ConfigError, match=r"1\.parquet twice"):
+        Table([str(folder), str(folder / "1.parquet")]).load()
+
+
+def test_keys_in_an_address_are_refused_and_not_shown():
+    with pytest.raises(ConfigError, match="AWS_ACCESS_KEY_ID") as refused:
+        Recorded("s3://name:hidden-key@bucket/lists").check_ready()
+    assert "hidden-key" not in str(refused.value)
+
+
+def test_a_kept_copy_of_a_folder_is_used_until_a_file_changes(tmp_path, monkeypatch):
+    rng, folder = np.random.default_rng(0), tmp_path / "large"
+    folder.mkdir()
+    for part in range(3):
+        columns = {name: rng.integers(0, 10**9, 50_000) for name in ("user", "item")}
+        parquet.write_table(pa.table(columns), folder / f"{part}.parquet")
+    table = Table(str(folder), cache=str(tmp_path / "cache"))
+    first = table.load()
+    with monkeypatch.context() as patched:
+        patched.setattr("recgauge.datasets.table.read", None)  # which a kept copy does without
+        assert table.load().interactions.sha256() == first.interactions.sha256()
+    parquet.write_table(pa.table({"user": [1], "item": [2]}), folder / "1.parquet")
+    assert len(table.load().interactions) == 100_001
+    assert table.digest() != first.sha256
+
+
+def test_a_store_gives_the_rows_and_digests_of_a_local_folder(folder):
+    store = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+    names = tuple(sorted(path.name for path in folder.iterdir()))
+    facts = tuple((info.size, info.mtime_ns) for info in store.get_file_info(list(names)))
+    stored = StoredTable("rows", "store://rows", store, names, facts, wanted("train"))
+    rows = read(stored, stored.wanted)
+    assert rows.item.distinct[rows.item.codes].tolist() == ROWS["item"].to_pylist()
+    local = Inputs(sorted(folder.iterdir()), None, prepared=True).digests()
+    assert Inputs(stored.files, None, prepared=True).digests() == local == stored.digests()
+    for file in folder.iterdir():
+        file.unlink()
+    with pytest.raises(DataError, match=r"0\.parquet cannot be read"):
+        stored.digests()
