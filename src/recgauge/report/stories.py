@@ -76,8 +76,8 @@ def _lists(
     relevant = set(held["item_id"].tolist())
     columns = []
     for name in names:
-        lists = runs.runs[name].recommended()
-        items = lists[lists["user_id"] == user].sort_values("rank")["item_id"].tolist()[:SHOWN]
+        own = runs.runs[name].recommended_to(user)
+        items = own.sort_values("rank")["item_id"].tolist()[:SHOWN]
         columns.append(
             [
                 Cell(f"{HIT} {titles[item]}", look="hit") if item in relevant else Cell(titles[item])

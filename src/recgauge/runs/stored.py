@@ -65,6 +65,16 @@ class RunFolder:
         """Return the lists: user_id, item_id, rank from 1, score."""
         return self._table(LISTS)
 
+    def recommended_to(self, user: object) -> "pd.DataFrame":
+        """Return the list of a user as `recommended` does, in the memory of some of the lists at a time."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        with _opened(self.folder / LISTS) as file:
+            own = [batch.filter(pc.equal(batch["user_id"], user)) for batch in file.iter_batches()]
+            table: pd.DataFrame = pa.Table.from_batches(own, file.schema_arrow).to_pandas()
+            return table
+
     def test(self) -> "pd.DataFrame":
         """Return the held-out rows: user_id, item_id, rating."""
         return self._table(TEST)
