@@ -27,7 +27,7 @@ class RecgaugeLauncher(Launcher):
         from recgauge.cli.launching import launch  # takes a second, and every Hydra program looks here
 
         load = self.context.config_loader.load_sweep_config
-        configs = [load(self.config, list(words)) for words in job_overrides]
+        configs = (load(self.config, list(words)) for words in job_overrides)  # a megabyte each
         returns = []
         for value in launch(self.config, configs, initial_job_idx, self.engine, self.settings):
             returns.append(JobReturn(status=JobStatus.COMPLETED))

@@ -1,6 +1,6 @@
 """From what Hydra has composed to jobs: of a single run and of a sweep. OmegaConf ends here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +70,7 @@ def run_alone(config: DictConfig) -> bool:
 
 
 def launch(
-    config: DictConfig, configs: Sequence[DictConfig], first: int, engine: str, settings: Mapping[str, Any]
+    config: DictConfig, configs: Iterable[DictConfig], first: int, engine: str, settings: Mapping[str, Any]
 ) -> list[float | None]:
     """Run the jobs that a sweeper gives out, and return the first number of each for one that searches.
 
@@ -80,7 +80,7 @@ def launch(
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"
         written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
-    lacking = {}
+    lacking = dict[str, None]()
     for number, job_config in enumerate(configs, first):
         job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
         folder = sweep.folder / str(job_config.hydra.sweep.subdir)
@@ -97,12 +97,12 @@ def launch(
     if config.plan:
         if not show_plan(sweep):
             raise SystemExit(1)
-        return [None] * len(configs)
+        return [None] * len(sweep.every)
     if lacking and sweep.experiment:  # it would train for hours and stay open
         raise MissingLibraryError(" ".join(lacking))
     check(sweep)
     plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
-    workers = make_engine(engine, plain, config.jobs, len(configs), sweep.folder)
+    workers = make_engine(engine, plain, config.jobs, len(sweep.every), sweep.folder)
     look_for_data(sweep)
     with Deliveries(sweep.store) as deliveries:
         outcomes = run_sweep(sweep, workers, deliveries)

@@ -1,7 +1,7 @@
 """A sweep from its jobs to its table: composed, checked, reused, run and summed up."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -279,37 +279,46 @@ def set_fingerprints(sweep: Sweep) -> None:
 
 
 def reuse(sweep: Sweep, *, copy: bool = True) -> None:
-    """Find finished runs for jobs with a fingerprint: in the store, which is asked once, or on this disk.
+    """Find finished runs for jobs with a fingerprint: on this disk, else in the store, which is asked once.
 
     `copy` says whether the files of stored runs are needed here.
     """
     wanted = [job for job in sweep.waiting if job.number in sweep.fingerprints]
-    stored: Mapping[str, Sequence[str]] = {}
-    if sweep.store is not None and wanted:
-        try:
-            stored = find(sweep.store, {sweep.fingerprints[job.number] for job in wanted})
-        except TrackingError as error:
-            ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
     for job in wanted:
-        done = _done_before(job, stored.get(sweep.fingerprints[job.number], ()), sweep, copy=copy)
-        if done is not None:
-            sweep.outcomes[job.number] = done
-            if copy and sweep.store is not None and job.experiment and done.run_id:
-                mark(sweep.store, done.run_id, job.experiment)
+        if (done := find_finished(job, sweep.fingerprints[job.number])) is not None:
+            delivery = None if sweep.store is None else delivered(done.folder, sweep.store)
+            run_id = None if delivery is None else delivery["run_id"]
+            sweep.outcomes[job.number] = replace(done, run_id=run_id)
+    if sweep.store is None:
+        return
+    known = {number for number, done in sweep.outcomes.items() if done.run_id}
+    _reuse_stored([job for job in wanted if job.number not in known], sweep, sweep.store, copy=copy)
+    for job in wanted if copy else ():
+        outcome = sweep.outcomes.get(job.number)
+        if outcome is not None and outcome.run_id and job.experiment not in ("", _experiment(outcome)):
+            mark(sweep.store, outcome.run_id, job.experiment)
 
 
-def _done_before(job: Job, run_ids: Sequence[str], sweep: Sweep, *, copy: bool) -> JobOutcome | None:
-    """Return the outcome of a job by one of these stored runs, or by a folder on this disk."""
-    fingerprint = sweep.fingerprints[job.number]
-    here = find_finished(job, fingerprint)
-    delivery = None if here is None else delivered(here.folder)
-    if here is not None and delivery and delivery["run_id"] in run_ids:
-        return replace(here, run_id=delivery["run_id"])
-    if run_ids and not copy:
-        return replace(job.outcome, status="reused", run_id=run_ids[0])
-    if run_ids and sweep.store is not None:
-        return _fetched(job, fingerprint, run_ids, sweep.store) or here
-    return here
+def _reuse_stored(jobs: Sequence[Job], sweep: Sweep, store: Store, *, copy: bool) -> None:
+    fingerprints = sweep.fingerprints
+    try:
+        stored = find(store, {fingerprints[job.number] for job in jobs})
+    except TrackingError as error:
+        ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
+        return
+    for job in jobs:
+        if run_ids := stored[fingerprints[job.number]]:
+            done: JobOutcome | None = replace(job.outcome, status="reused", run_id=run_ids[0])
+            if copy:
+                done = _fetched(job, fingerprints[job.number], run_ids, store)
+            if done is not None:
+                sweep.outcomes[job.number] = done
+
+
+def _experiment(outcome: JobOutcome) -> str:
+    """Return the experiment that a run was made for, which the store counts it among from the start."""
+    facts = None if outcome.record is None else outcome.record.job
+    return "" if facts is None else facts.experiment
 
 
 def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -> JobOutcome | None:

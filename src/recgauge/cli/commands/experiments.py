@@ -58,14 +58,14 @@ class ExperimentFacts:
 def _run_all() -> int:
     """Run all experiments whose data and libraries are there, each as ``recgauge run experiment=NAME``.
 
-    They run in this process, so that libraries are imported once. Those whose data or libraries are missing
-    are named at the end and do not count as failures.
+    They run in this process, so that libraries are imported once, and write their pages, not a report each.
+    Those whose data or libraries are missing are named at the end and do not count as failures.
     """
     names, failed, skipped = experiment_names(), [], dict[str, str]()
     for name in names:
         output().print(f"\nexperiment={name}", style="bold")
         try:
-            code = command_line(partial(_run, name, skipped), [f"experiment={name}"])
+            code = command_line(partial(_run, name, skipped), [f"experiment={name}", "report=false"])
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         if code == STOPPED:
