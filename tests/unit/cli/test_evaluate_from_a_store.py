@@ -131,7 +131,7 @@ def test_finished_parts_outlive_keys_that_expire(store, tmp_path) -> None:
     with pytest.raises(MissingDataError, match="ACCESS_DENIED") as error:
         runs().judge(Expiring())
     assert "\n" not in str(error.value)
-    known = {file: file.stat().st_mtime_ns for file in tmp_path.glob("work/*/run-*.arrow")}
+    known = {file: file.stat().st_mtime_ns for file in tmp_path.glob("work/*/*/part-*.arrow")}
     assert len(known) == 1
     store.refuse(after=10**9)
     judged, files = runs().judge()
