@@ -84,7 +84,7 @@ class Table(DatasetSource):
         The cache folder; by default the user's own.
     limits : Limits or mapping, optional
         The most rows, columns, bytes of a line and bytes of a packed file's content; larger files are refused
-        before or while they are read. Never changes a number.
+        before or while they are read. Of folders and addresses, memory is the limit. Never changes a number.
 
     Raises
     ------

@@ -26,7 +26,7 @@ STRICT = (*REFUSED, "unknown_items")
 
 @dataclass(eq=False)
 class Recorded(Recommender, RatingPredictor):
-    r"""Lists from a file: CSV, TSV, parquet, JSON lines or a TREC run, plain or gzip.
+    r"""Lists from files: CSV, TSV, parquet, JSON lines or a TREC run, plain or gzip.
 
     Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
     run's split, candidates and metrics; what is not a candidate, such as items seen in training, is taken
@@ -36,7 +36,8 @@ class Recorded(Recommender, RatingPredictor):
     Parameters
     ----------
     path : str
-        File with columns user, item and rank or score, or with user and items in one row per user.
+        File with columns user, item and rank or score, or with user and items in one row per user; or a
+        folder, pattern or address such as ``s3://bucket/lists`` with Parquet files of these.
     format : {"csv", "tsv", "parquet", "jsonl", "trec_run", ...}, optional
         By default recognised.
     columns : mapping of {"user", "item", "rank", "score"} to str or int, optional

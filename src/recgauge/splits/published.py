@@ -34,7 +34,7 @@ class Published(Splitter):
         Name of a published split of the data set, such as ``u1`` of ml_100k; may be left out if the data
         set has a single one. Not together with files.
     test : str or sequence of str, optional
-        File or files with the test rows.
+        File or files with the test rows; folders and addresses as of ``dataset=table``.
     validation : str or sequence of str, optional
         With the validation rows; None makes no validation part, unless `validation_size` does.
     validation_size : float
