@@ -175,8 +175,10 @@ class Recorded(Recommender, RatingPredictor):
             score = -(np.arange(len(row)) - np.searchsorted(row, row)).astype(np.float64)
         else:
             score = found.scores[at]
-            order = np.lexsort((item, -score, row))
-            item, score = item[order], score[order]
+            later = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & (item[1:] < item[:-1]))
+            if (later & (row[1:] == row[:-1])).any():  # lists mostly have this order
+                order = np.lexsort((item, -score, row))
+                item, score = item[order], score[order]
         place = np.arange(len(row)) - np.searchsorted(row, row)
         kept = place < k
         items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
