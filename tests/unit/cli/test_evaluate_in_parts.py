@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Executor, Future
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +17,11 @@ import pytest
 from pyarrow import parquet
 
 from recgauge.cli.commands.cli import main
+from recgauge.errors import DataError
+from recgauge.evaluation.parts import PartTask
+from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
+from recgauge.files.stored import find_stored
+from recgauge.recorded.reading import wanted
 
 METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
 N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
@@ -280,3 +286,45 @@ def test_processes_judge_parts_with_the_same_result(data, place) -> None:
         command = words(data, "text", "", "--work", jobs, "--memory-mib", "16", "--jobs", jobs)
         assert main([*command, "--out", f"{jobs}.json"]) == 0
     assert stored("1.json") == stored("2.json")
+
+
+def test_launchers_are_those_of_sweeps(data, place, capsys) -> None:
+    files = words(data, "sorted", "", "--launcher")[1:]
+    line = refused(capsys, *files, "nowhere")
+    assert "submitit_slurm" in line
+    assert "hydra.launcher.NAME" in refused(capsys, *files, "ray", "address=here")
+    assert "Did you mean address" in refused(capsys, *files, "ray", "hydra.launcher.adress=here")
+    assert "workers" in refused(capsys, *files, "dask", "hydra.launcher.workers=0")
+    assert main(["evaluate", *files, "recgauge"]) == 0
+
+
+class Mortal(Executor):
+    """Works here, and dies the first times."""
+
+    def __init__(self, deaths):
+        self.deaths = deaths
+
+    def submit(self, function, /, *arguments, **named):
+        future = Future()
+        self.deaths -= 1
+        if self.deaths >= 0:
+            future.set_exception(RuntimeError("the node is lost"))
+        else:
+            future.set_result(function(*arguments, **named))
+        return future
+
+
+def test_a_part_whose_worker_dies_is_judged_once_more(data, place) -> None:
+    def runs(work):
+        lists = find_stored(str(data / "sorted-lists"), wanted("lists", {}, None), "--run")
+        truth = find_stored(str(data / "sorted-truth"), wanted("relevant", {}), "--truth")
+        return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
+
+    def value(runs, workers=()):
+        task, files = runs.judge(workers=workers)
+        return task.merge(stored_parts(files["sorted-lists"])).values()
+
+    assert value(runs("a"), [Mortal(1)]) == value(runs("b"))
+    with pytest.raises(DataError, match="part 1: its worker has ended") as error:
+        value(runs("c"), [Mortal(2)])
+    assert "the node is lost" in str(error.value)
