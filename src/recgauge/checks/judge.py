@@ -405,7 +405,7 @@ class SeriesGroups:
         self.names, self._codes = group_codes(series)
 
     def __str__(self) -> str:
-        return listed(self.series.index[:3]) or "nobody"
+        return listed(self.series.index[:3]) if len(self.series) else "nobody"
 
     def codes(self, users: IdArray) -> IntArray:
         """Return the code of each user's group, -1 without one."""

@@ -103,7 +103,10 @@ def _refuse(procedure: Procedure) -> None:
     ]
     for name, value, known in more:
         if value not in known:
-            raise ConfigError(f"{name}: {value} is not computed in parts; choose one of {', '.join(known)}.")
+            raise ConfigError(
+                f"{name}: {value} is no sum over users, so it is not computed in parts; choose one of "
+                f"{', '.join(known)}."
+            )
 
 
 @dataclass(eq=False)

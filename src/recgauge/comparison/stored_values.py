@@ -236,6 +236,11 @@ def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str
     """Return the columns of numbers, by key."""
     import pyarrow as pa
 
+    if items := {"item", "item_id", "items"} & {*schema.names}:
+        raise SchemaError(
+            f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
+            "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
+        )
     others = [schema.field(name) for name in schema.names if name != user]
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
     wrong = [one.name for one in others if not any(test(one.type) for test in tests)]

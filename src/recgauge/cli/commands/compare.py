@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from recgauge.cli.commands.options import add_sources, named, runs_of, stored_values
+from recgauge.cli.commands.options import TEXT, add_sources, named, refuse_missing, runs_of, stored_values
 from recgauge.comparison.comparing import compare
 from recgauge.comparison.merged import USUAL, compare_parts
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
@@ -17,8 +17,6 @@ from recgauge.report.comparison_tables import comparison_blocks
 from recgauge.report.console import output
 from recgauge.report.terminal import render_terminal
 from recgauge.utils.output_files import check_formats
-
-_TEXT = (".csv", ".tsv")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -52,7 +50,8 @@ def add_procedure(parser: ArgumentParser) -> None:
 def carry_out(options: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write files."""
     check_formats(options.out, FORMATS)
-    tables = [source for source in options.sources if Path(source).suffix in _TEXT and Path(source).is_file()]
+    refuse_missing(options.sources)
+    tables = [source for source in options.sources if Path(source).suffix in TEXT]
     if tables and len(tables) == len(options.sources):
         compared = _compared_tables(options)
     elif any(map(holds_values, options.sources)):

@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from recgauge.comparison.stored_values import StoredValues, holds_values
-from recgauge.errors import ConfigError
+from recgauge.comparison.stored_values import ENDINGS, StoredValues, holds_values
+from recgauge.errors import ConfigError, MissingDataError
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
@@ -15,6 +16,8 @@ RUN = "id of a tracked run, or a run's output folder"
 SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, experiment=NAME, or
 users' values in Parquet: files, or a folder of evaluate --work; without any, the finished runs of the MLflow
 experiment"""
+TEXT = (".csv", ".tsv")
+"""Endings of tables of text."""
 SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
 
 
@@ -49,8 +52,16 @@ def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[li
     return find_runs(options.sources, uri, **names, wanted=wanted)
 
 
+def refuse_missing(sources: Sequence[str]) -> None:
+    """Refuse names that end as a table's do where there is no such file."""
+    for source in sources:
+        if "://" not in source and Path(source).suffix in (*ENDINGS, *TEXT) and not Path(source).exists():
+            raise MissingDataError(f"{source}: there is no such file. Correct the name.")
+
+
 def stored_values(sources: Sequence[str], metrics: Sequence[str] | None) -> StoredValues:
     """Return the users' values that sources name, none of which may be a run."""
+    refuse_missing(sources)
     if runs := [source for source in sources if not holds_values(source)]:
         raise ConfigError(
             f"{runs[0]}: holds no users' values in Parquet, as other sources do. Name sources of one kind; "
