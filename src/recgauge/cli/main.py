@@ -111,6 +111,4 @@ def _start(hydra_main: Callable[..., None], command: Words) -> None:
         # Hydra makes the output folder before anything else
         more = [f"hydra.sweep.dir={nowhere}"] if command.plan else []
         sys.argv[1:] = command.for_hydra(more)
-        if "multirun" in command.options:
-            collecting.go_on()  # composing leaves garbage, most of a megabyte for each job
         hydra_main()
