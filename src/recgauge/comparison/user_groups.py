@@ -23,7 +23,7 @@ from recgauge.utils.checks import IntArray, shown
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_BATCH = 1 << 18
+_BATCH = 1 << 22  # each batch is looked up in a hash table that is made anew
 _MOST_WORDS, _MOST_NUMBERS = 1_000, 1 << 20  # different ones: groups of words, numbers that are cut
 
 
