@@ -415,4 +415,4 @@ class SeriesGroups:
         if index.dtype.kind != users.dtype.kind:
             index, users = index.map(str), users.astype(str)
         places = index.get_indexer(pd.Index(users))
-        return np.where(places < 0, -1, self._codes[places]).astype(np.int32)
+        return np.append(self._codes, -1)[places].astype(np.int32)

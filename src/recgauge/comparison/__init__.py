@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from recgauge.comparison.inputs import RunValues as RunValues
     from recgauge.comparison.inputs import read_long as read_long
     from recgauge.comparison.inputs import read_run as read_run
+    from recgauge.comparison.one_metric import Difference as Difference
+    from recgauge.comparison.one_metric import Measured as Measured
     from recgauge.comparison.one_metric import Resamples as Resamples
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.runs import ComparedRuns as ComparedRuns
     from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs
+    from recgauge.comparison.segments import GroupSums as GroupSums
     from recgauge.comparison.segments import SegmentPair as SegmentPair
     from recgauge.comparison.segments import SegmentRow as SegmentRow
     from recgauge.comparison.segments import Segments as Segments
@@ -55,6 +58,10 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability import Turn as Turn
     from recgauge.comparison.stability import compare_orders as compare_orders
     from recgauge.comparison.stability_axes import stability_of as stability_of
+    from recgauge.comparison.stored_values import StoredValues as StoredValues
+    from recgauge.comparison.user_groups import UserGroups as UserGroups
+    from recgauge.comparison.user_groups import UserTable as UserTable
+    from recgauge.comparison.user_sums import UserSums as UserSums
     from recgauge.comparison.user_values import UserValues as UserValues
 else:
     __getattr__, __dir__ = lazy_names(__name__)
