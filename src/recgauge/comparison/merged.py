@@ -8,7 +8,7 @@ from math import ceil, exp, factorial, frexp, ldexp, sqrt
 import numpy as np
 
 from recgauge.comparison.comparing import check_runs, few_users, notes_on
-from recgauge.comparison.one_metric import ROUNDING, Difference, Measured
+from recgauge.comparison.one_metric import ROUNDING, MeanDifference, Measured
 from recgauge.comparison.procedure import Procedure
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.tests_of_pairs import sign_p, student_quantile, two_sided_t
@@ -147,7 +147,7 @@ class _Sums(Measured):
     def interval(self, run: int) -> tuple[float, float]:
         return self._interval(self.of_runs[run], self._drawn(run))
 
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> MeanDifference:
         sums = self.of_pairs[a, b] if a < b else -self.of_pairs[b, a]
         n, deviation = sums.n, sums.stderr * sqrt(sums.n)
         if deviation <= self.rounding:  # every user differs by the same
@@ -162,7 +162,7 @@ class _Sums(Measured):
             as_large = int((np.abs(drawn - sums.mean) >= abs(sums.mean) - 2 * self.unit).sum())
             p["bootstrap"] = (as_large + 1) / (len(drawn) + 1)
         gains = sums if self.higher_is_better else -sums
-        return Difference(
+        return MeanDifference(
             sums.mean,
             *self._interval(sums, drawn),
             deviation,

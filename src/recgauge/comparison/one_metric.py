@@ -63,7 +63,7 @@ class Resamples:
     rounding: float
 
 
-class Difference(NamedTuple):
+class MeanDifference(NamedTuple):
     """Two runs of one metric, a - b, before the decision: see `Pair`."""
 
     mean: float
@@ -101,7 +101,7 @@ class Measured(ABC):
         """Return the interval of a run's number."""
 
     @abstractmethod
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> MeanDifference:
         """Return two runs compared."""
 
     @property
@@ -109,7 +109,7 @@ class Measured(ABC):
         """What there is of several seeds and folds, by run."""
         return {}
 
-    def corrected(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
         first = np.array([one.p[self.procedure.tests[0]] for one in found.values()])
         level = self.procedure.alpha
@@ -166,7 +166,7 @@ class Measured(ABC):
         )
         return replace(result, claims=metric_claims(result, self.procedure))
 
-    def _decided(self, a: int, b: int, one: Difference, base: float, p: float, critical: float) -> Pair:
+    def _decided(self, a: int, b: int, one: MeanDifference, base: float, p: float, critical: float) -> Pair:
         """Return a pair with its decision, and what as many users could have decided."""
         n, stderr = self.n_users, one.deviation / sqrt(self.n_users)
         detectable = detectable_difference(stderr, n, critical)
@@ -242,7 +242,7 @@ class _InMemory(Measured):
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> MeanDifference:
         differences = self._differences(self.values, a, b)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self.rounding:  # every user differs by the same
@@ -251,7 +251,7 @@ class _InMemory(Measured):
         gains = gains if self.higher_is_better else -gains
         drawn = None if self.resamples.means is None else _difference(self.resamples.means, a, b)
         observed = float(self.resamples.centre[a] - self.resamples.centre[b])
-        return Difference(
+        return MeanDifference(
             mean,
             *self._interval(differences, drawn, observed),
             deviation,
@@ -292,10 +292,10 @@ class _InMemory(Measured):
         folds = self.table.folds[self.which]
         return corrected_resampled_t(folds[i] - folds[j], test_share=1 / folds.shape[1])[0]
 
-    def corrected(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
         return self._by_max_t(found) if self.procedure.correction == "max_t" else super().corrected(found)
 
-    def _by_max_t(self, found: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+    def _by_max_t(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
         """Compare in units of the root of the mean square, which flipped signs do not change.
 
         Student's t is a rising function of that statistic, the same for all pairs.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LONG = ("run", "metric", "value")  # beside the user: a row per run, user and metric
 _BATCH = 1 << 18
-_BYTES_PER_CELL = 150  # of memory at the peak of comparing a part: measured
+_BYTES_PER_CELL = 150  # of memory at the peak of comparing a part, with room to spare
 ENDINGS = (".parquet", ".pq")
 
 
