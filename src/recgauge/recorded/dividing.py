@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
 _BATCH = 1 << 20  # rows that are spread at a time
+_BUFFER = 1 << 22  # bytes that are written at a time; Arrow writes each column of each batch
 _PIECE = 1 << 23  # rows that one worker spreads to one file
 _READ_AGAIN = 0.3  # share of all rows that may be read once more before it is cheaper to spread them
 MOST_PARTS = 800  # which a thousand rows of a batch have, if they are spread
@@ -236,7 +237,11 @@ class DividedTable:
             kind = np.min_scalar_type(len(division.users_in_turn(0)))
             schema = schema.set(user, schema.field(user).with_type(pa.from_numpy_dtype(kind)))
         file = self._unfinished / f"{piece}.arrow"
-        with written_whole(file) as hidden, ipc.new_file(str(hidden), schema) as writer:
+        with (
+            written_whole(file) as hidden,
+            pa.output_stream(str(hidden), compression=None, buffer_size=_BUFFER) as sink,
+            ipc.new_file(sink, schema) as writer,
+        ):
             for batch in self.table.batches(_BATCH, self._pieces[piece]):
                 rows = pa.Table.from_batches([batch]).select(schema.names)
                 if division.span is None:
@@ -259,7 +264,7 @@ class DividedTable:
             return self.division.read_part(self.table, part)
         found = []
         for piece in range(len(self._pieces)):
-            with pa.ipc.open_file(pa.memory_map(str(self.folder / f"{piece}.arrow"))) as reader:
+            with pa.ipc.open_file(pa.OSFile(str(self.folder / f"{piece}.arrow"))) as reader:
                 places = range(part, reader.num_record_batches, self.division.n_parts)
                 found += [reader.get_batch(place) for place in places]
         rows = pa.Table.from_batches(found)
