@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,15 +22,17 @@ PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
 
 
-@dataclass(frozen=True, eq=False)
-class RowGroup:
-    """Some rows of a file, and the least and greatest whole number of columns where the file says so."""
+class RowGroup(NamedTuple):
+    """Some rows of a file."""
 
     file: int
     place: int
     n_rows: int
-    spans: Mapping[str, tuple[int, int]]
-    users: tuple[int, int] | None  # None also where a user is missing
+    users: tuple[int, int] | None  # least and greatest of whole numbers, where the file says so and has all
+
+
+Spans = Mapping[str, tuple[int, int]]
+"""The least and the greatest whole number of columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,7 @@ class StoredTable:
     @cached_property
     def groups(self) -> tuple[RowGroup, ...]:
         """All row groups, in the order of the files."""
-        groups = tuple(group for groups, _ in self._footers for group in groups)
+        groups = tuple(group for groups, _, _ in self._footers for group in groups)
         if not groups:
             raise MissingDataError(f"{printable(self.address)}: its files have no rows. Name others.")
         return groups
@@ -157,7 +159,7 @@ class StoredTable:
 
         fields = []
         for label in self.columns:
-            kinds = {schema.field(label).type for _, schema in self._footers}
+            kinds = {schema.field(label).type for _, schema, _ in self._footers}
             field = self._footers[0][1].field(label)
             whole = all(map(pa.types.is_integer, kinds))
             if len(kinds) > 1 and (whole or all(map(pa.types.is_floating, kinds))):
@@ -168,26 +170,23 @@ class StoredTable:
         return pa.schema(fields)
 
     @cached_property
-    def spans(self) -> Mapping[str, tuple[int, int]]:
+    def spans(self) -> Spans:
         """The least and the greatest whole number of each column, where all files say so."""
-        spans = {}
-        for label in self.columns:
-            known = [group.spans[label] for group in self.groups if label in group.spans]
-            if known and len(known) == len(self.groups):
-                spans[label] = min(least for least, _ in known), max(greatest for _, greatest in known)
-        return spans
+        return _joint([spans for groups, _, spans in self._footers if groups])
 
     @cached_property
-    def _footers(self) -> "list[tuple[tuple[RowGroup, ...], pa.Schema]]":
+    def _footers(self) -> "list[tuple[tuple[RowGroup, ...], pa.Schema, Spans]]":
         """Read what all files say of themselves, and refuse those that are not like the first."""
-        found: list[tuple[tuple[RowGroup, ...], Any]] = []
+        found: list[tuple[tuple[RowGroup, ...], Any, Spans]] = []
         for file in range(len(self.paths)):
             with self.open(file) as opened:
                 schema = opened.schema_arrow
                 labels = self._columns(file, schema)
                 if found:
                     self._refuse_others(file, schema, labels, found[0][1])
-                found.append((tuple(_row_groups(file, opened, labels)), schema))
+                rows = list(_row_groups(file, opened, labels))
+                spans = _joint([spans for _, spans in rows])
+                found.append((tuple(group for group, _ in rows), schema, spans))
         return found
 
     def _columns(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
@@ -256,7 +255,9 @@ class StoredTable:
                 yield from opened.iter_batches(n_rows, row_groups=places, columns=self.columns)
 
 
-def _row_groups(file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, str]) -> Iterator[RowGroup]:
+def _row_groups(
+    file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, str]
+) -> Iterator[tuple[RowGroup, Spans]]:
     names = list(labels.values())
     for place in range(opened.metadata.num_row_groups):
         group = opened.metadata.row_group(place)
@@ -272,7 +273,16 @@ def _row_groups(file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, 
                 if name == labels["user"] and not known.null_count:
                     users = spans[name]
         if group.num_rows:
-            yield RowGroup(file, place, n_rows, spans, users)
+            yield RowGroup(file, place, n_rows, users), spans
+
+
+def _joint(spans: Sequence[Spans]) -> Spans:
+    """Return the spans of columns that are in all."""
+    return {
+        name: (min(some[name][0] for some in spans), max(some[name][1] for some in spans))
+        for name in (spans[0] if spans else ())
+        if all(name in some for some in spans)
+    }
 
 
 def _kind(kind: "pa.DataType") -> str:
