@@ -37,7 +37,7 @@ _KEEP_MEMORY = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MIMALLOC_PURGE_DELAY": "-1",
 }
-"""With these, processes on Linux keep the memory of a part for the next: the system need not clear it again."""
+"""With these, processes on Linux keep the memory of a part for the next, and nobody clears it again."""
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 _ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
 MOST_PAIRED = 50
