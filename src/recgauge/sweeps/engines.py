@@ -101,6 +101,7 @@ class Processes(Engine):
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
         self._share = str(max(1, process_cpus() // n_workers))
+        self._pools: list[Executor] = []
 
     def worker(self) -> Executor:
         """Start a process."""
@@ -114,12 +115,15 @@ class Processes(Engine):
         finally:
             for name in variables:
                 del os.environ[name]
+        self._pools.append(pool)
         return pool
 
     def end(self) -> None:
         """End all processes at once, also one whose component has left threads or ignores Ctrl-C."""
         for process in multiprocessing.active_children():
             process.kill()
+        for pool in self._pools:
+            pool.shutdown()  # without which it may be asked for when Python ends, and half closed
 
 
 def _begin() -> None:
