@@ -39,6 +39,8 @@ def as_ids(subject: str, values: Iterable[Any]) -> IdArray:
         raise SchemaError(f"{subject}: ids must be one-dimensional, got shape {values.shape}.")
     if values.dtype.kind in "iu" and (values.dtype.itemsize < 8 or values.dtype.kind == "i"):
         return values.astype(np.int64, copy=False)
+    if values.dtype.kind == "u" and int(values.max(initial=0)) < 1 << 63:
+        return values.astype(np.int64)
     return values.astype(object)
 
 

@@ -141,7 +141,7 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[list[IntArray], npt.NDArr
             f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
             "matched. Make them one type."
         )
-    ids, inverse = encode_sorted(np.concatenate(columns))
+    ids, inverse = encode_sorted(_in_one(columns, name))
     places = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
     used = np.zeros(len(ids), np.bool_)
     for part, place in zip(parts, places, strict=True):
@@ -151,6 +151,20 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[list[IntArray], npt.NDArr
         used[place[seen]] = True
     code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return [_moved(part, code_of[place]) for part, place in zip(parts, places, strict=True)], ids[used]
+
+
+def _in_one(columns: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+    """Return all ids; of signed and unsigned numbers together numpy would make fractions."""
+    filled = [column for column in columns if len(column)]
+    if {column.dtype.kind for column in filled} == {"i", "u"}:
+        large = max(int(column.max()) for column in filled) >= 1 << 63
+        if large and min(int(column.min()) for column in filled) < 0:
+            raise SchemaError(
+                f"Table: some {name} ids are below 0 and others above {(1 << 63) - 1}, which no type "
+                "of whole numbers holds. Store them as text."
+            )
+        return np.concatenate([column.astype(np.uint64 if large else np.int64) for column in filled])
+    return np.concatenate(filled or columns)
 
 
 def _moved(part: Ids, code: IntArray) -> IntArray:

@@ -181,12 +181,12 @@ def _ordered(
 
 def _placed(user: IntArray, rank: IntArray) -> tuple[Places, UserRuns, IntArray] | None:
     """Order rows without a sort where each list has its length's ranks, from 1 or another least one."""
-    lengths, least, n = np.bincount(user), rank.min(), len(user)
+    lengths, least, n = np.bincount(user), int(rank.min()), len(user)
     start = np.cumsum(lengths) - lengths
     place = start[user]
     place += rank
     place -= least
-    if n > _LARGEST or place.max() >= n:
+    if least + n > _LARGEST or place.max() >= n:
         return None
     row = np.full(n, -1, np.int32)
     row[place] = np.arange(n, dtype=np.int32)
