@@ -81,7 +81,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     history = None if train is None else read_items("train", train, None)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
-    size = catalogue_size(len(item_ids), n_items)
+    size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
     features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
     similarity = None
     if item_similarity is not None:

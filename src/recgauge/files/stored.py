@@ -28,7 +28,7 @@ class RowGroup(NamedTuple):
     file: int
     place: int
     n_rows: int
-    users: tuple[int, int] | None  # least and greatest of whole numbers, where the file says so and has all
+    users: tuple[int, int] | None  # least and greatest, if the file has them: whole, of 63 bits, none missing
 
 
 Spans = Mapping[str, tuple[int, int]]
@@ -165,6 +165,13 @@ class StoredTable:
             if len(kinds) > 1 and (whole or all(map(pa.types.is_floating, kinds))):
                 joint = np.result_type(*(kind.to_pandas_dtype() for kind in kinds))
                 lossy = whole and joint.kind == "f"
+                if lossy and (
+                    large := [one for one in self.groups if one.spans.get(label, (0, 0))[1] >= 1 << 63]
+                ):
+                    raise SchemaError(
+                        f"{self.where(large[0].file)}: the column {label} is above {(1 << 63) - 1}, and "
+                        "other files have signed ones. Give it one type in all files."
+                    )
                 field = field.with_type(pa.int64() if lossy else pa.from_numpy_dtype(joint))
             fields.append(field)
         return pa.schema(fields)
@@ -270,7 +277,7 @@ def _row_groups(
             known = column.statistics
             if known is not None and known.has_min_max and isinstance(known.min, int):
                 spans[name] = known.min, known.max
-                if name == labels["user"] and not known.null_count:
+                if name == labels["user"] and not known.null_count and known.max < 1 << 63:
                     users = spans[name]
         if group.num_rows:
             yield RowGroup(file, place, n_rows, users), spans

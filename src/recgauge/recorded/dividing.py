@@ -130,7 +130,7 @@ class Division:
         assert self.span is not None
         least, greatest = self.span
         kind = np.int32 if greatest - least < 1 << 31 else np.int64  # a difference that wraps around is right
-        near = np.subtract(to_numpy(users), least, dtype=kind, casting="unsafe")
+        near = np.subtract(to_numpy(users), np.int64(least), dtype=kind, casting="unsafe")
         turn = near >> _TOGETHER
         number = turn // self.n_parts
         turn -= number * self.n_parts
