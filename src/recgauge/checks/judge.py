@@ -114,12 +114,12 @@ class Estimate(NamedTuple):
     @classmethod
     def of(cls, sums: UserSums, skewness: float = 0.0) -> Self:
         """Return the mean of what users add up to, and its standard error."""
-        mean, deviation = sums.mean, sums.stderr * sqrt(sums.n_users)
+        mean, deviation = sums.mean, sums.stderr * sqrt(sums.n_valued)
         rounding = _ROUNDING * sums.largest
         mean = 0.0 if abs(mean) <= rounding else mean
         if deviation <= rounding:
-            return cls(mean, 0.0, sums.n_users)
-        return cls(mean, sums.stderr, sums.n_users, skewness)
+            return cls(mean, 0.0, sums.n_valued)
+        return cls(mean, sums.stderr, sums.n_valued, skewness)
 
 
 class Decision(NamedTuple):
@@ -296,8 +296,8 @@ def _skewness(sums: UserSums, cubes: int) -> float:
 
     That of a few differences is mostly chance, and hardly there; they have none.
     """
-    squares = sums.stderr**2 * (sums.n_users - 1)
-    return to_float(cubes, count=sums.n_users) / squares**1.5 if cubes and squares else 0.0
+    squares = sums.stderr**2 * (sums.n_valued - 1)
+    return to_float(cubes, count=sums.n_valued) / squares**1.5 if cubes and squares else 0.0
 
 
 def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher: bool) -> Verdict:
@@ -391,7 +391,7 @@ def _check_groups(
                 f"{listed(part.users[:3])}, those with a group like {groups[rule.by]}."
             )
     for (number, code), (sums, _, _) in found.items():
-        if not sums.n_users:
+        if not sums.n_valued:
             rule = rules[number]
             name = groups[rule.by].names[code] if rule.by else "all"
             raise ConfigError(f"{rule.place}: no user of {rule.by} {name} has a value.")

@@ -122,7 +122,7 @@ class _Sums(Measured):
 
     @property
     def n_users(self) -> int:
-        return self.of_runs[0].n_users
+        return self.of_runs[0].n_valued
 
     def add(self, users: IdArray, values: DoubleArray, n_left_out: int) -> None:
         """Add some users' values, (n_runs, m)."""
@@ -149,7 +149,7 @@ class _Sums(Measured):
 
     def difference(self, a: int, b: int) -> MeanDifference:
         sums = self.of_pairs[a, b] if a < b else -self.of_pairs[b, a]
-        n, deviation = sums.n_users, sums.stderr * sqrt(sums.n_users)
+        n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
         if deviation <= self.rounding:  # every user differs by the same
             deviation = 0.0
         p = {
@@ -182,7 +182,7 @@ class _Sums(Measured):
         if self.procedure.interval == "percentile" and drawn is not None:
             low, high = np.quantile(drawn, [self.procedure.alpha / 2, 1 - self.procedure.alpha / 2])
             return float(low), float(high)
-        half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_users - 1) * sums.stderr
+        half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_valued - 1) * sums.stderr
         return sums.mean - half, sums.mean + half
 
 

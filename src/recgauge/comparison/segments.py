@@ -265,12 +265,12 @@ class GroupSums:
     @property
     def n_grouped(self) -> int:
         """How many users have a group."""
-        return self.of_runs[0][-1].n_users - self.n_without
+        return self.of_runs[0][-1].n_valued - self.n_without
 
     def compared(self, segments: Segments) -> Segments:
         """Return `segments`, which says what is compared, with its rows and pairs."""
         check_real("confidence", segments.confidence, low=0.0, high=1.0, low_open=True)
-        known = [code for code in range(len(self.names)) if self.of_runs[0][code].n_users]
+        known = [code for code in range(len(self.names)) if self.of_runs[0][code].n_valued]
         places = [(ALL, -1), *((self.names[code], code) for code in known)]
         sign = 1 if segments.higher_is_better else -1
         rows = {
@@ -286,8 +286,8 @@ class GroupSums:
         raw = []
         for run in self.order[1:]:
             sums = [self.changes[run][code] for code in known]
-            tested = [one for one in sums if one.n_users > 1 and one.least < one.greatest]
-            of_tested = [(one.n_users, one.mean, one.stderr) for one in tested]
+            tested = [one for one in sums if one.n_valued > 1 and one.least < one.greatest]
+            of_tested = [(one.n_valued, one.mean, one.stderr) for one in tested]
             raw.append(equal_means(*np.array(of_tested).T) if len(tested) > 1 else 1.0)
         adjusted = holm(np.array(raw)).tolist() if raw else []
         uneven = {self.runs[run]: p for run, p in zip(self.order[1:], adjusted, strict=True)}
@@ -427,7 +427,7 @@ def _told(
 
 def _of_sums(sums: UserSums, confidence: float, sign: int = 1) -> _Ratio:
     """Return the mean over users; `sign` is that of a change for the better."""
-    n, mean = sums.n_users, sums.mean
+    n, mean = sums.n_valued, sums.mean
     varies = bool(np.round([sums.least - mean, sums.greatest - mean], DECIMALS).any())
     shares = sums.above / n, (n - sums.above - sums.below) / n, sums.below / n
     interval = _interval(mean, sums.stderr if varies else 0.0, n, confidence)

@@ -42,6 +42,7 @@ class _File:
     is_long: bool
     n_rows: int
     about: Mapping[str, Any]
+    has_text: bool  # whether ids of users are text
 
     @property
     def where(self) -> str:
@@ -160,6 +161,7 @@ class StoredValues:
         """Return the values of a part's users."""
         import pyarrow as pa
 
+        text = any(file.has_text for file in self.files)  # of whom numbers are then some, too
         division, files = Division(self.n_parts, None, as_text=True), self.files
         if self._is_divided:
             division, files = (
@@ -169,6 +171,8 @@ class StoredValues:
         found: dict[str, list[RunValues]] = {run: [] for run in self.runs}
         for file in files:
             rows = file.read(self.metrics, division, part)
+            if text and pa.types.is_integer(rows.column(0).type):
+                rows = rows.set_column(0, file.user, rows.column(0).cast(pa.large_string()))
             for run, values in _runs_in(file, rows, self.metrics):
                 found[run].append(values)
         pa.default_memory_pool().release_unused()
@@ -189,6 +193,8 @@ def holds_values(source: str) -> bool:
 
 def _files(source: str, option: str) -> Iterator[_File]:
     """Yield the files of a source with what they hold."""
+    import pyarrow as pa
+
     table = find_stored(source, Wanted({}, ()), option)
     for place, path in enumerate(table.paths):
         above = PurePosixPath(path).parts[:-1]
@@ -202,15 +208,18 @@ def _files(source: str, option: str) -> Iterator[_File]:
                     f"{where}: there is no column user_id or user; it has {listed(schema.names)}. Give a row "
                     "per user and a column per metric, or columns run, user_id, metric and value."
                 )
+            text = not pa.types.is_integer(schema.field(user).type)
             if {*_LONG} <= {*schema.names}:
                 runs, keys = (_distinct(opened, name) for name in _LONG[:2])
                 columns = {as_key(key): key for key in keys}
-                yield _File(table, place, user, {run: run for run in runs}, columns, True, n_rows, about)
+                yield _File(
+                    table, place, user, {run: run for run in runs}, columns, True, n_rows, about, text
+                )
                 continue
         is_source = table.paths == (path,) and PurePosixPath(path).stem == table.name
         name = table.name if is_source else about.get("run") or (inside[0] if inside else table.name)
         metrics = _metric_columns(schema, user, where)
-        yield _File(table, place, user, {name: name}, metrics, False, n_rows, about)
+        yield _File(table, place, user, {name: name}, metrics, False, n_rows, about, text)
 
 
 def _told_apart(files: Sequence[_File]) -> list[_File]:

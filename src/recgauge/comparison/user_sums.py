@@ -62,11 +62,11 @@ class UserSums:
 
     def __neg__(self) -> Self:
         """Return the sums of the same values with the other sign."""
-        moments = Moments(self.n_users, -self.moments.total, self.moments.squares)
+        moments = Moments(self.n_valued, -self.moments.total, self.moments.squares)
         return type(self)(moments, -self.greatest, -self.least, self.below, self.above)
 
     @property
-    def n_users(self) -> int:
+    def n_valued(self) -> int:
         """How many users there are."""
         return self.moments.n
 
@@ -83,4 +83,4 @@ class UserSums:
     @property
     def largest(self) -> float:
         """The largest absolute value, 0 of nobody."""
-        return max(abs(self.least), abs(self.greatest)) if self.n_users else 0.0
+        return max(abs(self.least), abs(self.greatest)) if self.n_valued else 0.0

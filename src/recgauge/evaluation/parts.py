@@ -16,6 +16,7 @@ from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
 from recgauge.evaluation.recorded_runs import needed
+from recgauge.evaluation.user_tables import type_of_all
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
@@ -413,7 +414,11 @@ def _merged_values(tables: Sequence["pa.Table"]) -> tuple[IdArray, dict[str, Dou
     """Return all users, sorted, and their values."""
     import pyarrow as pa
 
-    table = pa.concat_tables(tables, promote_options="permissive")
+    filled = [table for table in tables if len(table)] or tables[:1]
+    kind = type_of_all(table.schema.field("user").type for table in filled)  # text may look like numbers
+    table = pa.concat_tables(
+        [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
+    )
     users = to_numpy(table.column("user"))
     order = np.argsort(users, kind="stable")
     users = users[order]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files.columns import Role
 from recgauge.files.ids import Ids, join_ids
 from recgauge.files.opening import find_list_files
 from recgauge.files.rows import Rows
@@ -147,8 +148,13 @@ def join_recorded(
 
 def refuse_unused(columns: Columns | None, files: Sequence[Rows], option: str) -> None:
     """Refuse a column that no file has: a typing error would pass unseen where usual names are there, too."""
+    refuse_unused_labels(columns, [rows.part.labels for rows in files], option)
+
+
+def refuse_unused_labels(columns: Columns | None, files: Sequence[Mapping[Role, str]], option: str) -> None:
+    """Refuse a column that no file has, by the names of each file's columns."""
     for role, choice in (columns or {}).items():
-        labels = [label for rows in files if (label := rows.part.labels.get(role))]
+        labels = [label for file in files if (label := file.get(role))]
         if isinstance(choice, str) and choice not in labels:
             taken = f"; taken instead: {listed(dict.fromkeys(labels))}" if labels else ""
             raise ConfigError(

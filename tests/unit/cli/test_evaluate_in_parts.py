@@ -217,6 +217,7 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     parquet.write_table(parquet.read_table(f"{truth}.parquet"), place / "odd" / "1.parquet")
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet: there is no column score, which" in line
+    assert "no file has such a column" in refused(capsys, "--run", lists, "--truth", truth, "--user", "usr")
     assert "nothing here reads nowhere://" in refused(capsys, "--run", "nowhere://a/b", "--truth", truth)
     assert "there is no --train" in refused(capsys, "--run", lists, "--truth", truth, "--train", truth)
     line = refused(capsys, "--run", lists, "--truth", truth, "--metrics", "novelty@10")
@@ -328,3 +329,33 @@ def test_a_part_whose_worker_dies_is_judged_once_more(data, place) -> None:
     with pytest.raises(DataError, match="part 1: its worker has ended") as error:
         value(runs("c"), [Mortal(2)])
     assert "the node is lost" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "users",
+    [
+        np.arange(6_000) + 10**10,  # neighbours that 32 bits do not hold
+        np.arange(6_000, dtype=np.uint64) + np.uint64(2**63 - 3_000),
+        np.array([str(user) if user % 100 else f"0{user}" for user in range(6_000)], object),
+        np.repeat([7, 8], 3_000),  # parts without a user
+    ],
+    ids=["far", "unsigned", "text and numbers", "few"],
+)
+def test_ids_of_any_kind_give_the_numbers_of_files(place, users) -> None:
+    order = np.random.default_rng(3).permutation(len(users) * LENGTH)
+    item = np.arange(len(order)) % 120_000 + 2**60  # neighbours that a fraction does not tell apart
+    user = np.repeat(users, LENGTH)
+    lists = {"user": user[order], "item": item[order].astype(np.uint64), "score": -order.astype(float)}
+    truth = {"user": users[::-1], "item": item[::-LENGTH] + 3}
+    for kind, columns in (("lists", lists), ("truth", truth)):
+        table = pa.table({name: pa.array(column) for name, column in columns.items()})
+        write(table, place / f"x-{kind}")
+        parquet.write_table(table, place / f"x-{kind}.parquet")
+    how = ["--metrics", "ndcg,personalization@10", "--n-items", "200000", "--out"]
+    assert main(words(place, "x", ".parquet", *how, "whole.json", "whole.parquet")) == 0
+    assert main(words(place, "x", "", "--memory-mib", "16", *how, "p.json", "p.parquet")) == 0
+    assert stored("p.json") == stored("whole.json")
+    one, other = (
+        parquet.read_table(file).sort_by("user_id").to_pydict() for file in ("p.parquet", "whole.parquet")
+    )
+    assert one == other

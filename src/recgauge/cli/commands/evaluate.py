@@ -15,7 +15,16 @@ from recgauge.evaluation import Evaluation
 from recgauge.files.columns import Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.files.stored import find_stored, is_stored
-from recgauge.recorded import FINDINGS, REFUSED, Found, ListSettings, Order, describe, read_recorded
+from recgauge.recorded import (
+    FINDINGS,
+    REFUSED,
+    Found,
+    ListSettings,
+    Order,
+    describe,
+    read_recorded,
+    refuse_unused_labels,
+)
 from recgauge.recorded.reading import wanted
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import user_path
@@ -191,6 +200,7 @@ def _carry_out_in_parts(
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
     truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
+    refuse_unused_labels(columns, [table.labels for table in (*runs, truth)], "--")
     work = user_path(str(options.work or Path("outputs", "parts")))
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
@@ -465,11 +475,11 @@ def _long(name: str, key: str, table: "pa.Table") -> "pa.Table":
 
 def _in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
     """Yield each run with the values of its users."""
-    import pyarrow as pa
+    from recgauge.utils.arrow import arrow_table
 
     for name, evaluation in results.items():
         known = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
-        yield name, pa.table({"user_id": evaluation.users.tolist(), **known})
+        yield name, arrow_table({"user_id": evaluation.users, **known})
 
 
 def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iterator[tuple[str, pa.Table]]":
@@ -477,9 +487,14 @@ def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iter
     from pyarrow import parquet
 
     from recgauge.evaluation.recorded_parts import values_of
+    from recgauge.evaluation.user_tables import type_of_all
 
+    about = [parquet.read_metadata(values_of(part)) for of_run in files.values() for part in of_run]
+    filled = [one for one in about if one.num_rows] or about[:1]
+    kind = type_of_all(one.schema.to_arrow_schema().field("user").type for one in filled)
     for name, of_run in files.items():
         for part in of_run:
             values = parquet.read_table(values_of(part))
             chosen = [key for key in keys if key in values.column_names]
-            yield name, values.select(["user", *chosen]).rename_columns(["user_id", *chosen])
+            rows = values.select(["user", *chosen]).rename_columns(["user_id", *chosen])
+            yield name, rows.set_column(0, "user_id", rows.column(0).cast(kind))
