@@ -1,6 +1,5 @@
 """Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
 
-import atexit
 import json
 import subprocess
 import sys
@@ -19,21 +18,10 @@ from recgauge.tracking.store import Store
 
 @cache
 def delivering() -> "subprocess.Popen[str]":
-    """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here.
-
-    It ends with this program: all sweeps of `recgauge experiments --run` wait for MLflow once.
-    """
+    """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here."""
     command = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
-    atexit.register(_end, process)
-    return process
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    process.kill()  # it waits for questions, or imports still
-    with process:
-        pass
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
 
 
 class Deliveries:
@@ -83,10 +71,13 @@ class Deliveries:
         except KeyboardInterrupt:
             if self._process is not None:
                 self._process.kill()  # what is torn is completed by the next delivery
-                delivering.cache_clear()
             raise
         finally:
             self._asking.shutdown(cancel_futures=True)
+            if self._process is not None:
+                delivering.cache_clear()
+                with self._process:  # its input ends, and with it the process
+                    pass
 
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more whose store failed."""
