@@ -121,7 +121,7 @@ class _Sums(Measured):
     n_left_out: int = 0
 
     @property
-    def n_users(self) -> int:
+    def n_compared(self) -> int:
         return self.of_runs[0].n_valued
 
     def add(self, users: IdArray, values: DoubleArray, n_left_out: int) -> None:

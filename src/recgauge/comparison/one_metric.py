@@ -89,7 +89,7 @@ class Measured(ABC):
 
     @property
     @abstractmethod
-    def n_users(self) -> int:
+    def n_compared(self) -> int:
         """How many users have a value in every run."""
 
     @abstractmethod
@@ -114,9 +114,9 @@ class Measured(ABC):
         first = np.array([one.p[self.procedure.tests[0]] for one in found.values()])
         level = self.procedure.alpha
         if self.procedure.correction == "holm":
-            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_users - 1)
+            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_compared - 1)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
-        return adjusted, student_quantile(1 - level / 2, self.n_users - 1)
+        return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
 
     def compared(self, n_left_out: int, *, over_rows: bool = False) -> MetricComparison:
         """Return the leaderboard, the pairs, letters and claims."""
@@ -129,7 +129,7 @@ class Measured(ABC):
                 self.runs[run],
                 means[run],
                 *self.interval(run),
-                self.n_users,
+                self.n_compared,
                 is_best=means[run] == places[0],
                 is_second=len(places) > 1 and means[run] == places[1],
                 repeats=self.repeats.get(run),
@@ -160,7 +160,7 @@ class Measured(ABC):
             self.higher_is_better,
             tuple(rows),
             tuple(pairs),
-            self.n_users,
+            self.n_compared,
             n_left_out,
             over_rows=over_rows,
         )
@@ -168,7 +168,7 @@ class Measured(ABC):
 
     def _decided(self, a: int, b: int, one: MeanDifference, base: float, p: float, critical: float) -> Pair:
         """Return a pair with its decision, and what as many users could have decided."""
-        n, stderr = self.n_users, one.deviation / sqrt(self.n_users)
+        n, stderr = self.n_compared, one.deviation / sqrt(self.n_compared)
         detectable = detectable_difference(stderr, n, critical)
         return Pair(
             self.runs[a],
@@ -219,7 +219,7 @@ class _InMemory(Measured):
     rounding: float
 
     @property
-    def n_users(self) -> int:
+    def n_compared(self) -> int:
         return int(self.values.shape[1])
 
     def mean(self, run: int) -> float:

@@ -165,11 +165,11 @@ class StoredTable:
             if len(kinds) > 1 and (whole or all(map(pa.types.is_floating, kinds))):
                 joint = np.result_type(*(kind.to_pandas_dtype() for kind in kinds))
                 lossy = whole and joint.kind == "f"
-                if lossy and (
-                    large := [one for one in self.groups if one.spans.get(label, (0, 0))[1] >= 1 << 63]
-                ):
+                spans = [spans.get(label, (0, 0)) for _, _, spans in self._footers]
+                large = [file for file, (_, greatest) in enumerate(spans) if greatest >= 1 << 63]
+                if lossy and large:
                     raise SchemaError(
-                        f"{self.where(large[0].file)}: the column {label} is above {(1 << 63) - 1}, and "
+                        f"{self.where(large[0])}: the column {label} is above {(1 << 63) - 1}, and "
                         "other files have signed ones. Give it one type in all files."
                     )
                 field = field.with_type(pa.int64() if lossy else pa.from_numpy_dtype(joint))
