@@ -154,7 +154,8 @@ def main():
         value = float(tell(name, [options.peers, "-c", code, *data], {"POLARS_MAX_THREADS": "2"}).split()[-1])
         rows[-1]["value"] = value
         rows[1]["value"] = ours
-    save(f"scale_{folder.name.replace('-', '_')}", rows, quick=False)
+    workers = "_one_worker" if options.jobs == 1 else ""
+    save(f"scale_{folder.name.replace('-', '_')}{workers}", rows, quick=False)
 
 
 if __name__ == "__main__":
