@@ -66,22 +66,19 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
     """
     try:
         checksums = json.loads((folder / _CHECKSUMS).read_text(encoding="utf-8"))
+        paths = {name: folder / f"{name}.npy" for name in checksums}
         with ThreadPoolExecutor(_THREADS) as threads:
-            mapped = threads.map(lambda item: _mapped(folder / f"{item[0]}.npy", item[1]), checksums.items())
-            arrays = dict(zip(checksums, mapped, strict=True))
+            for path, found in zip(paths.values(), threads.map(_checksum, paths.values()), strict=True):
+                if found != checksums[path.stem]:
+                    raise IntegrityError(f"{path.name} does not have its checksum")
+        # one after the other: numpy parses their headers, at which two threads of Python 3.11 can fail
+        arrays = {name: np.asarray(np.load(path, mmap_mode="r")) for name, path in paths.items()}
         about: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
         return _from_arrays(arrays, about), about
     except IntegrityError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise IntegrityError(f"it is incomplete or was changed ({error})") from error
-
-
-def _mapped(path: Path, checksum: int) -> npt.NDArray[Any]:
-    """Return an array in a mapped file; it cannot be written to."""
-    if _checksum(path) != checksum:
-        raise IntegrityError(f"{path.name} does not have its checksum")
-    return np.asarray(np.load(path, mmap_mode="r"))
 
 
 def _checksum(path: Path) -> int:
