@@ -131,7 +131,7 @@ class StoredRuns:
         progress: Progress,
         each: Callable[..., Iterator[int]],
     ) -> None:
-        for unfinished in self.folder.glob(".unfinished-*.*"):  # of a command that was killed
+        for unfinished in self.folder.rglob(".unfinished-*.*"):  # of a command that was killed
             unfinished.unlink(missing_ok=True)
         for table in self._divided:
             table.prepare(progress, each)

@@ -237,8 +237,8 @@ def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
     from recgauge.sweeps.engines import make_engine
 
     name, settings = "here", dict[str, Any]()
-    for variable, value in _KEEP_MEMORY.items():
-        os.environ.setdefault(variable, value)
+    if options.jobs > 1 and not options.launcher:
+        os.environ.update(_KEEP_MEMORY | os.environ)
     if options.launcher:
         from recgauge.cli.commands.run_data import read_launcher  # imports Hydra
 
