@@ -14,7 +14,7 @@ from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation.user_tables import about_values
 from recgauge.files.columns import Wanted
-from recgauge.files.stored import StoredTable, find_stored
+from recgauge.files.stored import PARQUET, StoredTable, find_stored
 from recgauge.recorded.dividing import Division
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _LONG = ("run", "metric", "value")  # beside the user: a row per run, user and metric
 _BATCH = 1 << 18
 _BYTES_PER_CELL = 150  # of memory at the peak of comparing a part, with room to spare
-ENDINGS = (".parquet", ".pq")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +184,10 @@ def holds_values(source: str) -> bool:
     """Whether a source is Parquet of users' values, and no run, sweep, id or experiment."""
     path = user_path(source)
     if "://" in source or path.is_file():
-        return "://" in source or path.suffix in ENDINGS
+        return "://" in source or path.suffix in PARQUET
     if not path.is_dir() or any(path.rglob(RECORD)):
         return False
-    return any(file.suffix in ENDINGS for file in path.rglob("*"))
+    return any(file.suffix in PARQUET for file in path.rglob("*"))
 
 
 def _files(source: str, option: str) -> Iterator[_File]:

@@ -11,12 +11,11 @@ from recgauge.comparison.groups import cut_values
 from recgauge.comparison.inputs import USER_COLUMNS
 from recgauge.comparison.run_segments import own_table
 from recgauge.comparison.segments import GroupSums, Segments, base_of
-from recgauge.comparison.stored_values import ENDINGS
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.files.columns import Wanted
-from recgauge.files.stored import StoredTable, find_stored
+from recgauge.files.stored import PARQUET, StoredTable, find_stored
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, shown
 
@@ -48,7 +47,7 @@ class UserTable:
         import pyarrow as pa
 
         source: StoredTable | pa.Table
-        if "://" in address or Path(address).is_dir() or Path(address).suffix in ENDINGS:
+        if "://" in address or Path(address).is_dir() or Path(address).suffix in PARQUET:
             source = find_stored(address, Wanted({}, ()), "--users")
             with source.open(0) as opened:
                 names = opened.schema_arrow.names

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recgauge.comparison.stored_values import ENDINGS, StoredValues, holds_values
+from recgauge.comparison.stored_values import StoredValues, holds_values
 from recgauge.errors import ConfigError, MissingDataError
+from recgauge.files.stored import PARQUET
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
@@ -55,7 +56,7 @@ def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[li
 def refuse_missing(sources: Sequence[str]) -> None:
     """Refuse names that end as a table's do where there is no such file."""
     for source in sources:
-        if "://" not in source and Path(source).suffix in (*ENDINGS, *TEXT) and not Path(source).exists():
+        if "://" not in source and Path(source).suffix in (*PARQUET, *TEXT) and not Path(source).exists():
             raise MissingDataError(f"{source}: there is no such file. Correct the name.")
 
 
