@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recgauge.cli.commands.experiments import experiment_names, question_and_time
 from recgauge.studies import read_results
-from recgauge.studies.published import MEANINGS, OPEN, REPRODUCED, VERDICTS
+from recgauge.studies.published_table import MEANINGS, OPEN, REPRODUCED, VERDICTS
 
 _HEAD = """# Experiments: published numbers, run again
 

@@ -13,8 +13,7 @@ from recgauge.comparison.over_datasets import ranked
 from recgauge.report.comparison_tables import p_value
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, label, plain_table, where
-from recgauge.studies.published import read_published
-from recgauge.studies.published_table import COLUMNS, judged, published_row, verdict_lines
+from recgauge.studies.published_table import COLUMNS, judged, published_row, read_published, verdict_lines
 from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recgauge.studies import Row, label, table
-from recgauge.studies.published import REPRODUCED
-from recgauge.studies.published_table import PublishedTable, published_markdown, verdict_lines
+from recgauge.studies.published_table import REPRODUCED, PublishedTable, published_markdown, verdict_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recgauge.studies import Row, distinct, label, table, where
-from recgauge.studies.published import VERDICTS
 from recgauge.studies.published_table import (
     NO_MODEL,
     PICTURES,
+    VERDICTS,
     PublishedTable,
     plot_values,
     verdict_lines,

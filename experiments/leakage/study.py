@@ -13,7 +13,8 @@ from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import PER_USER, RunFolder
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, number_row, where
-from recgauge.studies.ranks import agreement_table, plot_ranks, rank_table, turned, values_of
+
+from ..sampled_metrics.ranks import agreement_table, plot_ranks, rank_table, turned, values_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,8 @@ from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import option_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, distinct, folded, label, where
-from recgauge.studies.orders import read_rows
 
-from ..stability.study import WinnerStability
+from ..stability.study import WinnerStability, read_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

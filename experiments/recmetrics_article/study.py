@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, ClassVar
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, missing_runs, number_row, where
-from recgauge.studies.published import read_published
-from recgauge.studies.published_table import COLUMNS, compare, published_markdown, verdict_lines
+from recgauge.studies.published_table import (
+    COLUMNS,
+    compare,
+    published_markdown,
+    read_published,
+    verdict_lines,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,11 +13,11 @@ from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import PER_USER, RunFolder
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, number_row, where
-from recgauge.studies.ranks import agreement_table, plot_ranks, rank_table, ranks_of, turned, values_of
 from recgauge.utils.checks import DoubleArray
 
 from .corrections import CORRECTIONS, METRICS, corrections, draw
 from .one_item import OthersOfOne, RankOfOne
+from .ranks import agreement_table, plot_ranks, rank_table, ranks_of, turned, values_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,7 +12,7 @@ from typing import ClassVar
 from recgauge.report import markdown_table
 from recgauge.runs.outcome import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, table, where
-from recgauge.studies.published import NOT_REPRODUCED, REPRODUCED, tally
+from recgauge.studies.published_table import NOT_REPRODUCED, REPRODUCED, tally
 
 from .cases import Case, expected_values, read_cases, same, tolerance
 from .ours import agrees, compute

@@ -12,7 +12,7 @@ from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.conventions import conventions
 from recgauge.report.figures.style import save_png
 from recgauge.studies import marked_part, read_results, where
-from recgauge.studies.published import OPEN, REPRODUCED, VERDICTS, read_published
+from recgauge.studies.published_table import OPEN, REPRODUCED, VERDICTS, read_published
 from recgauge.sweeps.places import conf_folder, experiments_folder
 
 SECTIONS = (

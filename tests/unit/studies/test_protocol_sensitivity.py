@@ -3,7 +3,7 @@
 import pytest
 
 from recgauge.experiments.protocol_sensitivity.study import ProtocolSensitivity, moves
-from recgauge.studies.orders import read_rows
+from recgauge.experiments.stability.study import read_rows
 
 
 def row(dataset, choice, option, model, value, below=""):

@@ -6,17 +6,18 @@ from pathlib import Path
 import pytest
 
 from recgauge.errors import SchemaError
-from recgauge.studies.published import (
+from recgauge.studies.published_table import (
     CLOSE,
     NOT_REPRODUCED,
     OPEN,
     REPRODUCED,
     UNKNOWN,
     PublishedNumber,
+    PublishedTable,
+    compare,
     read_published,
     verdict,
 )
-from recgauge.studies.published_table import PublishedTable, compare
 from records import ended, metric, record_with
 
 NUMBER = {

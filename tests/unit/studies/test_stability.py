@@ -1,6 +1,6 @@
 """The rows of the study tell its page, and missing runs stay open."""
 
-from recgauge.studies.orders import read_rows
+from recgauge.experiments.stability.study import read_rows
 
 
 def row(option, model, value, below="", choice="cutoff"):

@@ -22,7 +22,7 @@ from recgauge.report.console import output
 from recgauge.runs.environment import environment
 from recgauge.runs.folder import file_digest
 from recgauge.studies import Study, read_results
-from recgauge.studies.published import VERDICTS, tally
+from recgauge.studies.published_table import VERDICTS, tally
 from recgauge.sweeps.compose import build_dataset, build_study
 from recgauge.sweeps.places import conf_folder, experiment_folder, experiments_folder, program, work_folder
 from recgauge.utils.progress import NoProgress
