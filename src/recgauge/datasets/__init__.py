@@ -35,21 +35,18 @@ class About:
         Users and items with rows; None where not known.
     terms : str
         In few words; the data card has them in full.
-    archive : PublishedFile or None
-        The publisher's archive.
-    origin : str
-        Source of the rows if there is no archive, in one or two words.
     files : tuple of PublishedFile
-        Of a data set in several files instead of an archive.
+        What its publisher offers: an archive, or several files.
+    origin : str
+        Source of the rows if there are no such files, in one or two words.
     """
 
     n_rows: int | None = None
     n_users: int | None = None
     n_items: int | None = None
     terms: str = ""
-    archive: "PublishedFile | None" = None
-    origin: str = ""
     files: "tuple[PublishedFile, ...]" = ()
+    origin: str = ""
 
 
 class DatasetSource(ABC):

@@ -1,29 +1,35 @@
 """Fetches one address into one file. Only a verified file gets its name."""
 
-import errno
 import os
-import shutil
+import socket
+import ssl
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from recgauge.datasets._fetch_errors import TransferError, explain_error, explain_status, explain_storage
 from recgauge.datasets.published_files import VerifiedFile
+from recgauge.errors import IntegrityError, MissingDataError, said
 from recgauge.utils.files import exclusive
 from recgauge.utils.progress import Progress
-
-if TYPE_CHECKING:
-    import requests
 
 _BLOCK = 1 << 18
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
-# A server that brings fewer bytes a second, after so many seconds, must not hold a run for ever.
-SLOW_SECONDS, SLOW_BYTES = 60.0, 1024
 WAITS = (1.0, 2.0, 4.0)  # seconds before each further request
+_ASK_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+
+
+@dataclass
+class TransferError(Exception):
+    """An address did not give the file."""
+
+    reason: str  # as part of a sentence
+    again: bool  # whether the same request may succeed a little later
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 def download(
@@ -46,8 +52,6 @@ def download(
         with exclusive(folder / f".{name}.lock", lambda: progress.note(waiting)):
             if target.is_file():
                 return check(target)
-            if shutil.disk_usage(folder).free < (size or 0):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             try:
                 _transfer_patiently(address, hidden, name, size, progress)
                 verified = check(hidden)
@@ -56,7 +60,11 @@ def download(
             finally:
                 hidden.unlink(missing_ok=True)
     except OSError as error:
-        raise explain_storage(error, target, size or 0) from error
+        raise MissingDataError(
+            f"The cache folder {folder} cannot hold {name}{f' ({size:,} bytes)' if size else ''}: "
+            f"{error.strerror or said(error)}. Free space or make it writable, choose another folder with "
+            "data.cache=FOLDER or RECGAUGE_CACHE, or name a local archive with dataset.archive=FILE."
+        ) from error
 
 
 def _transfer_patiently(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
@@ -74,10 +82,8 @@ def _transfer_patiently(address: str, file: Path, name: str, size: int | None, p
 
 def _transfer(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
     import requests  # takes a tenth of a second, which runs without a download need not pay
-    from urllib3.exceptions import HTTPError
 
-    most = MOST_BYTES if size is None else size
-    n_bytes = 0
+    n_bytes, most = 0, size or MOST_BYTES
     try:
         with (
             requests.get(
@@ -86,37 +92,40 @@ def _transfer(address: str, file: Path, name: str, size: int | None, progress: P
             file.open("wb") as stream,
         ):
             if answer.status_code != 200:
-                raise explain_status(answer.status_code, answer.reason)
+                raise TransferError(
+                    f"the server answered {answer.status_code} {answer.reason}",
+                    answer.status_code in _ASK_AGAIN,
+                )
             length = answer.headers.get("Content-Length", "")
             total = int(length) if length.isdecimal() else size
-            if total is not None and total > most:
-                raise _too_large(f"announces {total:,} bytes", size)
             with progress.step(f"download {name}", total, "bytes") as advance:
-                for block in _blocks(answer):
+                for block in answer.iter_content(_BLOCK):
                     n_bytes += len(block)
-                    if n_bytes > most:
-                        raise _too_large("goes on sending", size)
+                    if max(n_bytes, total or 0) > most:
+                        raise IntegrityError(
+                            f"{address} sends {max(n_bytes, total or 0):,} bytes or more, at most {most:,} "
+                            "are taken; nothing was kept."
+                        )
                     stream.write(block)
                     advance(len(block))
             stream.flush()
             os.fsync(stream.fileno())  # the bytes must outlive a power cut before the file gets its name
-    except (requests.RequestException, HTTPError) as error:
-        failure = explain_error(error, address)
-        raise replace(failure, reason=f"{failure} after {n_bytes:,} bytes") from error
+    except requests.RequestException as error:
+        raise _failure(error, address) from error
 
 
-def _blocks(answer: "requests.Response") -> Iterator[bytes]:
-    """Yield bytes as they arrive: `iter_content` would wait until a whole block of a trickle is there."""
-    began, n_bytes = time.monotonic(), 0
-    for block in iter(partial(answer.raw.read1, _BLOCK), b""):
-        yield block
-        n_bytes += len(block)
-        seconds = time.monotonic() - began
-        if seconds > SLOW_SECONDS and n_bytes < SLOW_BYTES * seconds:
-            reason = f"the server was too slow ({n_bytes:,} bytes in {seconds:.0f} seconds)"
-            raise TransferError(reason, again=True)
-
-
-def _too_large(what: str, size: int | None) -> TransferError:
-    known = f"at most {MOST_BYTES:,} bytes are fetched" if size is None else f"the file has {size:,} bytes"
-    return TransferError(f"the server {what}, but {known}; nothing was kept", again=False, too_large=True)
+def _failure(error: BaseException, address: str) -> TransferError:
+    """Say in words what is at the bottom of an error of requests."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    host = urlsplit(address).hostname or address
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return TransferError(
+            f"the certificate of {host} is not accepted ({error.verify_message}); if your network inspects "
+            "traffic, name its authority's certificate with REQUESTS_CA_BUNDLE; if only the "
+            f"certificate is old, curl --insecure -O {address} does, since recgauge verifies the file",
+            again=False,
+        )
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else said(error)
+    unknown = isinstance(error, socket.gaierror)
+    return TransferError(f"the connection to {host} failed ({reason})", again=not unknown)

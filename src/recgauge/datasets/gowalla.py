@@ -93,7 +93,7 @@ class Gowalla(ArchiveSource):
     @classmethod
     def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one
         """Return its counts, terms and archive."""
-        return About(1_027_370, 29_858, 40_981, "not stated by the publisher", GOWALLA)
+        return About(1_027_370, 29_858, 40_981, "not stated by the publisher", (GOWALLA,))
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.

@@ -40,8 +40,6 @@ class PublishedFile:
         Name and sha256 of every member that is read; empty if not known.
     caveat : str
         What somebody should know whose file does not match, as a sentence.
-    outage : str
-        What is known to be wrong with the publisher's server, as a sentence.
     by_hand : str
         How to make the file, as a sentence that goes on, if nobody offers it as a whole; then `address` is
         where it is made from. Of an archive `size` and digest are not known then, and the members tell.
@@ -53,7 +51,6 @@ class PublishedFile:
     sha256: str
     members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     caveat: str = ""
-    outage: str = ""
     by_hand: str = ""
 
     @property
@@ -177,17 +174,12 @@ def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
 
 
 def verify(
-    path: Path,
-    published: PublishedFile,
-    pin: Pin | None,
-    *,
-    origin: str | None = None,
-    named: bool = False,
+    path: Path, published: PublishedFile, pin: Pin | None, *, origin: str | None = None
 ) -> VerifiedFile:
     """Return `path` with the strongest true statement about it.
 
     `origin` is the address that it has just been fetched from, to be named instead of a file that will not
-    stay; `named`: whether the user named this very file, which may well be a good one of another data set.
+    stay.
     """
     try:
         size = path.stat().st_size
@@ -215,19 +207,22 @@ def verify(
     wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
     if not published.sha256:
         wanted = f"an archive with {' and '.join(published.members)}"
+    remedy = "Nothing was stored" if origin else f"Get it again from {published.address}"
+    if published.is_archive and zipfile.is_zipfile(path):
+        remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     raise IntegrityError(
         f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
-        f"found {found}; {problem}{listed}. " + _remedy(path, sha256, published, origin, named)
+        f"found {found}; {problem}{listed}. {published.caveat} {remedy}.".replace("  ", " ")
     )
 
 
 def _member_problem(path: Path, published: PublishedFile) -> str | None:
     """Say why the archive does not hold the publisher's members; None if it does."""
     if not published.is_archive:
-        cut = path.stat().st_size < published.size
-        return "it is truncated or another file" if cut else "it was changed or is another file"
-    if (problem := _zip_problem(path)) is not None:
-        return problem
+        return "it was cut, changed or is another file"
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as stream:
+            return f"it is not a whole zip archive and begins with {stream.read(20)!r}"
     if not published.members:
         return "the digests of the publisher's single files are not known"
     try:
@@ -241,32 +236,3 @@ def _member_problem(path: Path, published: PublishedFile) -> str | None:
     except UNPACKING_ERRORS as error:
         return f"its member {name} cannot be unpacked ({error})"
     return None
-
-
-def _zip_problem(path: Path) -> str | None:
-    if zipfile.is_zipfile(path):
-        return None
-    with path.open("rb") as stream:
-        start = stream.read(512)
-    if not start:
-        return "it is empty"
-    if start.startswith(b"PK"):
-        return "it is truncated: the end of the archive is missing"
-    if start.lstrip().startswith(b"<"):
-        return "it is not a zip archive but looks like a web page"
-    return "it is not a zip archive"
-
-
-def _remedy(path: Path, sha256: str, published: PublishedFile, origin: str | None, named: bool) -> str:
-    if named:
-        what = "FILE" if published.is_archive else "FOLDER"
-        remedy = f"Name another file with dataset.archive={what}, such as one from {published.address}"
-    elif origin is None and published.by_hand:
-        remedy = f"Make it again from what is at {published.address}"
-    elif origin is None:
-        remedy = f"Delete the file and download {published.address} again"
-    else:
-        remedy = "Nothing was stored. Use another mirror or try again later"
-    if published.is_archive and zipfile.is_zipfile(path):
-        remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
-    return f"{published.caveat} {remedy}.".lstrip()

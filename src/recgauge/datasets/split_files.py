@@ -195,11 +195,7 @@ class SplitFiles(FileSource):
         """Return the counts, terms and files that a YAML file declares."""
         files = tuple(_published(_split_file(part, settings[part]), "") for part in ("train", "test"))
         n_rows, n_users, n_items = (settings.get(count) for count in _COUNTS)
-        return About(n_rows, n_users, n_items, settings["licence"], files=files)
-
-    def digest(self) -> str:
-        """Find or download the files, verify them and return the digest of both."""
-        return join_digests([file.sha256 for file in self.fetch_all()])
+        return About(n_rows, n_users, n_items, settings["licence"], files)
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the files.

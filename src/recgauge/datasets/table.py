@@ -14,8 +14,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets._keeper import Inputs
-from recgauge.datasets.prepared import Prepared
+from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import TABLE, Choice, Role, Wanted
 from recgauge.files.formats import FORMATS, read

@@ -1,6 +1,5 @@
 import hashlib
 import os
-import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,8 +23,7 @@ from unit.datasets.faulty_server import (
     wrong_bytes,
 )
 
-HASTE = {"CONNECT": 2, "SILENCE": 0.5, "SLOW_SECONDS": 0.4, "SLOW_BYTES": 10_000, "WAITS": (0.01, 0.02)}
-OUTAGE = "The toy's certificate is old."
+HASTE = {"CONNECT": 2, "SILENCE": 0.5, "WAITS": (0.01, 0.02)}
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +46,8 @@ def fetch(content, server, tmp_path, progress):
     server.files["/toy.zip"] = content
 
     def fetch(address=server.address, cache=tmp_path / "cache", **places):
-        published = PublishedFile(
-            "toy.zip", f"{address}/toy.zip", len(content), hashlib.sha256(content).hexdigest(), outage=OUTAGE
-        )
+        digest = hashlib.sha256(content).hexdigest()
+        published = PublishedFile("toy.zip", f"{address}/toy.zip", len(content), digest)
         return find_archive(published, Locations(cache=str(cache), **places), progress)
 
     return fetch
@@ -76,13 +73,13 @@ def test_fetched_once_then_from_the_cache(fetch, server, content, tmp_path, prog
 def test_passing_trouble_is_waited_for(fetch, server, content, progress):
     server.faults += [cut_after(100_000), status(503)]
     assert fetch().path.read_bytes() == content
-    assert "was cut after 100,000 bytes; asking again" in progress.notes[0]
-    assert "(503 " in progress.notes[1]
+    assert "failed (IncompleteRead(100000 bytes read" in progress.notes[0]
+    assert "answered 503 " in progress.notes[1]
 
 
 def test_server_that_always_cuts_is_given_up_and_nothing_is_kept(fetch, server, tmp_path):
     server.faults += [cut_after(100_000)] * 20
-    with pytest.raises(MissingDataError, match="was cut after 100,000 bytes"):
+    with pytest.raises(MissingDataError, match="100000 bytes read"):
         fetch()
     assert len(server.requests) == 3
     assert listing(tmp_path / "cache") == [".toy.zip.lock"]
@@ -96,32 +93,24 @@ def test_what_a_killed_job_has_left_is_not_used(fetch, content, tmp_path):
 
 def test_final_refusals_are_not_repeated(fetch, server):
     server.faults += [status(403)]
-    with pytest.raises(MissingDataError, match="refuses access"):
+    with pytest.raises(MissingDataError, match="the server answered 403"):
         fetch()
     assert len(server.requests) == 1
-
-
-def test_slow_trickle_is_given_up(fetch, server):
-    server.faults += [trickle(10, 0.01)] * 9
-    began = time.monotonic()
-    with pytest.raises(MissingDataError, match="the server was too slow"):
-        fetch()
-    assert time.monotonic() - began < 10
-    assert len(server.requests) == 3
 
 
 def test_silence_is_not_waited_for_for_ever(fetch, server, content, progress):
     server.faults += [silence]
     assert fetch().path.read_bytes() == content
-    assert "fell silent after 1,000 bytes" in progress.notes[0]
+    assert "timed out" in progress.notes[0]
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"), [(wrong_bytes, "it is not a zip archive"), (web_page, "looks like a web page")]
+    ("fault", "reason"),
+    [(wrong_bytes, "it is not a whole zip archive"), (web_page, "not a whole zip archive and begins with")],
 )
 def test_wrong_bytes_are_refused_and_not_kept(fetch, server, tmp_path, progress, fault, reason):
     server.faults += [fault]
-    with pytest.raises(IntegrityError, match=reason) as caught:
+    with pytest.raises(IntegrityError, match="it is not a whole zip archive") as caught:
         fetch()
     assert f"publisher {server.address}/toy.zip is not the publisher's toy.zip" in str(caught.value)
     assert "Nothing was stored" in str(caught.value)
@@ -135,7 +124,7 @@ def test_wrong_bytes_are_refused_and_not_kept(fetch, server, tmp_path, progress,
 )
 def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path, fault):
     server.faults += [fault] * 9
-    with pytest.raises(IntegrityError, match=f"but the file has {len(content):,} bytes; nothing was kept"):
+    with pytest.raises(IntegrityError, match=f"at most {len(content):,} are taken; nothing was kept"):
         fetch()
     assert len(server.requests) == 1
     assert server.n_sent < len(content) + (64 << 20)  # what fits into the network's buffers
@@ -147,7 +136,7 @@ def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkey
     server.files["/toy.zip"] = b"PK"
     server.faults += [endless()]
     unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "")
-    with pytest.raises(IntegrityError, match="at most 5,242,880 bytes are fetched; nothing was kept"):
+    with pytest.raises(IntegrityError, match="at most 5,242,880 are taken; nothing was kept"):
         find_archive(unknown, Locations(cache=str(tmp_path)), progress)
     assert listing(tmp_path) == [".toy.zip.lock"]
 
@@ -167,7 +156,7 @@ def test_wrong_file_of_a_mirror_is_told_and_the_next_place_asked(fetch, server, 
     assert found.path.read_bytes() == content
     assert server.requests == ["/absent/toy.zip", "/mirror/toy.zip", "/toy.zip"]
     assert "mirror" in progress.notes[0]
-    assert "truncated" in progress.notes[0]
+    assert "not a whole zip archive" in progress.notes[0]
 
 
 @pytest.mark.parametrize(("days", "words"), [(-1, "certificate has expired"), (30, "self-signed")])
@@ -184,7 +173,6 @@ def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
         secure.stop()
     message = str(caught.value)
     assert "the certificate of 127.0.0.1 is not accepted" in message
-    assert OUTAGE in message
     assert f"curl --insecure -O {secure.address}/toy.zip" in message
     assert secure.requests == []
 
@@ -193,7 +181,7 @@ def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
 def test_full_disk_is_told(fetch, tmp_path):
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / ".toy.zip.part").symlink_to("/dev/full")
-    with pytest.raises(MissingDataError, match=r"The disk of the cache folder .* is full: toy.zip needs"):
+    with pytest.raises(MissingDataError, match=r"cannot hold toy.zip .*No space left.*Free space"):
         fetch()
 
 
@@ -202,7 +190,7 @@ def test_read_only_cache_is_told(fetch, tmp_path):
     folder.mkdir(mode=0o500)
     # The superuser may write anywhere but into the kernel's own folders.
     read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/recgauge")
-    with pytest.raises(MissingDataError, match=r"is read-only for you.*Make it writable"):
+    with pytest.raises(MissingDataError, match=r"cannot hold toy.zip.*make it writable"):
         fetch(cache=read_only)
 
 

@@ -6,7 +6,7 @@ import pytest
 from pyarrow import fs, parquet
 
 from recgauge.datasets import Table
-from recgauge.datasets._keeper import Inputs
+from recgauge.datasets.prepared import Inputs
 from recgauge.errors import ConfigError, DataError
 from recgauge.files.formats import read
 from recgauge.files.stored import StoredTable

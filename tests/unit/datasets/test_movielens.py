@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.datasets._movielens_releases import RELEASES
-from recgauge.datasets.movielens import MovieLens
+from recgauge.datasets.movielens import RELEASES, MovieLens
 from recgauge.errors import ConfigError, IntegrityError, SchemaError
 
 U_ITEM = (

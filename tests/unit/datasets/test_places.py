@@ -122,7 +122,7 @@ def test_another_member_is_refused_with_expected_found_and_remedy(find, put, toy
         sha256(wrong),
         "its member toy/b is not the publisher's",
         "Mind the gap.",
-        f"download {CLOSED}/toy.zip again",
+        f"Get it again from {CLOSED}/toy.zip",
         f"pin it with dataset.sha256={sha256(wrong)}",
     ):
         assert part in str(caught.value)
@@ -137,10 +137,9 @@ def test_another_member_is_refused_with_expected_found_and_remedy(find, put, toy
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "it is empty"),
-        (b"\n<!DOCTYPE html><p>Sign in", "looks like a web page"),
-        (b"user,item\n", "it is not a zip archive"),
-        (b"PK\x03\x04 cut", "truncated"),
+        (b"", "begins with b''"),
+        (b"\n<!DOCTYPE html><p>Sign in", "begins with .*<!DOCTYPE html>"),
+        (b"PK\x03\x04 cut", "it is not a whole zip archive"),
     ],
 )
 def test_what_is_no_archive_is_refused_without_advice_to_pin_and_not_replaced(find, put, content, reason):
@@ -166,7 +165,11 @@ def test_error_names_every_place_and_the_way_by_hand(find, tmp_path, offline):
         f"cache folder {tmp_path / 'cache'}: has no toy.zip",
         f"mirror {tmp_path / 'mirror'}: has no toy.zip",
         f"publisher {CLOSED}/toy.zip: "
-        + ("not tried, since offline" if offline else "no connection to 127.0.0.1 (Connection refused)"),
+        + (
+            "not tried, since offline"
+            if offline
+            else "the connection to 127.0.0.1 failed (Connection refused)"
+        ),
         f"Download {CLOSED}/toy.zip by hand",
         f"put it at {tmp_path / 'cache' / 'toy.zip'}",
     ):

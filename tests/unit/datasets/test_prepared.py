@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 
 from conftest import RecordedProgress
 from recgauge.data.interactions import Interactions
-from recgauge.datasets import _keeper as keeper
 from recgauge.datasets import prepared
 from recgauge.datasets import table as table_module
-from recgauge.datasets._keeper import Keeper
 from recgauge.datasets.movielens import MovieLens
-from recgauge.datasets.prepared import Prepared
+from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError
 from unit.datasets.test_movielens import MADE
@@ -31,8 +29,8 @@ CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300
 @pytest.fixture(autouse=True)
 def keep_everything(monkeypatch):
     """Let small files be kept, too, and files be known at once."""
-    monkeypatch.setattr(keeper, "WORTH_KEEPING", 0)
-    monkeypatch.setattr(keeper, "_SETTLED_NS", 0)
+    monkeypatch.setattr(prepared, "WORTH_KEEPING", 0)
+    monkeypatch.setattr(prepared, "_SETTLED_NS", 0)
 
 
 @pytest.fixture
@@ -126,7 +124,7 @@ def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time)
 
 def test_kept_titles_and_features_equal_fresh_ones(make_zip, cache, progress):
     path = make_zip(MADE["ml_100k"])
-    pin = keeper.known_digest(path, None)
+    pin = prepared.known_digest(path, None)
     fresh, first, again = (
         MovieLens("ml_100k", archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
         for kept in (False, True, True)
@@ -164,7 +162,7 @@ def test_options_and_content_and_code_decide_what_is_found(ratings, cache, tmp_p
     assert (n_kept(), reads) == (4, [])
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "reader.py").write_text("better")
-    monkeypatch.setattr(keeper, "_CODE", (tmp_path / "code",))
+    monkeypatch.setattr(prepared, "_CODE", (tmp_path / "code",))
     assert (n_kept(), reads) == (4, [1])  # the new copy replaces the old one
     assert (n_kept(), reads) == (4, [1])
 
@@ -279,8 +277,8 @@ def test_parallel_jobs_prepare_once(tmp_path, progress):
         time.sleep(0.3)
         return a_content()
 
-    kept = Keeper(tmp_path / "copy", "toy", progress)
-    jobs = [threading.Thread(target=kept.get, args=(read,)) for _ in range(4)]
+    inputs = Inputs([], str(tmp_path), prepared=True)
+    jobs = [threading.Thread(target=inputs.get, args=(read, [], {}, "toy", progress)) for _ in range(4)]
     for job in jobs:
         job.start()
     for job in jobs:

@@ -78,8 +78,8 @@ def test_ratings_are_the_third_column_where_they_are_wanted(split_of):
         replace(source, ratings=False)
 
 
-@pytest.mark.parametrize(("changed", "problem"), [(TEST[:-3], "truncated"), (TEST.upper(), "changed")])
-def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed, problem):
+@pytest.mark.parametrize("changed", [TEST[:-3], TEST.upper()])
+def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed):
     source = split_of()
     path = tmp_path / "mirror" / "papers" / "test.tsv"
     path.write_bytes(changed)
@@ -88,7 +88,7 @@ def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, c
     with pytest.raises(IntegrityError) as caught:
         source.load()
     message = str(caught.value)
-    for part in (str(path), source.test.sha256, digest, problem, source.test.address):
+    for part in (str(path), source.test.sha256, digest, "it was cut, changed", source.test.address):
         assert part in message
     assert "\n" not in message
 

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets.archives import FileSource, find_archive, keep_in_cache, local_place
+from recgauge.datasets.archives import FileSource, find_archive, local_place
 from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.report.blocks import TableBlock
@@ -33,7 +33,7 @@ def add_options(parser: ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, text in (
         ("list", "every data set: size, terms, whether its archive is here"),
-        ("fetch", "get an archive into the cache folder, verified"),
+        ("fetch", "download an archive that is not here, verified"),
         ("verify", "check the archive that is here; exit code 1 if it is wrong"),
         ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
     ):
@@ -69,7 +69,7 @@ def _list(overrides: Sequence[str]) -> None:
     for name, about in what_is_known(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
         size, here = "", about.origin
-        if files := about.files or ((about.archive,) if about.archive else ()):
+        if files := about.files:
             n_bytes = sum(file.size for file in files)
             size = f"{n_bytes / _MIB:.1f}" if n_bytes else "?"
             places = [local_place(file, locations) or "no" for file in files]
@@ -97,13 +97,12 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
 
 
 def _fetch(name: str, source: FileSource) -> None:
-    """Get published files into the cache folder, verified, and print where they are."""
+    """Find or download published files, verified, and print where they are."""
     progress = ConsoleProgress()
     with progress.stage(f"fetch {name}"):
-        files = zip(source.fetch_all(progress), source.files, strict=True)
-        kept = [keep_in_cache(file, *published) for file, published in files]
-    for file, remark in kept:
-        _tell(name, file, remark)
+        files = source.fetch_all(progress)
+    for file in files:
+        _tell(name, file)
 
 
 def _verify(name: str, source: FileSource) -> None:
@@ -138,8 +137,8 @@ def _with_files(name: str, overrides: Sequence[str]) -> FileSource | None:
     return None
 
 
-def _tell(name: str, file: VerifiedFile, remark: str = "") -> None:
+def _tell(name: str, file: VerifiedFile) -> None:
     lines = {name: str(file.path), "verified": file.provenance}
     lines["sha256"] = f"{file.sha256}, {file.path.stat().st_size:,} bytes"
-    for word, text in (lines | ({"note": remark} if remark else {})).items():
+    for word, text in lines.items():
         output().print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)
