@@ -22,8 +22,7 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.report.blocks import Picture
 from recgauge.report.compared_runs import marks_of
-from recgauge.report.data_card import DataCard
-from recgauge.report.distributions import shares_by_popularity
+from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.figures.style import save_png
 from recgauge.report.figures.svg import svg_file
 from recgauge.report.page import pictures, report_page

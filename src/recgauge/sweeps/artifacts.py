@@ -19,8 +19,7 @@ from recgauge.evaluation.predict import RatingPredictions
 from recgauge.metrics.curves.averaged import full_ranking_curves
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.report.data_card.build import data_card, split_settings
-from recgauge.report.data_card.page import write_card
+from recgauge.report.data_card import data_card, write_card
 from recgauge.runs.folder import MODEL, MODEL_FILES, write_checksums
 from recgauge.runs.list_files import which_lists, write_lists
 from recgauge.runs.record import RunRecord
@@ -90,7 +89,7 @@ def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path
     card = data_card(
         result.dataset,
         result.split,
-        split_settings=split_settings(record.settings["split"], record.seed),
+        split_settings={**record.settings["split"], "seed": record.seed},
         digests={name: part.sha256 for name, part in record.split.parts.items()},
     )
     return write_card(card, folder)

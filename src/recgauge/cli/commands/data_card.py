@@ -9,9 +9,7 @@ from recgauge.data.split import Split, Step
 from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters
 from recgauge.report.console import ConsoleProgress, output
-from recgauge.report.data_card import DataCard
-from recgauge.report.data_card.build import data_card, split_settings
-from recgauge.report.data_card.page import card_tables, write_card
+from recgauge.report.data_card import DataCard, card_tables, data_card, write_card
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import allowed_packages
@@ -25,14 +23,14 @@ def print_card(name: str, overrides: Sequence[str], folder: Path | None) -> None
     settings = read_settings(name, overrides)
     with_split = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
     dataset, split, steps = _load(settings, name, with_split=with_split)
-    own_settings = split_settings(settings.split, settings.seed) if with_split else None
+    own_settings = {**settings.split, "seed": settings.seed} if with_split else None
     card = data_card(dataset, split, steps=steps, split_settings=own_settings)
     console = output()
     render_terminal(card_tables(card), console)
     if not with_split:
         console.print("\nsplit=random (or another split) adds train and test")
     if folder is not None:
-        _write(card, dataset, split, folder)
+        _write(card, dataset, folder)
         console.print(f"\nfiles    {folder}", soft_wrap=True)
 
 
@@ -57,14 +55,14 @@ def _load(
         return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
 
 
-def _write(card: DataCard, dataset: Dataset, split: Split | None, folder: Path) -> None:
-    from recgauge.report.figures.card import card_figures
+def _write(card: DataCard, dataset: Dataset, folder: Path) -> None:
+    from recgauge.report.figures.data import data_figures
     from recgauge.report.figures.style import save_png
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         figures = {}
-        for name, figure in card_figures(card, dataset, split):
+        for name, figure in data_figures(dataset.interactions, dataset, dataset.name):
             figures[name.replace("_", " ")] = f"figures/{name}.png"
             save_png(figure, folder / "figures" / f"{name}.png")
         write_card(card, folder, figures)

@@ -5,7 +5,6 @@ run that draws nothing does not import this package, since matplotlib takes half
 """
 
 from recgauge.report.figures.bars import plot_bars, plot_coverage, plot_personalization_and_similarity
-from recgauge.report.figures.card import plot_drift, plot_over_time
 from recgauge.report.figures.curves import (
     plot_metric_over_k,
     plot_precision_recall_curve,
@@ -13,7 +12,6 @@ from recgauge.report.figures.curves import (
     plot_roc,
 )
 from recgauge.report.figures.data import (
-    plot_activity_and_popularity,
     plot_long_tail,
     plot_predicted_against_actual,
     plot_rating_distribution,
@@ -21,13 +19,10 @@ from recgauge.report.figures.data import (
 from recgauge.report.figures.style import save_png
 
 __all__ = [
-    "plot_activity_and_popularity",
     "plot_bars",
     "plot_coverage",
-    "plot_drift",
     "plot_long_tail",
     "plot_metric_over_k",
-    "plot_over_time",
     "plot_personalization_and_similarity",
     "plot_precision_recall_curve",
     "plot_precision_recall_over_k",

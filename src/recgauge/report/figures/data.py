@@ -1,13 +1,18 @@
-"""Data: the long tail of items, how many have at least so many rows, ratings given and predicted."""
+"""Data: the long tail of items, ratings given and predicted."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
-from recgauge.report.distributions import LongTail, RatingDistribution, share_with_at_least
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.errors import SchemaError
+from recgauge.metrics.beyond.long_tail import by_popularity, short_head
+from recgauge.report.data_card import count_ratings
 from recgauge.report.figures.style import (
     INK,
     PALETTE,
@@ -20,33 +25,61 @@ from recgauge.report.figures.style import (
     thin,
     write_beside,
 )
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real
 
 _MOST_NAMED = 12  # bars with their share on top
 _MOST_VALUES, _BINS = 20, 10
 
 
-def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figure:
+def data_figures(rows: Interactions, dataset: Dataset, title: str) -> Iterator[tuple[str, Figure]]:
+    """Draw rows of a data set: their long tail, and their ratings; each name is fit for a file."""
+    yield "long_tail", plot_long_tail(rows.item_counts(), title=f"Long tail of {title}")
+    if dataset.feedback == "explicit":
+        yield "rating_distribution", plot_rating_distribution(rows.value, title=f"Ratings of {title}")
+
+
+def plot_long_tail(
+    counts: LongArray, *, head: float = 0.5, boundary: str = "tail", title: str | None = "Long tail"
+) -> Figure:
     """Draw the rows of each item, most popular first, with head and tail shaded and named.
 
     Parameters
     ----------
-    table : LongTail
-        ``long_tail(interactions.item_counts())``, which also decides where the head ends.
+    counts : ndarray of int, shape (n_items,)
+        Such as ``interactions.item_counts()``; items without rows are left out.
+    head : float
+        Share of all rows that the head holds.
+    boundary : {"head", "tail"}
+        The part that gets the item with which the share is crossed.
+
+    Raises
+    ------
+    SchemaError
+        If every count is zero.
 
     Notes
     -----
-    What recmetrics' long_tail_plot draws.
+    The defaults split and draw as recmetrics' long_tail_plot does; ``head=0.8, boundary="head"`` is the
+    short head of Elliot and of `LongTailShare`.
+
+    References
+    ----------
+    .. [1] C. Anderson, "The Long Tail", Hyperion, 2006.
 
     Examples
     --------
-    >>> from recgauge.report.distributions import long_tail
-    >>> figure = plot_long_tail(long_tail(np.array([9, 4, 2, 1, 1]), head=0.8))
+    >>> figure = plot_long_tail(np.array([9, 4, 2, 1, 1]), head=0.8)
     >>> figure.axes[0].get_xlabel()
     'items, most popular first'
     """
+    check_real("plot_long_tail: head", head, low=0, high=1, low_open=True)
+    check_choice("plot_long_tail: boundary", boundary, ("head", "tail"))
+    items = by_popularity(counts)[: int(np.count_nonzero(counts))]
+    if len(items) == 0:
+        raise SchemaError("plot_long_tail: counts must hold rows, got none.")
+    rows, in_head = counts[items], short_head(counts, head, boundary)[items]
     with new_figure(title) as (figure, (axes,)):
-        n_items, n_head = len(table.items), table.n_head
+        n_items, n_head = len(items), int(in_head.sum())
         rank = np.arange(1, n_items + 1)
         shown = np.union1d(thin(n_items), thin(min(n_items, 300)))  # the steep beginning keeps every item
         ink = {"head": PALETTE[0], "tail": PALETTE[1]}
@@ -55,22 +88,22 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
             if len(inside):
                 # each item is a column one wide, so that the parts meet without a gap
                 edges = np.append(rank[inside] - 0.5, last + 0.5)
-                heights = np.append(table.counts[inside], table.counts[inside[-1]])
+                heights = np.append(rows[inside], rows[inside[-1]])
                 axes.fill_between(
                     edges, heights, step="post", color=ink[part], alpha=0.8, linewidth=0, label=part
                 )
         if 0 < n_head < n_items:
             axes.axvline(n_head + 0.5, **REFERENCE)
-        axes.set(xlim=(0.5, n_items + 0.5), ylim=(0, float(table.counts[0]) * 1.05))
+        axes.set(xlim=(0.5, n_items + 0.5), ylim=(0, float(rows[0]) * 1.05))
         axes.set(xlabel="items, most popular first", ylabel="rows")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10], integer=True))
             count_axis(axis)
-        total = table.counts.sum()
+        total = rows.sum()
         # the shares stand in the upper right, which the tail leaves empty
-        for line, (part, members) in enumerate((("head", table.in_head), ("tail", ~table.in_head))):
+        for line, (part, members) in enumerate((("head", in_head), ("tail", ~in_head))):
             n_inside = int(members.sum())
-            share = table.counts[members].sum() / total
+            share = rows[members].sum() / total
             text = (
                 f"{part.capitalize()}: {n_inside:,} item{'s' * (n_inside != 1)} "
                 f"({n_inside / n_items:.1%} of all)\nwith {share:.1%} of the rows"
@@ -82,57 +115,13 @@ def plot_long_tail(table: LongTail, *, title: str | None = "Long tail") -> Figur
     return figure
 
 
-def plot_activity_and_popularity(
-    rows_per_user: LongArray, rows_per_item: LongArray, *, title: str | None = "Activity and popularity"
-) -> Figure:
-    """Draw the share of users, and of items, that have at least so many rows.
-
-    Parameters
-    ----------
-    rows_per_user, rows_per_item : ndarray of int, shape (n_users,) and (n_items,)
-        Such as ``interactions.user_counts()``; zeros are left out.
-
-    Raises
-    ------
-    SchemaError
-        If every count is zero.
-
-    Notes
-    -----
-    A straight line is a power law.
-
-    Examples
-    --------
-    >>> figure = plot_activity_and_popularity(np.array([2, 2]), np.array([1, 3]))
-    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['users (median 2 rows)', 'items (median 2 rows)']
-    """
-    with new_figure(title) as (figure, (axes,)):
-        for index, (name, counts) in enumerate((("users", rows_per_user), ("items", rows_per_item))):
-            curve = np.array(share_with_at_least(counts))
-            median = float(np.median(counts[counts > 0]))
-            marker = "o" if len(curve) == 1 else None  # a point has no line
-            label = f"{name} (median {median:,.6g} rows)"
-            axes.plot(*curve.T, drawstyle="steps-pre", color=PALETTE[index], marker=marker, label=label)
-        axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="share with at least this many rows")
-        low, high = axes.get_xlim()
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 5000 * low else (1,)))
-        count_axis(axes.xaxis)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value * 100:g} %")
-        axes.minorticks_off()
-        axes.legend(loc="lower left")
-    return figure
-
-
-def plot_rating_distribution(
-    table: RatingDistribution, *, title: str | None = "Rating distribution"
-) -> Figure:
+def plot_rating_distribution(ratings: npt.ArrayLike, *, title: str | None = "Rating distribution") -> Figure:
     """Draw the share of each rating value, and the mean.
 
     Parameters
     ----------
-    table : RatingDistribution
-        ``rating_distribution(interactions.value)``.
+    ratings : array-like of float, shape (n,)
+        Such as ``interactions.value``; more than 100 distinct ones are drawn in 20 bins of equal width.
 
     Notes
     -----
@@ -140,13 +129,13 @@ def plot_rating_distribution(
 
     Examples
     --------
-    >>> from recgauge.report.distributions import rating_distribution
-    >>> figure = plot_rating_distribution(rating_distribution(np.array([4.0, 3.5, 4.0, 1.0])))
+    >>> figure = plot_rating_distribution([4.0, 3.5, 4.0, 1.0])
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['25.0 %', '25.0 %', '50.0 %', 'mean 3.12']
     """
-    values, shares = table.values, table.shares
-    mean = float(values @ shares)
+    numbers = check_numbers("plot_rating_distribution", "ratings", ratings)
+    values, counts, _ = count_ratings(numbers)
+    shares, mean = counts / counts.sum(), float(numbers.mean())
     gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
     with new_figure(title) as (figure, (axes,)):
         axes.bar(values, shares, width=0.8 * gap, color=PALETTE[0])
@@ -157,7 +146,7 @@ def plot_rating_distribution(
         top = float(shares.max()) * 1.24
         axes.plot(mean, top * 0.94, marker="v", color=INK, markersize=6, clip_on=False)
         write_beside(axes, f"mean {mean:.2f}", (mean, top * 0.94), (8, 0), va="center")
-        axes.set(ylim=(0, top), xlabel="rating", ylabel=f"share of {int(table.counts.sum()):,} ratings")
+        axes.set(ylim=(0, top), xlabel="rating", ylabel=f"share of {len(numbers):,} ratings")
         axes.grid(visible=False, axis="x")
         percent_axis(axes.yaxis)
     return figure

@@ -10,7 +10,6 @@ from recgauge.judging.judge import judge
 from recgauge.metrics.curves.averaged import full_ranking_curves
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
-from recgauge.report.distributions import long_tail, rating_distribution
 from recgauge.report.figures.bars import plot_coverage
 from recgauge.report.figures.curves import (
     plot_metric_over_k,
@@ -18,11 +17,7 @@ from recgauge.report.figures.curves import (
     plot_precision_recall_over_k,
     plot_roc,
 )
-from recgauge.report.figures.data import (
-    plot_long_tail,
-    plot_predicted_against_actual,
-    plot_rating_distribution,
-)
+from recgauge.report.figures.data import data_figures, plot_predicted_against_actual
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
 
@@ -32,11 +27,7 @@ _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 
 def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
     """Draw the training rows' long tail, the ratings, and what lists or predictions show, with names."""
-    train = result.split.train
-    yield "long_tail", plot_long_tail(long_tail(train.item_counts()), title=f"Long tail of {dataset}, train")
-    if result.dataset.feedback == "explicit":
-        table = rating_distribution(train.value)
-        yield "rating_distribution", plot_rating_distribution(table, title=f"Ratings of {dataset}, train")
+    yield from data_figures(result.split.train, result.dataset, f"{dataset}, train")
     if result.ranking is not None:
         yield from _ranking_figures(result.ranking, f"{model} on {dataset}")
     if result.rating is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from recgauge.errors import listed
 from recgauge.report.blocks import Cell, Code, Folded, Lines, PageBlock, Section, TableBlock, Text
-from recgauge.report.data_card.page import card_tables, percent
+from recgauge.report.data_card import card_tables, percent
 from recgauge.report.page.citations import cited
 from recgauge.report.page.data import DatasetPart, ReportData, Told
 from recgauge.report.page.words import protocol_words

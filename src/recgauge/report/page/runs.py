@@ -10,7 +10,7 @@ from recgauge.comparison.claims import metric_label
 from recgauge.errors import DataError
 from recgauge.report.blocks import Cell, PageBlock, Picture, Pictures, Row, TableBlock, slug
 from recgauge.report.comparison_tables import number, seconds
-from recgauge.report.data_card.page import percent
+from recgauge.report.data_card import percent
 from recgauge.report.figures.compared import (
     Line,
     plot_calibration,

@@ -3,32 +3,19 @@
 import numpy as np
 import pytest
 
-from recgauge.errors import ConfigError, DataError, MetricError
+from recgauge.errors import ConfigError, DataError, MetricError, SchemaError
 from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
-from recgauge.report.data_card.build import data_card
-from recgauge.report.distributions import long_tail
 from recgauge.report.figures import (
     plot_bars,
     plot_coverage,
-    plot_drift,
     plot_long_tail,
     plot_metric_over_k,
-    plot_over_time,
     plot_personalization_and_similarity,
     plot_precision_recall_curve,
     plot_predicted_against_actual,
     plot_roc,
 )
 from recgauge.report.figures.compared import plot_popularity_shares
-from recgauge.splits.shares import RandomRows
-from recgauge.utils.randomness import stream
-
-DAY = 86_400
-
-
-@pytest.fixture(scope="module")
-def split(demo):
-    return RandomRows().split(demo.interactions, rng=stream(0, "split"))
 
 
 def texts(axes):
@@ -40,7 +27,7 @@ def legend(axes):
 
 
 def test_long_tail_names_shares_and_marks_the_boundary():
-    (axes,) = plot_long_tail(long_tail(np.array([9, 4, 2, 1, 0]), head=0.8)).axes
+    (axes,) = plot_long_tail(np.array([9, 4, 2, 1, 0]), head=0.8).axes
     assert texts(axes)[0] == "Head: 1 item (25.0 % of all)\nwith 56.2 % of the rows"
     assert texts(axes)[1] == "Tail: 3 items (75.0 % of all)\nwith 43.8 % of the rows"
     assert axes.lines[0].get_xdata()[0] == 1.5
@@ -95,27 +82,6 @@ def test_personalization_and_similarity_keep_one_order():
         plot_personalization_and_similarity({"a": 0.9}, {"b": 0.3})
 
 
-def test_rows_over_time_are_stacked():
-    figure = plot_over_time({"train": np.array([0, DAY, DAY]), "test": np.array([DAY])})
-    (axes,) = figure.axes
-    assert [part.get_label() for part in axes.collections] == ["train", "test"]
-    assert axes.collections[0].get_paths()[0].vertices[:, 1].max() == 2
-    assert axes.collections[1].get_paths()[0].vertices[:, 1].max() == 3
-    assert axes.get_ylabel() == "rows per day"
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["train", "test"]
-
-
-def test_drift_shows_shares_of_both_parts(demo, split):
-    card = data_card(demo, split)
-    ratings, popularity, times = plot_drift(card).axes
-    heights = np.array([bar.get_height() for bar in ratings.patches]).reshape(2, -1)
-    assert heights.sum(axis=1) == pytest.approx([1, 1])
-    assert heights[1, 0] == pytest.approx(dict(card.parts["test"].ratings.values)[0.5] / 12_000)
-    assert len(popularity.patches) == 20
-    assert times.lines[1].get_ydata()[1] == pytest.approx(card.over_time.counts["test"][0] / 12_000)
-    assert times.lines[1].get_ydata()[-1] == pytest.approx(1)
-
-
 def test_the_most_popular_items_are_drawn_at_one_on_the_right():
     train, svd = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0])
     (axes,) = plot_popularity_shares({"svd": svd}, train, k=10).axes
@@ -131,10 +97,12 @@ def test_the_most_popular_items_are_drawn_at_one_on_the_right():
         (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
         (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at position 0"),
         (lambda: plot_bars({}), "nothing to draw"),
+        (lambda: plot_long_tail(np.zeros(3, np.int64)), "got none"),
+        (lambda: plot_long_tail(np.ones(1, np.int64), head=0), "> 0 and <= 1, got 0"),
         (lambda: plot_coverage({"a": float("nan")}), "must be finite"),
         (lambda: plot_predicted_against_actual([1, 2], [1]), "predicted must hold 2 numbers"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw, message):
-    with pytest.raises((MetricError, DataError, ConfigError), match=message):
+    with pytest.raises((MetricError, DataError, ConfigError, SchemaError), match=message):
         draw()

@@ -1,0 +1,487 @@
+"""The data card: what a data set and its split are, in numbers, as JSON, and as tables of words.
+
+Making one takes a second or two for 20 million rows.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, astuple, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split, Step
+from recgauge.errors import SchemaError
+from recgauge.metrics.beyond.concentration import Gini
+from recgauge.metrics.beyond.long_tail import by_popularity, short_head
+from recgauge.report.blocks import TableBlock
+from recgauge.report.markdown import escaped, render_markdown
+from recgauge.runs.facts import PARTS
+from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
+from recgauge.utils.plain import from_plain
+
+# recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
+_HEADS = ((0.5, "tail"), (0.8, "head"))
+_MOST_VALUES = 100  # distinct ratings; more are counted in bins
+_BINS = 20
+_DAY = 86_400
+_EARLIEST, _LATEST = -719_162, 2_932_896  # days of the years 1 and 9999, which dates are written with
+_BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
+
+
+@dataclass(frozen=True, slots=True)
+class HeadShare:
+    """How few items hold a share of the rows.
+
+    The item that crosses the share is in the head or the tail, as `boundary` says; `n_head` and `n_tail`
+    are items with rows on either side, `head_rows` the share of the rows that the head holds.
+    """
+
+    share: float
+    boundary: str
+    n_head: int
+    n_tail: int
+    head_rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class RatingFacts:
+    """The ratings of a part.
+
+    `deviation` is over all rows (divided by n); `values` are distinct ratings, rising, and their counts,
+    middles of bins (`binned`) where there are more than 100; `relevant` is the share of the rows that
+    would be relevant if held out.
+    """
+
+    mean: float
+    deviation: float
+    values: tuple[tuple[float, int], ...]
+    binned: bool
+    relevant: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeFacts:
+    """When the rows of a part happened: seconds since 1970 UTC, and the ISO date of the middle row."""
+
+    first: int
+    last: int
+    median_day: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """The distribution of the counts, of those with at least one row; `highest_tenth` is the 0.9 quantile."""
+
+    lowest: int
+    lower_quartile: float
+    median: float
+    mean: float
+    upper_quartile: float
+    highest_tenth: float
+    highest_hundredth: float
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartCard:
+    """A data set, or one part of its split.
+
+    Users and items are those with at least one row; `density` is rows over users times items; `gini` is of
+    the rows of items with rows: 0 even, near 1 concentrated. `ratings` is None for implicit feedback, `time`
+    without times, or with times that no calendar knows; `sha256` is of the rows, with ids.
+    """
+
+    n_rows: int
+    n_users: int
+    n_items: int
+    density: float
+    ratings: RatingFacts | None
+    rows_per_user: Quantiles
+    rows_per_item: Quantiles
+    gini: float
+    heads: tuple[HeadShare, ...]
+    time: TimeFacts | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStart:
+    """What of the test part the training part does not know: test users and items without a training row.
+
+    `users_share` and `items_share` are of the test users and items, `rows_of_users` and `rows_of_items`
+    the shares of the test rows that are theirs.
+    """
+
+    users: int
+    items: int
+    users_share: float
+    items_share: float
+    rows_of_users: float
+    rows_of_items: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How the test part differs from the training part."""
+
+    # share of the ratings that would have to change for equal distributions: half the sum of absolute
+    # differences (total variation distance); None for implicit feedback
+    ratings: float | None
+    popularity: float  # the same of the shares of ten groups of items
+    groups: tuple[tuple[float, float], ...]  # those shares of training and of test rows, most popular first
+    popularity_of_train: float  # mean number of training rows of the item of a training row
+    popularity_of_test: float  # and of a test row
+    test_after_train: float | None  # share of the test rows later than every training row
+    train_after_first_test: float | None  # share of the training rows later than the earliest test row
+
+
+@dataclass(frozen=True, slots=True)
+class DataCard:
+    """A data set after its filters, and its split if there is one.
+
+    `sha256` is of the file that was read, `split_settings` those of the strategy, and the seed, where
+    they are known; `steps` say what was dropped, in order; `parts` are train, validation, test.
+    """
+
+    name: str
+    feedback: str
+    relevant_from: float | None
+    sha256: str
+    provenance: str
+    source: str
+    licence: str
+    citation: str | None
+    split: str | None
+    split_settings: dict[str, str]
+    steps: tuple[Step, ...]
+    data: PartCard
+    parts: dict[str, PartCard]
+    cold: ColdStart | None
+    drift: Drift | None
+
+    def to_json(self) -> str:
+        """Return the card as indented JSON."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a card back; SchemaError if the text is not one."""
+        try:
+            plain = json.loads(text, object_hook=_without_curves)
+        except ValueError as error:
+            raise SchemaError(f"DataCard: not JSON ({error}).") from error
+        card: Self = from_plain(cls, plain, "DataCard")
+        return card
+
+
+def _without_curves(fields: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what older cards hold beside these numbers: points of curves to draw."""
+    dropped = {"activity", "popularity"} if "activity" in fields else {"over_time"}
+    return {name: value for name, value in fields.items() if name not in dropped}
+
+
+def data_card(
+    dataset: Dataset,
+    split: Split | None = None,
+    *,
+    steps: tuple[Step, ...] = (),
+    split_settings: Mapping[str, object] | None = None,
+    digests: Mapping[str, str] | None = None,
+) -> DataCard:
+    """Describe a data set after its filters, and its split, in numbers.
+
+    `steps` say what filters dropped where there is no split that knows it; `split_settings` are those of the
+    strategy's node, and the seed; `digests` are those of rows that are known already, by part: "train",
+    "validation", "test". SchemaError if there are no rows.
+    """
+    parts = {}
+    for name in PARTS if split is not None else ():
+        part: Interactions | None = getattr(split, name)
+        if part is not None and len(part):
+            # the evaluated part is called what it is: a run on validation rows has no test part
+            shown = split.evaluated if split is not None and name == "test" else name
+            parts[shown] = _part(part, dataset, (digests or {}).get(name))
+    settings = {
+        key: str(value) for key, value in (split_settings or {}).items() if key not in ("_target_", "name")
+    }
+    cold, drift = (None, None) if split is None else _against_train(split, parts)
+    return DataCard(
+        name=dataset.name,
+        feedback=dataset.feedback,
+        relevant_from=dataset.relevant_from,
+        sha256=dataset.sha256,
+        provenance=dataset.provenance,
+        source=dataset.source,
+        licence=dataset.licence,
+        citation=dataset.citation,
+        split=None if split is None else split.name,
+        split_settings=settings,
+        steps=steps if split is None else split.steps,
+        data=_part(dataset.interactions, dataset, None),
+        parts=parts,
+        cold=cold,
+        drift=drift,
+    )
+
+
+def _part(part: Interactions, dataset: Dataset, sha256: str | None) -> PartCard:
+    per_user, per_item = part.user_counts(), part.item_counts()
+    known_users, known_items = per_user[per_user > 0], per_item[per_item > 0]
+    heads = []
+    for share, boundary in _HEADS:
+        head = per_item[short_head(per_item, share, boundary) & (per_item > 0)]
+        held = float(head.sum() / len(part))
+        heads.append(HeadShare(share, boundary, len(head), len(known_items) - len(head), held))
+    return PartCard(
+        n_rows=len(part),
+        n_users=len(known_users),
+        n_items=len(known_items),
+        density=len(part) / (len(known_users) * len(known_items)),
+        ratings=_ratings(part.value, dataset.relevant_from) if dataset.feedback == "explicit" else None,
+        rows_per_user=_quantiles(known_users),
+        rows_per_item=_quantiles(known_items),
+        gini=Gini().value(known_items.astype(np.float64)),
+        heads=tuple(heads),
+        time=_time(part.timestamp),
+        sha256=sha256 or part.sha256(),
+    )
+
+
+def _quantiles(counts: LongArray) -> Quantiles:
+    """Describe counts, interpolated between the two nearest."""
+    q25, q50, q75, q90, q99 = np.quantile(counts, (0.25, 0.5, 0.75, 0.9, 0.99)).tolist()
+    return Quantiles(int(counts.min()), q25, q50, float(counts.mean()), q75, q90, q99, int(counts.max()))
+
+
+def _ratings(values: FloatArray, relevant_from: float | None) -> RatingFacts:
+    distinct, counts, binned = count_ratings(values)
+    lowest = -np.inf if relevant_from is None else relevant_from
+    if binned:
+        mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
+        relevant = float((values >= lowest).mean())
+    else:
+        mean = float(counts @ distinct / counts.sum())
+        deviation = float(np.sqrt(counts @ (distinct - mean) ** 2 / counts.sum()))
+        relevant = float(counts[distinct >= lowest].sum() / counts.sum())
+    pairs = tuple(zip(distinct.tolist(), counts.tolist(), strict=True))
+    return RatingFacts(mean, deviation, pairs, binned, relevant)
+
+
+def count_ratings(values: npt.NDArray[np.floating]) -> tuple[DoubleArray, LongArray, bool]:
+    """Return the distinct ratings, rising, their counts, and whether these are bins (of more than 100)."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) <= _MOST_VALUES:
+        return distinct.astype(np.float64), counts.astype(np.int64), False
+    counts, edges = np.histogram(values, bins=_BINS)
+    return (edges[1:] + edges[:-1]).astype(np.float64) / 2, counts.astype(np.int64), True
+
+
+def _time(timestamps: LongArray | None) -> TimeFacts | None:
+    if timestamps is None:
+        return None
+    first, last = int(timestamps.min()), int(timestamps.max())
+    if first // _DAY < _EARLIEST or last // _DAY > _LATEST:
+        return None  # a card must not end a run whose models never look at times
+    place = (len(timestamps) - 1) // 2
+    middle = int(np.partition(timestamps, place)[place]) // _DAY
+    return TimeFacts(first, last, str(np.datetime64(middle, "D")))
+
+
+def _against_train(split: Split, parts: Mapping[str, PartCard]) -> tuple[ColdStart, Drift]:
+    train, test = split.train, split.test
+    own, held_out = parts["train"], parts[split.evaluated]
+    counts = split.cold_counts()
+    users, items = counts["test_cold_users"], counts["test_cold_items"]
+    shares = users / held_out.n_users, items / held_out.n_items
+    rows = (counts[name] / held_out.n_rows for name in ("test_cold_user_rows", "test_cold_item_rows"))
+    ratings = late = early = None
+    # bins of two parts need not be the same
+    if own.ratings and held_out.ratings and not (own.ratings.binned or held_out.ratings.binned):
+        one, other = dict(own.ratings.values), dict(held_out.ratings.values)
+        differences = (
+            abs(one.get(value, 0) / own.n_rows - other.get(value, 0) / held_out.n_rows)
+            for value in sorted(one.keys() | other.keys())
+        )
+        ratings = sum(differences) / 2
+    if train.timestamp is not None and test.timestamp is not None:
+        late = float((test.timestamp > train.timestamp.max()).mean())
+        early = float((train.timestamp > test.timestamp.min()).mean())
+    before, after = train.item_counts(), test.item_counts()
+    groups = shares_by_popularity(before, after)
+    return ColdStart(users, items, *shares, *rows), Drift(
+        ratings=ratings,
+        popularity=float(np.abs(groups[0] - groups[1]).sum() / 2),
+        groups=tuple(zip(groups[0].tolist(), groups[1].tolist(), strict=True)),
+        popularity_of_train=float(before @ before / len(train)),
+        popularity_of_test=float(before @ after / len(test)),
+        test_after_train=late,
+        train_after_first_test=early,
+    )
+
+
+def shares_by_popularity(
+    train: LongArray, test: LongArray, n_groups: int = 10
+) -> tuple[DoubleArray, DoubleArray]:
+    """Return the shares of training and of test rows of groups of items, the most popular ones first.
+
+    Each group holds about the same share of the training rows; items without training rows are in the last.
+    """
+    order = by_popularity(train)
+    middle = (np.cumsum(train[order]) - train[order] / 2) / train.sum()
+    group = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)
+    shares = [
+        np.bincount(group, counts[order].astype(np.float64), minlength=n_groups) / counts.sum()
+        for counts in (train, test)
+    ]
+    return shares[0], shares[1]
+
+
+def write_card(card: DataCard, folder: Path, figures: Mapping[str, str] | None = None) -> list[Path]:
+    """Write data_card.json and data_card.md, with figures as `card_markdown`; return the two files."""
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
+    """Return the card as a page in Markdown, with figures by caption and relative path at its end."""
+    parts = []
+    for place, table in enumerate(card_tables(card)):
+        head = f"## {table.caption}" if place else f"# Data card: {escaped(table.caption)}"
+        parts += [head, render_markdown([replace(table, caption="")])]
+    parts += [f"![{caption}]({path})" for caption, path in (figures or {}).items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
+    """Return the card as tables, most important first; those without content are left out."""
+    parts = {"all rows": card.data, **card.parts}
+    quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
+    heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
+    dropped = ("", "rows dropped", "users", "items", "rows left")
+    tables = (
+        TableBlock(card.name, (), tuple(_facts(card)), look="facts"),
+        TableBlock("Size", ("", *parts), tuple(_sizes(parts.values()))),
+        TableBlock("Ratings", ("rating", *parts), tuple(_rating_shares(parts.values()))),
+        TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(_spreads(parts))),
+        TableBlock("Head and tail", heads, tuple(_heads(parts))),
+        TableBlock("Test against train", (), tuple(_differences(card)), look="facts"),
+        TableBlock("Dropped by filters and split", dropped, tuple(map(_dropped, card.steps))),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def _dropped(step: Step) -> tuple[str, ...]:
+    users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
+    return step.name, f"{step.dropped_rows:,}", f"{users:,}", f"{items:,}", f"{step.rows[1]:,}"
+
+
+def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
+    relevant = "every row" if card.relevant_from is None else f"a rating of {card.relevant_from:g} or more"
+    yield "feedback", f"{card.feedback}; relevant when held out: {relevant}"
+    yield "source", card.source
+    yield "provenance", card.provenance
+    yield "terms", card.licence
+    if card.citation:
+        yield "cite", card.citation
+    yield "sha256 of the source", card.sha256
+    yield "sha256 of the rows", card.data.sha256
+    if card.split:
+        settings = ", ".join(f"{key} {value}" for key, value in card.split_settings.items())
+        yield "split", f"{card.split}: {settings}" if settings else card.split
+    for name, part in card.parts.items():
+        yield f"sha256 of {name}", part.sha256
+
+
+def _sizes(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
+    for kind in ("rows", "users", "items"):
+        yield kind, *(f"{getattr(part, f'n_{kind}'):,}" for part in parts)
+    yield "density", *(percent(part.density, 3) for part in parts)
+    yield "Gini of item popularity", *(f"{part.gini:.3f}" for part in parts)
+    ratings, times = [part.ratings for part in parts], [part.time for part in parts]
+    if any(ratings):
+        yield "mean rating", *(f"{part.mean:.4f}" if part else "" for part in ratings)
+        yield "deviation", *(f"{part.deviation:.4f}" if part else "" for part in ratings)
+        yield "relevant rows", *(percent(part.relevant) if part else "" for part in ratings)
+    if any(times):
+        yield "first (UTC)", *(_second_text(part.first) if part else "" for part in times)
+        yield "median day", *(part.median_day if part else "" for part in times)
+        yield "last (UTC)", *(_second_text(part.last) if part else "" for part in times)
+
+
+def _rating_shares(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
+    """Give the share of each rating; bins, which differ from part to part, of all rows only."""
+    known = [dict(part.ratings.values) if part.ratings else {} for part in parts]
+    if any(part.ratings is not None and part.ratings.binned for part in parts):
+        known[1:] = [{} for _ in known[1:]]
+    for value in sorted(set().union(*known)):
+        shares = (percent(one.get(value, 0) / sum(one.values())) if one else "" for one in known)
+        yield f"{value:g}", *shares
+
+
+def _spreads(parts: Mapping[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    for kind in ("user", "item"):
+        for name, part in parts.items():
+            spread = part.rows_per_user if kind == "user" else part.rows_per_item
+            yield f"{kind}, {name}", *(f"{number:,.1f}".removesuffix(".0") for number in astuple(spread))
+
+
+def _heads(parts: Mapping[str, PartCard]) -> Iterator[tuple[str, ...]]:
+    for name, part in parts.items():
+        for head in part.heads:
+            what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
+            shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
+            yield name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"
+
+
+def _differences(card: DataCard) -> Iterator[tuple[str, ...]]:
+    cold, drift = card.cold, card.drift
+    if cold is None or drift is None:
+        return
+    held = "test" if "test" in card.parts else "validation"
+    for kind, count, share, rows in (
+        ("users", cold.users, cold.users_share, cold.rows_of_users),
+        ("items", cold.items, cold.items_share, cold.rows_of_items),
+    ):
+        told = f"{count:,}, {percent(share)} of the {held} {kind} with {percent(rows)} of the {held} rows"
+        yield f"{held} {kind} without training rows", told
+    if drift.ratings is not None:
+        yield "ratings that differ", f"{percent(drift.ratings)} would have to change for equal distributions"
+    other = percent(drift.popularity)
+    yield "popularity that differs", f"{other} of the rows fall on other tenths of the items"
+    in_train, in_test = f"{drift.popularity_of_train:,.1f}", f"{drift.popularity_of_test:,.1f}"
+    average = f"{in_train} training rows on average in train, {in_test} in {held}"
+    yield "popularity of a row's item", average
+    if drift.test_after_train is not None and drift.train_after_first_test is not None:
+        yield f"{held} rows later than all of train", percent(drift.test_after_train)
+        yield f"training rows later than the first of {held}", percent(drift.train_after_first_test)
+
+
+def percent(share: float, decimals: int = 1) -> str:
+    """Write a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.0631), percent(0.04, 3)
+    ('6.3 %', '4.000 %')
+    >>> percent(0.0001), percent(0.9999), percent(0.0), percent(1.0)
+    ('< 0.1 %', '> 99.9 %', '0.0 %', '100.0 %')
+    """
+    least = 10.0**-decimals
+    if 0 < share * 100 < least / 2:
+        return f"< {least:g} %"
+    if 100 - least / 2 <= share * 100 < 100:
+        return f"> {100 - least:g} %"
+    return f"{share * 100:.{decimals}f} %"
+
+
+def _second_text(second: int) -> str:
+    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC)."""
+    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S}"
