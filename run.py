@@ -3,10 +3,10 @@
 import sys
 
 try:
-    from recgauge.utils import collecting
+    from recgauge.utils.lazy import pause_collecting
 
     if __name__ == "__main__":  # before the imports that take long
-        collecting.pause()
+        pause_collecting()
     import hydra
     from omegaconf import DictConfig
 

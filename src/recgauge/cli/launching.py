@@ -30,8 +30,8 @@ from recgauge.sweeps.places import served_by, work_folder
 from recgauge.sweeps.planning import show_plan
 from recgauge.sweeps.sweep import Sweep, check, look_for_data, run_sweep
 from recgauge.tracking import Deliveries
-from recgauge.utils import collecting
 from recgauge.utils.checks import check_int
+from recgauge.utils.lazy import resume_collecting
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import without_secrets
 
@@ -77,7 +77,7 @@ def launch(
 
     `first` is the number of the first job; a sweeper can give out jobs in batches.
     """
-    collecting.go_on()  # composing leaves garbage, most of a megabyte for each job
+    resume_collecting()  # composing leaves garbage, most of a megabyte for each job
     sweep = _sweep(config)
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"

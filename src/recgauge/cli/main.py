@@ -21,8 +21,8 @@ from recgauge.cli.words import Words
 from recgauge.errors import RecgaugeError
 from recgauge.sweeps.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
 from recgauge.tracking.outbox import delivering
-from recgauge.utils import collecting
-from recgauge.utils.messages import explain_error, prepare_streams, print_error
+from recgauge.utils.lazy import resume_collecting
+from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
 
 STOPPED = 130
@@ -39,7 +39,7 @@ def run(config: DictConfig) -> None:
     """Run one job by its composed settings, Hydra's among them; SystemExit if it fails, after its message."""
     from recgauge.cli.launching import run_alone  # takes a second to import, which `--help` need not wait for
 
-    collecting.go_on()
+    resume_collecting()
     HydraConfig.instance().set_config(config)  # other settings may refer to it
     folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
     with read_write(config.hydra.runtime):
@@ -61,7 +61,6 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
 
     Errors that the user can mend are printed as one message on standard error; others keep their traceback.
     """
-    prepare_streams()
     words = sys.argv[1:] if words is None else list(words)
     # Hydra would print its own errors and cut ours; with this set it raises, and we print
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from recgauge.errors import ConfigError, said
 from recgauge.runs.outcome import JobOutcome
 from recgauge.utils.checks import check_choice, check_int, check_real
-from recgauge.utils.messages import prepare_streams, print_note
+from recgauge.utils.messages import print_note
 from recgauge.utils.secrets import private_output
 from recgauge.utils.threads import process_cpus
 
@@ -130,7 +130,6 @@ def _begin() -> None:
     """Prepare a worker's process: Ctrl-C is its parent's, with which it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    prepare_streams()
     Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "register_at_fork"):
         pipes = [number for number in range(3, 64) if Path(f"/dev/fd/{number}").is_fifo()]

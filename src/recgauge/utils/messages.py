@@ -1,12 +1,6 @@
-"""Notes and errors on standard error, and streams on which printing is safe.
+"""Notes and errors on standard error, and texts as a terminal can show them."""
 
-Safe from characters that a terminal does not know, and from readers that stop reading.
-"""
-
-import codecs
 import errno
-import io
-import os
 import sys
 import traceback
 from pathlib import Path
@@ -71,53 +65,9 @@ def plain(text: str, encoding: str) -> str:
     >>> plain("0.21 ± .01", "ascii"), plain("0.21 ± .01", "utf-8"), plain("Ó", "ascii")
     ('0.21 +- .01', '0.21 ± .01', '?')
     """
-    return text if text.isascii() else text.encode(encoding, "recgauge.plain").decode(encoding)
-
-
-def prepare_streams() -> None:
-    """Let standard output and error write what they are given, or drop it if nobody reads any more.
-
-    A run must not fail, nor be marked as failed, because its table cannot be shown: its results are stored.
-    """
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # the caller has closed it
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - stays open
-        elif type(stream) is io.TextIOWrapper and stream is getattr(sys, f"__{name}__"):
-            encoding, buffered = stream.encoding, stream.line_buffering
-            forgiving = _Forgiving(
-                stream.detach(), encoding=encoding, errors="recgauge.plain", line_buffering=buffered
-            )
-            setattr(sys, name, forgiving)
-            setattr(sys, f"__{name}__", forgiving)
-
-
-class _Forgiving(io.TextIOWrapper):
-    """Writes to nowhere once its reader has gone."""
-
-    def write(self, text: str, /) -> int:
-        try:
-            return super().write(text)
-        except BrokenPipeError:
-            self._forget()
-            return len(text)
-
-    def flush(self) -> None:
-        try:
-            super().flush()
-        except BrokenPipeError:
-            self._forget()
-
-    def _forget(self) -> None:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, self.fileno())
-        os.close(nowhere)
-
-
-def _replaced(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(_PLAIN.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
-
-
-codecs.register_error("recgauge.plain", _replaced)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        known = "".join(_PLAIN.get(sign, sign) for sign in text)
+        return known.encode(encoding, "replace").decode(encoding)
+    return text

@@ -9,13 +9,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
 from urllib.parse import unquote, unquote_plus
 
-from recgauge.utils.messages import print_traceback
+from recgauge.utils.messages import plain, print_traceback
 
 HIDDEN = "***"
 _NAME = r"passw(?:or)?d|passphrase|pwd|token|secret|signature|credential|api[_-]?key|access[_-]?key"
@@ -84,7 +84,8 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
     """Hide the secrets in everything that Python writes to standard output and standard error meanwhile.
 
     They are those of the environment and of the command line. An error that nobody handles is printed here,
-    too, and becomes exit code 1.
+    too, and becomes exit code 1. Nothing fails because of what a terminal cannot show, or because nobody
+    reads any more: the results of a run are stored, whether its table is seen or not.
     """
     known: set[str] = set()
     before = _known.set(known)
@@ -101,23 +102,37 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
         print_traceback(error)
         raise SystemExit(1) from error
     finally:
+        sys.stdout.flush()
         sys.stdout, sys.stderr = out, err
         _known.reset(before)
 
 
 class _Private:
-    """A stream that hides secrets in what is written to it, by any thread."""
+    """A stream that hides secrets in what any thread writes to it, and drops it if nobody reads any more."""
 
-    def __init__(self, stream: TextIO, known: set[str]) -> None:
-        self._stream, self._known = stream, known
+    def __init__(self, stream: TextIO | None, known: set[str]) -> None:
+        # without a stream, its owner has closed it
+        self._stream = open(os.devnull, "w", encoding="utf-8") if stream is None else stream  # noqa: PTH123, SIM115
+        self._known = known
 
     def write(self, text: str) -> int:
-        self._stream.write(_hidden(text, _TEXT, self._known))
+        text = _hidden(text, _TEXT, self._known)
+        self._or_nowhere(self._stream.write, plain(text, self._stream.encoding or "utf-8"))
         return len(text)
 
-    def writelines(self, lines: Any) -> None:
-        for line in lines:
-            self.write(line)
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
+
+    def flush(self) -> None:
+        self._or_nowhere(self._stream.flush)
+
+    def _or_nowhere(self, act: Callable[..., object], *arguments: str) -> None:
+        try:
+            act(*arguments)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

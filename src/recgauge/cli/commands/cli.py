@@ -9,8 +9,8 @@ from importlib import import_module
 from recgauge._version import __version__
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
-from recgauge.utils import collecting
-from recgauge.utils.messages import prepare_streams, print_error
+from recgauge.utils.lazy import pause_collecting, resume_collecting
+from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import private_output
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -53,8 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     Only the module of the subcommand is imported, so that each begins as soon as it can.
     """
     if arguments is None:  # the process is this command's
-        collecting.pause()
-    prepare_streams()
+        pause_collecting()
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
     if words[:1] == ["run"]:
@@ -105,7 +104,7 @@ def _carry_out(command: str, words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
     module.add_options(parser)
     options = _parse_words(parser, words)
-    collecting.go_on()
+    resume_collecting()
     try:
         return int(module.carry_out(options) or 0)
     except RecgaugeError as error:
