@@ -11,6 +11,7 @@ import pytest
 
 from e2e.program import Workplace
 from recgauge.isolated import LIBRARIES
+from recgauge.isolated.environments import PINS
 
 pytestmark = pytest.mark.e2e
 
@@ -246,9 +247,8 @@ def prepare(folder: Path) -> None:
     for program in (folder / "git", environment / "bin" / "python"):
         program.write_text(f"#!/bin/sh\n: > {folder}/work/marker\n")
         program.chmod(0o755)
-    digest = LIBRARIES["rectools"].requirements_sha256()
-    about = {"library": "rectools", "python": "3.11.0", "packages": {}, "requirements_sha256": digest}
-    (environment / "environment.json").write_text(json.dumps(about))
+    (environment / "pyvenv.cfg").write_text("version = 3.11.0\n")
+    (environment / PINS).write_text(LIBRARIES["rectools"].requirements())
 
 
 def words_of(name: str, folder: Path) -> list[str]:

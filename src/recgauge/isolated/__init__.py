@@ -3,13 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.resources import files
 from types import MappingProxyType
 
 from recgauge.errors import ConfigError, did_you_mean
 
-Version = tuple[int, int]
+Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,44 +26,21 @@ class Library:
         """Return the file that pins the version of every package."""
         return files(__name__).joinpath("requirements", f"{self.name}.txt").read_text(encoding="utf-8")
 
-    def pins(self) -> dict[str, set[str]]:
-        """Return the versions that a package may have; which one depends on Python and system.
+    def pins(self, package: str) -> str | None:
+        """Return the version that a package must have, None if it is not pinned.
 
         Examples
         --------
-        >>> LIBRARIES["recbole"].pins()["recbole"]
-        {'1.2.1'}
+        >>> LIBRARIES["recbole"].pins("recbole")
+        '1.2.1'
         """
-        pinned: dict[str, set[str]] = {}
-        for line in self.requirements().splitlines():
-            if found := re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line):
-                pinned.setdefault(normalised(found[1]), set()).add(found[2])
-        return pinned
-
-    def requirements_sha256(self) -> str:
-        """Return the digest of the pins."""
-        return sha256(self.requirements().encode()).hexdigest()
-
-    @property
-    def version(self) -> str:
-        """The version of the library itself."""
-        return next(iter(self.pins()[self.name]))
+        found = re.search(rf"^{re.escape(package)}==([^\s;]+)", self.requirements(), re.MULTILINE)
+        return found[1] if found else None
 
     @property
     def called(self) -> str:
         """Title and version, for messages."""
-        return f"{self.title} {self.version}"
-
-
-def normalised(package: str) -> str:
-    """Return a package's name as the index compares names.
-
-    Examples
-    --------
-    >>> normalised("Scikit_learn")
-    'scikit-learn'
-    """
-    return re.sub(r"[-_.]+", "-", package).lower()
+        return f"{self.title} {self.pins(self.name)}"
 
 
 LIBRARIES: Mapping[str, Library] = MappingProxyType(

@@ -1,51 +1,76 @@
-"""Environments of other libraries in the cache folder: made whole or not at all, found, listed, removed."""
+"""Environments of other libraries in the cache folder: made whole or not at all, found, removed."""
 
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from hashlib import sha256
+from importlib.metadata import distributions
 from pathlib import Path
 from tempfile import mkdtemp
 
-from recgauge.errors import ConfigError, MissingDataError, MissingLibraryError
-from recgauge.isolated import LIBRARIES, Library, library_of
-from recgauge.isolated.installing import checked_interpreter, fill, interpreter_in
-from recgauge.utils.files import cache_folder, exclusive
+from recgauge.errors import ConfigError, MissingDataError, MissingLibraryError, printable
+from recgauge.isolated import Library, library_of
+from recgauge.utils.files import cache_folder, exclusive, user_path
 from recgauge.utils.progress import Progress
 
-ABOUT = "environment.json"
-"""Says what is in an environment; written last, so that one without it is never used."""
-TOLD = ("torch", "numpy")
+PINS = "requirements.txt"
+"""In an environment: the versions that it was made from."""
+_TOLD = ("torch", "numpy")
 """Packages whose versions stand beside the library's own."""
+_INSTALLERS = ("pip", "setuptools", "wheel")
+"""What Python itself may put into an environment; it counts only where it is pinned."""
+_ON_WINDOWS = sys.platform == "win32"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Environment:
     """An environment that can be used."""
 
-    library: str
+    library: Library
     folder: Path
-    python: str
-    packages: Mapping[str, str] = field(default_factory=dict)
-    requirements_sha256: str = ""
 
     @property
     def interpreter(self) -> Path:
         """Its Python."""
-        return interpreter_in(self.folder)
+        return self.folder / ("Scripts/python.exe" if _ON_WINDOWS else "bin/python")
+
+    @cached_property
+    def python(self) -> str:
+        """Its version of Python."""
+        found = re.search(r"^version = (\S+)", (self.folder / "pyvenv.cfg").read_text("utf-8"), re.MULTILINE)
+        return found[1] if found else "?"
+
+    @cached_property
+    def packages(self) -> dict[str, str]:
+        """The versions of its packages by name, as the package index compares names."""
+        sites = self.folder.glob("Lib/site-packages" if _ON_WINDOWS else "lib/python*/site-packages")
+        found = {
+            re.sub(r"[-_.]+", "-", each.metadata["Name"]).lower(): each.version
+            for each in distributions(path=[str(site) for site in sites])
+        }
+        return {
+            name: found[name]
+            for name in sorted(found)
+            if name not in _INSTALLERS or self.library.pins(name) is not None
+        }
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the library, of what its numbers hang on, and of Python."""
-        named = {name: self.packages[name] for name in (self.library, *TOLD) if name in self.packages}
-        return named | {"python": self.python}
+        names = (self.library.name, *_TOLD)
+        return {name: self.packages[name] for name in names if name in self.packages} | {
+            "python": self.python
+        }
 
     def identity(self) -> str:
         """Return one line that differs between environments that may give other numbers."""
-        digest = sha256(json.dumps([self.python, dict(self.packages)], sort_keys=True).encode()).hexdigest()
+        digest = sha256(json.dumps([self.python, self.packages], sort_keys=True).encode()).hexdigest()
         return f"{', '.join(f'{name} {one}' for name, one in self.versions().items())}; packages {digest}"
 
 
@@ -57,17 +82,24 @@ def environments_folder() -> Path:
     return cache_folder(os.environ.get("RECGAUGE_CACHE") or None).absolute() / "environments"
 
 
-def find_environment(name: str) -> Environment:
-    """Return the environment of a library."""
+def look_for(name: str) -> Environment | None:
+    """Return the environment of a library; None if it is not there, or was made from other versions."""
     library = library_of(name)
-    folder = environments_folder() / name
-    state = _state(library, folder)
-    if isinstance(state, Environment):
-        return state
-    again = "" if state == "missing" else " --again"
+    found = Environment(library, environments_folder() / name)
+    try:
+        pins = (found.folder / PINS).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    return found if found.interpreter.exists() and pins == library.requirements() else None
+
+
+def find_environment(name: str) -> Environment:
+    """Return the environment of a library, which must be there."""
+    if found := look_for(name):
+        return found
     raise MissingLibraryError(
-        f"{library.called} needs an environment of its own, and {_STATES[state].format(folder=folder)}. "
-        f"Make it once: recgauge env make {name}{again}"
+        f"{library_of(name).called} needs an environment of its own, and there is none in "
+        f"{environments_folder() / name}, or one of other versions. Make it once: recgauge env make {name}"
     )
 
 
@@ -76,22 +108,18 @@ def make_environment(
 ) -> tuple[Environment, bool]:
     """Make the environment of a library; leave alone one that is there and as it should be."""
     library, root = library_of(name), environments_folder()
-    interpreter = checked_interpreter(library, python)
+    interpreter = _checked_interpreter(library, python)
     with _locked(root, name, progress):
-        folder = root / name
-        state = _state(library, folder)
-        if isinstance(state, Environment) and not again:
-            return state, False
+        if not again and (found := look_for(name)):
+            return found, False
         for left in root.glob(f".*-{name}-*"):  # of a process that was killed
             shutil.rmtree(left, ignore_errors=True)
-        progress.note(f"{library.called} goes to {folder} ({library.space}); this takes some minutes.")
+        progress.note(f"{library.called} goes to {root / name} ({library.space}); this takes some minutes.")
         hidden = Path(mkdtemp(prefix=f".making-{name}-", dir=root))
         try:
-            digest = {"library": name, "requirements_sha256": library.requirements_sha256()}
-            about = digest | fill(library, hidden, interpreter, progress)
-            (hidden / ABOUT).write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-            _clear(folder)
-            hidden.rename(folder)
+            fill(library, hidden, interpreter)
+            _clear(root / name)
+            hidden.rename(root / name)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
     return find_environment(name), True
@@ -108,35 +136,42 @@ def remove_environment(name: str, progress: Progress) -> Path:
     return root / name
 
 
-def every_state() -> dict[str, Environment | str]:
-    """Return the environment of every library, or why there is none: missing, broken or outdated."""
-    root = environments_folder()
-    return {name: _state(library, root / name) for name, library in LIBRARIES.items()}
-
-
-def size_of(folder: Path) -> int:
-    """Return the bytes that a folder's files take."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-
-
-_STATES = {
-    "missing": "it is not in {folder}",
-    "broken": "that in {folder} cannot be used (its Python or its files are gone)",
-    "outdated": "that in {folder} was made from other versions of packages",
-}
-
-
-def _state(library: Library, folder: Path) -> Environment | str:
-    if not folder.is_dir():
-        return "missing"
+def _checked_interpreter(library: Library, python: str | None) -> str:
+    """Return the interpreter, by default the one that runs, if the library can be installed with it."""
+    path = sys.executable if python is None else str(user_path(python))
+    command = [path, "-I", "-c", "import sys; print(*sys.version_info[:2])"]
+    first, last = (".".join(map(str, version)) for version in library.pythons)
     try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        found = Environment(folder=folder, **about)
-    except (OSError, ValueError, TypeError):
-        return "broken"
-    if not found.interpreter.exists():  # its base Python is gone
-        return "broken"
-    return found if found.requirements_sha256 == library.requirements_sha256() else "outdated"
+        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        version = tuple(map(int, told.split()))
+    except (OSError, ValueError, subprocess.SubprocessError):
+        version = ()
+    if not library.pythons[0] <= version <= library.pythons[1]:
+        found = f"Python {'.'.join(map(str, version))}" if version else "no Python that runs"
+        raise ConfigError(
+            f"env: {library.called} needs Python {first} to {last} ({library.why}); {printable(path)} is "
+            f"{found}. Name one that is: recgauge env make {library.name} --python python{last}"
+        )
+    return path
+
+
+def fill(library: Library, folder: Path, interpreter: str) -> None:
+    """Install a library into a folder, in the versions that are pinned; venv and pip tell what they do."""
+    pins = folder / PINS
+    pins.write_text(library.requirements(), encoding="utf-8")
+    own = [str(Environment(library, folder).interpreter), "-I"]
+    pip = ["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "-c", str(pins)]
+    _run(library, [interpreter, "-I", "-m", "venv", str(folder)])
+    _run(library, [*own, *pip, *library.install])
+    _run(library, [*own, "-c", f"import {library.name}"])
+
+
+def _run(library: Library, command: Sequence[str]) -> None:
+    code = subprocess.run(command, stdout=2, check=False).returncode  # results alone go to standard output
+    if code:
+        raise MissingDataError(
+            f"env: {library.called} could not be installed (exit code {code}; see above); nothing was kept."
+        )
 
 
 @contextmanager

@@ -1,22 +1,29 @@
-"""The process of another environment's Python that trains and recommends: start it, ask it, end it."""
+"""The process of another environment's Python that trains and recommends: start it, ask it, end it.
+
+Commands and answers are lines of JSON; arrays go through files of a working folder.
+"""
 
 import json
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, Queue
 from tempfile import TemporaryDirectory
-from time import monotonic
-from typing import IO, Any
+from threading import Timer
+from typing import Any
 from weakref import finalize
 
+import numpy as np
+
+from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, FitError, printable, shortened
 from recgauge.isolated.workers.serving import FOLDER
+from recgauge.utils.checks import IntArray
 from recgauge.utils.progress import Advance
 
 HERE = Path(__file__).resolve().parent
@@ -42,16 +49,22 @@ class Program:
 
 
 class Worker:
-    """A process that is asked one thing at a time; it ends with this object, an error or Ctrl-C."""
+    """A process that trains a model and then makes lists; it ends with this object, an error or Ctrl-C.
 
-    def __init__(self, program: Program, n_threads: int, log: Path | None) -> None:
-        self.called = program.called
+    `timeout` are the seconds that it may take for an answer, `seconds` and `peak_bytes` what it measures
+    itself.
+    """
+
+    def __init__(self, program: Program, n_threads: int, timeout: float, log: Path | None) -> None:
+        self._called, self._timeout = program.called, timeout
+        self.seconds = {"fit": 0.0, "recommend": 0.0}
+        self.peak_bytes: int | None = None
         folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
-        self.folder, self._keeps_log = Path(folder.name), log is not None
-        self.log = log or Path(f"{folder.name}.log")
-        self.log.parent.mkdir(parents=True, exist_ok=True)
+        self.folder = Path(folder.name)
+        self._log = log or Path(f"{folder.name}.log")
+        self._log.parent.mkdir(parents=True, exist_ok=True)
         command = [str(program.interpreter), "-I", "-B", "-c", _START, str(n_threads)]
-        with self.log.open("wb") as errors:
+        with self._log.open("wb") as errors:
             self._process = subprocess.Popen(
                 [*command, *map(str, program.folders), program.module],
                 stdin=subprocess.PIPE,
@@ -62,85 +75,108 @@ class Worker:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C comes to us, and we end it with all its children
             )
-        self._answers = Queue[Any]()
-        threading.Thread(target=_read, args=(self._process.stdout, self._answers), daemon=True).start()
-        self._end = finalize(self, _end, self._process, folder, None if log else self.log)
+        self._end = finalize(self, _end, self._process, folder, None if log else self._log)
 
-    def ask(
-        self, command: Mapping[str, Any], *, timeout: float, advance: Advance | None = None
-    ) -> dict[str, Any]:
-        """Return the answer to a command; an error ends the process."""
+    def fit(self, train: Interactions, job: Mapping[str, Any], advance: Advance) -> None:
+        """Let it train on the rows; times are zero where nobody knows."""
+        times = np.zeros(len(train), np.int64) if train.timestamp is None else train.timestamp
+        rows = self.folder / "rows.npz"
+        np.savez(rows, user=train.user, item=train.item, value=train.value, timestamp=times)
+        sizes = {"n_users": train.n_users, "n_items": train.n_items}
+        self._ask("fit", {"rows": "rows.npz", "job": {**job, **sizes}}, advance)
+
+    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+        """Return the users' lists; it gets what each leaves out (``only`` is false) or may have alone."""
+        matrix = candidates.excluded if candidates.per_user is None else candidates.per_user
+        start, codes = np.zeros(len(users) + 1, np.int64), np.empty(0, np.int32)
+        if matrix is not None:
+            rows = matrix[users]
+            start, codes = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        arrays: dict[str, Any] = {"users": users, "start": start, "codes": codes}
+        if candidates.items is not None:
+            arrays["allowed"] = candidates.items
+        np.savez(self.folder / "asked.npz", only=np.bool_(candidates.per_user is not None), **arrays)
+        self._ask("recommend", {"asked": "asked.npz", "lists": "lists.npz", "k": k})
+        with np.load(self.folder / "lists.npz", allow_pickle=False) as made:
+            return TopK(users, made["items"], made["scores"])
+
+    def _ask(self, what: str, command: Mapping[str, Any], advance: Advance | None = None) -> None:
+        """Have something done and take what was measured; an error ends the process."""
+        late = Timer(self._timeout, _kill, [self._process])
+        late.start()
         try:
-            return self._asked(command, monotonic() + timeout, advance)
-        except Empty as error:
-            raise self.failed(
-                f"nothing came back within timeout={timeout:g} seconds, so it was ended; for more time "
-                "set model.timeout"
-            ) from error
+            answer = self._answer({"do": what, **command}, advance)
+            if answer is None:
+                raise self._failed(self._ending(is_late=late.finished.is_set()))
+            if answer.get("settings"):
+                raise ConfigError(f"model: {self._called}: {answer['error']}.")
+            if "error" in answer:
+                raise self._failed(answer["error"])
         except BaseException:  # Ctrl-C among them
             self.close()
             raise
+        finally:
+            late.cancel()
+        self.seconds[what] += answer["seconds"]
+        self.peak_bytes = answer["peak"]
 
-    def _asked(self, command: Mapping[str, Any], until: float, advance: Advance | None) -> dict[str, Any]:
-        with suppress(OSError, ValueError):  # it has died: the answers end, which is told below
-            self._send(json.dumps(command))
-        while (answer := self._answers.get(timeout=max(0.0, until - monotonic()))) is not None:
-            if "progress" in answer:
-                if advance is not None:
-                    advance(1)
-            elif "error" not in answer:
-                return dict(answer)
-            elif answer["settings"]:
-                raise ConfigError(f"model: {self.called}: {answer['error']}.")
-            else:
-                raise self.failed(answer["error"])
+    def _answer(self, command: Mapping[str, Any], advance: Advance | None) -> dict[str, Any] | None:
+        """Return the answer to a command, None if the process ended without one."""
+        asked, told = self._process.stdin, self._process.stdout
+        with suppress(OSError):  # it has died, and the answers end, too
+            print(json.dumps(command), file=asked, flush=True)
+        for line in told or ():
+            answer: dict[str, Any] = json.loads(line)
+            if "progress" not in answer:
+                return answer
+            if advance is not None:
+                advance(1)
+        return None
+
+    def _ending(self, *, is_late: bool) -> str:
         code = self._process.wait()
+        if is_late:
+            return (
+                f"nothing came back within timeout={self._timeout:g} seconds, so it was ended; for more time "
+                "set model.timeout"
+            )
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         killed = ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
-        raise self.failed(f"its process ended with {how}{killed}")
+        return f"its process ended with {how}{killed}"
 
-    def _send(self, line: str) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.write(line + "\n")
-            self._process.stdin.flush()
-
-    def failed(self, what: str) -> FitError:
+    def _failed(self, what: str) -> FitError:
         """End the process and return an error that says what happened, with the last lines of the log."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         last = "".join(f"\n    {printable(shortened(line, 300))}" for line in lines[-_LAST:])
         if alive := self._end.detach():
             process, folder, _ = alive[2]
             _end(process, folder, None)  # the log stays
-        told = f" Its last lines (all: {self.log}):{last}" if last else f" It printed nothing ({self.log})."
-        return FitError(f"{self.called}: {shortened(printable(what), 1000).rstrip('.')}.{told}")
+        told = f" Its last lines (all: {self._log}):{last}" if last else f" It printed nothing ({self._log})."
+        return FitError(f"{self._called}: {shortened(printable(what), 1000).rstrip('.')}.{told}")
 
     def close(self) -> None:
         """End the process and remove its working folder."""
         self._end()
 
 
-def _read(stream: IO[str], answers: "Queue[Any]") -> None:
-    """Pass on answers; None at their end, and where the process says something else."""
-    with suppress(ValueError):  # a half-written line of a process that has died
-        for line in stream:
-            answers.put(json.loads(line))
-    answers.put(None)
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """Kill a process with its children."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 def _end(process: "subprocess.Popen[str]", folder: Any, log: Path | None) -> None:
-    """End a process with its children; this also runs when Python itself ends."""
+    """End a process, remove its folder and its log; this also runs when Python itself ends."""
     if process.poll() is None:
-        with suppress(OSError):
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
+        _kill(process)
     process.wait()
     for stream in (process.stdin, process.stdout):
         with suppress(OSError):
             if stream is not None:
                 stream.close()
-    if folder is not None:
-        folder.cleanup()
+    folder.cleanup()
     if log is not None:
         log.unlink(missing_ok=True)

@@ -13,7 +13,6 @@ from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import find_environment
-from recgauge.isolated.exchange import check_lists, read_lists, write_question, write_rows
 from recgauge.isolated.process import Program, Worker
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int, check_real
@@ -74,9 +73,6 @@ class Isolated(Recommender):
         self.n_threads = check_int(f"{kind}: n_threads", self.n_threads, minimum=1)
         self.timeout = check_real(f"{kind}: timeout", self.timeout, low=0.0, high=np.inf, low_open=True)
         self._worker: Worker | None = None
-        self._n_items = self._asked = 0
-        self.seconds: dict[str, float] = {}
-        self.peak_bytes: int | None = None
         self.set_log(None)
 
     def check_ready(self) -> None:
@@ -107,29 +103,20 @@ class Isolated(Recommender):
             raise FitError(f"{program.called} needs at least one training row, got none.")
         if self._worker is not None:
             self._worker.close()
-        worker = self._worker = Worker(program, self.n_threads, self._log)
-        rows = worker.folder / "rows.npz"
-        write_rows(rows, train)
+        self._worker = Worker(program, self.n_threads, self.timeout, self._log)
         job = {
             "name": self.name,
             "settings": self.their_settings(),
             "seed": seed,
             "n_threads": self.n_threads,
-            "n_users": train.n_users,
-            "n_items": train.n_items,
         }
         with (progress or NoProgress()).step("fit", None, "epochs") as advance:
-            command = {"do": "fit", "job": job, "rows": str(rows)}
-            answer = worker.ask(command, timeout=self.timeout, advance=advance)
-        self._n_items, self._asked = train.n_items, 0
-        self.seconds = {"fit": answer["seconds"], "recommend": 0.0}
-        self.peak_bytes = answer["peak"]
+            self._worker.fit(train, job, advance)
         return self
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: lists come back, not the scores of all items."""
-        if self._worker is None:
-            raise not_fitted(self)
+        self._fitted()
         raise ModelError(
             f"{type(self).__name__}: lists come from the library's own environment, not the scores of all "
             "items, which curves of full rankings need. Leave out figures and metrics=[curves]."
@@ -144,24 +131,23 @@ class Isolated(Recommender):
             Before `fit`.
         FitError
             If the library fails, dies, or takes longer than `timeout`.
-        ScoreError
-            If what comes back are not lists of candidates.
         """
-        worker = self._worker
-        if worker is None:
+        return self._fitted().lists(users, k, candidates)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds that the process measured for ``fit`` and ``recommend``."""
+        return self._fitted().seconds
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The most that the process has held, None where nobody knows."""
+        return self._fitted().peak_bytes
+
+    def _fitted(self) -> Worker:
+        if self._worker is None:
             raise not_fitted(self)
-        self._asked += 1
-        asked, made = (worker.folder / f"{name}-{self._asked}.npz" for name in ("asked", "lists"))
-        write_question(asked, users, candidates)
-        command = {"do": "lists", "asked": str(asked), "lists": str(made), "k": k}
-        answer = worker.ask(command, timeout=self.timeout)
-        self.seconds["recommend"] += answer["seconds"]
-        self.peak_bytes = answer["peak"]
-        lists = read_lists(made, users, k, called=worker.called)
-        check_lists(lists, candidates, n_items=self._n_items, called=worker.called)
-        asked.unlink()
-        made.unlink()
-        return lists
+        return self._worker
 
 
 @dataclass(eq=False)

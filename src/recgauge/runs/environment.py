@@ -135,7 +135,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
     digests |= library(counted.get("model"))
     own = model_environment(settings)
-    return digests if own is None else digests | {f"environment of {own.library}": own.identity()}
+    return digests if own is None else digests | {f"environment of {own.library.name}": own.identity()}
 
 
 def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:

@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -39,8 +38,6 @@ def fit(job):
             return np.full((len(users), job.n_items), np.inf)
         return table[users]
 
-    if trouble in WRONG:
-        serving._write_lists = WRONG[trouble]
     return serving.from_scores(score, job.n_items), 0.125
 
 
@@ -54,56 +51,3 @@ def fail():
 
 
 AT_ONCE = {"die in fit": die, "hang": lambda: time.sleep(600), "raise": fail}
-
-
-def wrong(change):
-    """Return a writer of lists that changes what the right one wrote."""
-
-    def write(answer, asked, lists, k, n_items, right=serving._write_lists):
-        right(answer, asked, lists, k, n_items)
-        with np.load(lists) as made:
-            arrays = dict(made)
-        change(arrays)
-        np.savez(lists, **arrays)
-
-    return write
-
-
-def nan(arrays):
-    arrays["scores"][0, 0] = np.nan
-
-
-def unknown(arrays):
-    arrays["items"][0, 0] = 10_000
-
-
-def twice(arrays):
-    arrays["items"][1, 1] = arrays["items"][1, 0]
-
-
-def rise(arrays):
-    arrays["scores"][1, 1] = 100.0
-
-
-def gap(arrays):
-    arrays["items"][0, 0] = -1
-
-
-def narrow(arrays):
-    arrays["items"] = arrays["items"][:, :1]
-
-
-def seen(arrays):
-    arrays["items"][0, 0] = 0  # the first user has the first item
-
-
-def half(answer, asked, lists, k, n_items, right=serving._write_lists):
-    right(answer, asked, lists, k, n_items)
-    content = Path(lists).read_bytes()
-    Path(lists).write_bytes(content[: len(content) // 2])
-
-
-WRONG = {
-    **{change.__name__: wrong(change) for change in (nan, unknown, twice, rise, gap, narrow, seen)},
-    "half": half,
-}

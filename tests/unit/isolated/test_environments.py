@@ -1,12 +1,12 @@
 """Environments appear whole or not at all; with a tiny package from a local file instead of a library."""
 
-import json
 import os
 import platform
 import sys
 import threading
 import zipfile
 from dataclasses import dataclass
+from importlib import import_module
 
 import pytest
 
@@ -14,9 +14,7 @@ from recgauge.cli.commands import cli
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.isolated import LIBRARIES, Library, environments, library_of
 from recgauge.isolated.environments import (
-    ABOUT,
-    Environment,
-    every_state,
+    PINS,
     find_environment,
     make_environment,
     remove_environment,
@@ -38,25 +36,21 @@ def tiny(pinned="tinyrec==1.0\n", pythons=(HERE, HERE)):
     return Tiny("tinyrec", "TinyRec", ("tinyrec",), pythons, "it says so", "0.1 GB", pinned)
 
 
-def write_wheel(folder, name, version, needs=""):
+def write_wheel(folder, name, version):
     """Write a package of one module as a wheel."""
     info = f"{name}-{version}.dist-info"
-    requires = f"Requires-Dist: {needs}\n" if needs else ""
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{name}.py", "")
-        wheel.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{requires}"
-        )
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{info}/RECORD", "")
 
 
 @pytest.fixture(scope="module")
 def offline(tmp_path_factory):
-    """Let pip find only two packages in a folder; without an index."""
+    """Let pip find only one package in a folder; without an index."""
     folder = tmp_path_factory.mktemp("wheels")
     write_wheel(folder, "tinyrec", "1.0")
-    write_wheel(folder, "extra", "2.0")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PIP_NO_INDEX", "1")
         patch.setenv("PIP_FIND_LINKS", str(folder))
@@ -70,8 +64,8 @@ def libraries(monkeypatch, tmp_path):
     monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path))
 
     def use(library):
-        for module in (environments, sys.modules["recgauge.isolated"]):
-            monkeypatch.setattr(module, "LIBRARIES", {"tinyrec": library})
+        for module in ("recgauge.isolated", "recgauge.cli.commands.env"):
+            monkeypatch.setattr(import_module(module), "LIBRARIES", {"tinyrec": library})
 
     use(tiny())
     return use
@@ -81,7 +75,11 @@ def pretend_fill(library, folder, *_):
     """Do as `fill` does, without venv and pip, which take seconds."""
     (folder / "bin").mkdir()
     (folder / "bin" / "python").symlink_to(sys.executable)
-    return {"python": platform.python_version(), "packages": {"tinyrec": "1.0"}}
+    (folder / "pyvenv.cfg").write_text(f"version = {platform.python_version()}\n")
+    info = folder / "lib" / "python3.11" / "site-packages" / "tinyrec-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tinyrec\nVersion: 1.0\n")
+    (folder / PINS).write_text(library.requirements())
 
 
 @pytest.fixture
@@ -105,7 +103,6 @@ def test_an_environment_has_what_is_pinned_and_says_so(libraries, environment):
     assert environment.versions() == {"tinyrec": "1.0", "python": platform.python_version()}
     assert environment.interpreter.exists()
     assert environment.identity().startswith("tinyrec 1.0, python 3.")
-    assert isinstance(every_state()["tinyrec"], Environment)
 
 
 def test_what_is_there_is_not_made_again_unless_asked(libraries, environment, monkeypatch):
@@ -120,38 +117,27 @@ def test_what_is_there_is_not_made_again_unless_asked(libraries, environment, mo
     assert find_environment("tinyrec") == environment  # the old one stays until the new one is whole
 
 
-def test_other_pins_make_it_outdated_and_missing_files_broken(libraries, environment, monkeypatch):
+def test_one_of_other_pins_or_without_its_python_is_not_used(libraries, environment, monkeypatch):
     libraries(tiny("tinyrec==1.0\nextra==2.0\n"))
-    with pytest.raises(ConfigError, match=r"made from other versions.*recgauge env make tinyrec --again$"):
+    with pytest.raises(ConfigError, match=r"or one of other versions.*recgauge env make tinyrec$"):
         find_environment("tinyrec")
     libraries(tiny())
-    about = environment.folder / ABOUT
-    text = about.read_text()
-    for damaged in ("", "[]", "{", json.dumps({"library": "tinyrec"})):
-        about.write_text(damaged)
-        with pytest.raises(ConfigError, match=r"cannot be used \(its Python or its files are gone\)"):
-            find_environment("tinyrec")
-    about.write_text(text)
     assert find_environment("tinyrec") == environment
+    environment.interpreter.unlink()
+    with pytest.raises(ConfigError, match="there is none in"):
+        find_environment("tinyrec")
 
 
 @pytest.mark.slow
-def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, tmp_path):
-    write_wheel(offline, "needy", "1.0", needs="extra")
+def test_venv_and_pip_make_an_environment_or_leave_nothing(libraries, offline, capfd):
     environment, new = make_environment("tinyrec", NoProgress())
     assert new
     assert environment.packages == {"tinyrec": "1.0"}
     remove_environment("tinyrec", NoProgress())
     libraries(tiny("tinyrec==3.0\n"))
-    with pytest.raises(
-        MissingDataError, match=r"(?s)could not be installed \(exit code 1\); nothing was kept.*3\.0"
-    ):
+    with pytest.raises(MissingDataError, match=r"could not be installed \(exit code 1; see above\); nothing"):
         make_environment("tinyrec", NoProgress())
-    libraries(
-        Tiny("tinyrec", "Needy", ("tinyrec", "needy"), (HERE, HERE), "", "", "tinyrec==1.0\nneedy==1.0\n")
-    )
-    with pytest.raises(MissingDataError, match=r"versions that are not pinned: extra 2\.0"):
-        make_environment("tinyrec", NoProgress())
+    assert "3.0" in capfd.readouterr().err
     assert nothing_is_left()
 
 
@@ -188,16 +174,14 @@ def test_two_at_once_make_one(libraries, monkeypatch, tmp_path):
 
 
 def test_what_is_no_python_is_refused(libraries):
-    with pytest.raises(ConfigError, match="is no Python that runs"):
+    with pytest.raises(ConfigError, match="/bin/ls is no Python that runs"):
         make_environment("tinyrec", NoProgress(), python="/bin/ls")
 
 
 def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
     libraries(tiny(pythons=((3, 5), (3, 6))))
-    with pytest.raises(
-        ConfigError,
-        match=r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*recgauge env make tinyrec --python",
-    ):
+    expected = r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*env make tinyrec --python python3.6"
+    with pytest.raises(ConfigError, match=expected):
         make_environment("tinyrec", NoProgress())
     assert not environments.environments_folder().exists()
 
@@ -208,7 +192,6 @@ def test_an_environment_is_removed_whatever_state_it_is_in(libraries, tmp_path):
     folder = environments.environments_folder() / "tinyrec"
     folder.mkdir(parents=True)
     (folder / "half").write_text("")
-    assert every_state() == {"tinyrec": "broken"}
     assert remove_environment("tinyrec", NoProgress()) == folder
     assert nothing_is_left()
 
@@ -228,5 +211,5 @@ def test_the_command_lists_and_refuses(libraries, environment, capsys):
 def test_every_package_of_a_library_is_pinned_and_nothing_names_an_index(library):
     lines = library.requirements().splitlines()
     assert all("==" in line and "://" not in line and not line.startswith("-") for line in lines)
-    assert set(library.install) <= set(library.pins())
+    assert all(library.pins(name) for name in library.install)
     assert library_of(library.name) is library

@@ -1,6 +1,5 @@
 """What models of environments of their own promise, with a stand-in for the library under this Python."""
 
-import json
 import os
 import signal
 import sys
@@ -18,9 +17,10 @@ from scipy import sparse
 from finished import experiment_of
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError, ScoreError
+from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError
 from recgauge.guards.lists import check_lengths
 from recgauge.isolated import LIBRARIES
+from recgauge.isolated.environments import PINS
 from recgauge.isolated.process import HERE, Program
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
@@ -130,14 +130,6 @@ TROUBLE = {
     "raise": (FitError, r"Pretend 1.0: ValueError: no such luck\. Its last lines \(all: .*no such luck"),
     "die in lists": (FitError, r"ended with exit code 4"),
     "infinite": (FitError, r"infinite scores"),
-    "nan": (ScoreError, r"1 of 7 lists have scores that are no numbers, first that of the user with code 0"),
-    "unknown": (ScoreError, r"1 of 7 lists have items that do not exist"),
-    "twice": (ScoreError, r"1 of 7 lists have an item twice, first that of the user with code 1"),
-    "rise": (ScoreError, r"1 of 7 lists have scores that rise"),
-    "gap": (ScoreError, r"1 of 7 lists have items after an empty place"),
-    "narrow": (ScoreError, r"7 lists of 4 items were asked for, got \(7, 1\)"),
-    "seen": (ScoreError, r"1 of 7 lists have items that are no candidates"),
-    "half": (ScoreError, r"lists cannot be read"),
 }
 
 
@@ -249,13 +241,12 @@ def pretend_environment(cache, **packages):
     folder = cache / "environments" / "recbole"
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "python").symlink_to(sys.executable)
-    about = {
-        "library": "recbole",
-        "python": "3.11.0",
-        "packages": {"recbole": "1.2.1", **packages},
-        "requirements_sha256": LIBRARIES["recbole"].requirements_sha256(),
-    }
-    (folder / "environment.json").write_text(json.dumps(about))
+    (folder / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.0\n")
+    (folder / PINS).write_text(LIBRARIES["recbole"].requirements())
+    for name, version in {"recbole": "1.2.1", "pip": "24.0", "setuptools": "80.9.0", **packages}.items():
+        info = folder / "lib" / "python3.11" / "site-packages" / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 
 
 def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(tmp_path, monkeypatch):

@@ -6,10 +6,9 @@ from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import (
     Environment,
     environments_folder,
-    every_state,
+    look_for,
     make_environment,
     remove_environment,
-    size_of,
 )
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output
@@ -62,13 +61,13 @@ def _make(options: argparse.Namespace) -> None:
 
 def _list() -> None:
     rows = []
-    for name, state in every_state().items():
-        if isinstance(state, Environment):
-            rows.append((name, "yes", in_units(size_of(state.folder)), _versions(state)))
+    for name in LIBRARIES:
+        if environment := look_for(name):
+            files = (path for path in environment.folder.rglob("*") if not path.is_symlink())
+            size = in_units(sum(path.lstat().st_size for path in files))
+            rows.append((name, "yes", size, _versions(environment)))
         else:
-            again = "" if state == "missing" else " --again"
-            here = "no" if state == "missing" else state
-            rows.append((name, here, "", f"recgauge env make {name}{again}"))
+            rows.append((name, "no", "", f"recgauge env make {name}"))
     header = ("library", "here", "size", "versions")
     render_terminal([TableBlock("", header, tuple(rows), words=header)], output())
     output().print(f"\nfolder   {environments_folder()}", soft_wrap=True)

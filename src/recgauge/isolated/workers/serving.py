@@ -12,7 +12,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from shutil import rmtree
 from time import perf_counter
@@ -54,13 +53,6 @@ class Training:
     tell: Callable[[int, int], None]
 
 
-def unknown_settings(model: str, unknown: list[str], known: list[str]) -> SettingsError:
-    """Return an error that names the settings, and those that may have been meant."""
-    close = sorted({one for name in unknown for one in get_close_matches(name, known)})
-    meant = f"; did you mean {', '.join(close)}?" if close else ""
-    return SettingsError(f"settings: {model} has no setting {', '.join(unknown)}{meant}")
-
-
 def invalid_settings(model: str, error: Exception) -> SettingsError:
     """Return an error with what pydantic, or the class itself, says of settings."""
     listed = getattr(error, "errors", None)
@@ -85,16 +77,16 @@ def serve(fit: Fit) -> None:
         answers.flush()
 
     answer: Answer | None = None
-    size = (0, 0)
+    n_items = 0
     for command in _commands():
         try:
             if command["do"] == "fit":
                 job = _read_job(command, say)
-                size = (job.n_users, job.n_items)
+                n_items = job.n_items
                 answer, seconds = fit(job)
             else:
                 start = perf_counter()
-                _write_lists(answer, command["asked"], command["lists"], command["k"], size[1])
+                _write_lists(answer, command["asked"], command["lists"], command["k"], n_items)
                 seconds = perf_counter() - start
             say(done=True, seconds=seconds, peak=_peak())
         except SettingsError as error:
@@ -168,9 +160,7 @@ def _write_lists(answer: Answer | None, asked: str, lists: str, k: int, n_items:
             mask[own] = False
             best = _best(some[held], np.asarray(their[held], np.float64), k)
             items[row, : len(best[0])], scores[row, : len(best[0])] = best
-    part = Path(lists).with_suffix(".part.npz")
-    np.savez(part, items=items, scores=scores)
-    part.replace(lists)
+    np.savez(lists, items=items, scores=scores)
 
 
 def _best(items: Array, scores: Array, k: int) -> tuple[Array, Array]:

@@ -1,12 +1,13 @@
 """Trains a general recommender of RecBole and scores all items with it."""
 
 import sys
+from difflib import get_close_matches
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from .serving import Answer, Array, SettingsError, Training, from_scores, serve, unknown_settings
+from .serving import Answer, Array, SettingsError, Training, from_scores, serve
 
 DATA = "rows"
 _SET_BY_US = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
@@ -77,7 +78,9 @@ def _config(job: Training) -> Any:
     }
     known = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
     if unknown := [name for name in job.settings if name not in known]:
-        raise unknown_settings(f"{job.name} of RecBole", unknown, list(known))
+        close = sorted({each for name in unknown for each in get_close_matches(name, known)})
+        meant = f"; did you mean {', '.join(close)}?" if close else ""
+        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}{meant}")
     return Config(job.name, DATA, config_dict={**ours, **job.settings})
 
 
