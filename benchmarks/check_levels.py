@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from _measure import HERE, save
 
-from recgauge.checks.judge import Estimate, SeriesGroups, judge_users
+from recgauge.checks.judge import Estimate, judge_users
 from recgauge.checks.looks import Look, climbs, holm_level
 from recgauge.checks.rules import Rules
-from recgauge.comparison import UserValues
+from recgauge.comparison import UserGroups, UserValues
 from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, t_above, users_to_show
 from recgauge.comparison.user_sums import UserSums
 
@@ -44,7 +44,9 @@ def judged(values, rules, correction="hochberg"):
     names = tuple(f"m{i}" for i in range(n_metrics))
     table = UserValues(users, ("candidate", "baseline"), names, values, (True,) * n_metrics)
     groups = {
-        "g": SeriesGroups(pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users))
+        "g": UserGroups.of_series(
+            "g", pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users)
+        )
     }
     found = judge_users([table], Rules.of(rules).metrics, groups, ALPHA, correction)
     return [verdict.outcome for verdict in found]

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from recgauge.checks.checking import check as check
     from recgauge.checks.judge import Decision as Decision
     from recgauge.checks.judge import Estimate as Estimate
-    from recgauge.checks.judge import Groups as Groups
-    from recgauge.checks.judge import SeriesGroups as SeriesGroups
     from recgauge.checks.judge import Verdict as Verdict
     from recgauge.checks.judge import decide as decide
     from recgauge.checks.looks import Look as Look

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recgauge.checks.judge import (
-    Groups,
     Outcome,
-    SeriesGroups,
     Verdict,
     difference_of,
     judge_number,
@@ -18,11 +17,11 @@ from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.sides import Side, read_side
 from recgauge.comparison.comparing import check_protocols
-from recgauge.comparison.conditions import label
+from recgauge.comparison.conditions import Condition, label
+from recgauge.comparison.groups import UserGroups, UserTable
 from recgauge.comparison.inputs import RunValues
-from recgauge.comparison.run_segments import BUILT_IN, grouped, user_attribute
+from recgauge.comparison.run_segments import OF_USERS, groups_by
 from recgauge.comparison.runs import told_differences
-from recgauge.comparison.user_groups import UserTable
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from recgauge.checks.sides import Source
 
 Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
-_OF_USERS = tuple(by for by in BUILT_IN if by != "items")
 _FEW = 30
 
 
@@ -154,7 +152,8 @@ def check(
         read_side(source, role, keys=settings.keys)
         for source, role in ((candidate, "candidate"), (baseline, "baseline"))
     ]
-    return judge(sides[0], sides[1], settings, users=users, looks=looks, load=load, packages=packages)
+    table = None if users is None else UserTable.of_frame(users)
+    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
 
 
 def judge(
@@ -162,7 +161,7 @@ def judge(
     baseline: Side,
     rules: Rules,
     *,
-    users: "pd.DataFrame | UserTable | None" = None,
+    users: UserTable | None = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
     packages: Sequence[str] = (),
@@ -267,37 +266,20 @@ def _check_known(rule: MetricRule, sides: Sequence[Side]) -> None:
 
 
 def _groups(
-    side: Side,
-    rules: Rules,
-    users: "pd.DataFrame | UserTable | None",
-    load: Load | None,
-    packages: Sequence[str],
-) -> dict[str, Groups]:
+    side: Side, rules: Rules, users: UserTable | None, load: Load | None, packages: Sequence[str]
+) -> dict[str, UserGroups]:
     """Return the group of each user by attribute, from a table of users, else from the run's data."""
-    columns = [] if users is None else [str(name) for name in users.columns]
-    data: tuple[Dataset, Split] | None = None
-    found: dict[str, Groups] = {}
-    for by in rules.attributes:
-        if isinstance(users, UserTable) and by in columns:
-            found[by] = users.groups(by, rules.groups)
-            continue
-        if users is not None and not isinstance(users, UserTable) and by in columns:
-            found[by] = SeriesGroups(grouped(users[by], rules.groups))
-            continue
-        if by not in _OF_USERS:
-            hint = did_you_mean(by, [*_OF_USERS, *columns])
-            raise ConfigError(
-                f"segments: there is no {by}. {hint}There are {listed([*_OF_USERS, *columns])}"
-                f"{'' if columns else '; a column of your own needs a table of users'}."
-            )
+
+    @cache
+    def data() -> tuple[Condition, Dataset, Split]:
         if side.condition is None or load is None:
             raise ConfigError(
-                f"segments.{by}: needs the data of a finished run, and {side.name} is none. Give a table of "
-                "users with a column of that name."
+                f"segments: {listed(OF_USERS)} need the data of a finished run, and {side.name} is none. "
+                "Give a table of users with such a column."
             )
-        data = data or load(side.condition.first, packages)
-        found[by] = SeriesGroups(grouped(user_attribute(by, side.condition, None, *data), rules.groups))
-    return found
+        return side.condition, *load(side.condition.first, packages)
+
+    return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
 
 def _judge_total(rule: MetricRule, sides: Sequence[Side]) -> Verdict:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from recgauge.checks.rules import FamilyCorrection, MetricRule
 from recgauge.comparison.conditions import label
-from recgauge.comparison.segments import group_codes
+from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
     detectable_difference,
     hochberg,
@@ -21,13 +21,9 @@ from recgauge.comparison.tests_of_pairs import (
 )
 from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
-from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
-from recgauge.utils.checks import DoubleArray, IntArray, shown
+from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import exact_sum, to_float
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _Place: TypeAlias = tuple[int, int]  # of a rule, and the code of its group
 Outcome = Literal["shown", "worse", "undecided"]
@@ -193,21 +189,10 @@ class _Axis(NamedTuple):
         return (self.at(low), self.at(high)) if self.sign > 0 else (self.at(high), self.at(low))
 
 
-class Groups(Protocol):
-    """The groups of users by an attribute."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What they are called, in their order."""
-
-    def codes(self, users: IdArray) -> IntArray:
-        """Return the code of each user's group, -1 without one."""
-
-
 def judge_users(
     parts: Iterable[UserValues],
     rules: Sequence[MetricRule],
-    groups: "Mapping[str, Groups]",
+    groups: Mapping[str, UserGroups],
     alpha: float,
     correction: FamilyCorrection = "hochberg",
 ) -> list[Verdict]:
@@ -263,7 +248,7 @@ def judge_users(
 
 
 def _contrasts(
-    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: "Mapping[str, Groups]"
+    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
 ) -> Iterator[tuple[_Place, DoubleArray, DoubleArray, DoubleArray]]:
     """Yield by rule and group what some users add to its contrast, and their values in the two runs."""
     for part in parts:
@@ -380,7 +365,7 @@ def _check_same_users(parts: Iterable[UserValues]) -> None:
 def _check_groups(
     found: "Mapping[_Place, tuple[UserSums, UserSums, UserSums]]",
     rules: Sequence[MetricRule],
-    groups: "Mapping[str, Groups]",
+    groups: Mapping[str, UserGroups],
     part: UserValues,
 ) -> None:
     """Refuse an attribute by which nobody has a group, and a group in which nobody has a value."""
@@ -395,24 +380,3 @@ def _check_groups(
             rule = rules[number]
             name = groups[rule.by].names[code] if rule.by else "all"
             raise ConfigError(f"{rule.place}: no user of {rule.by} {name} has a value.")
-
-
-class SeriesGroups:
-    """Groups from a series by user id; ids are compared as text where kinds differ."""
-
-    def __init__(self, series: "pd.Series") -> None:
-        self.series = series
-        self.names, self._codes = group_codes(series)
-
-    def __str__(self) -> str:
-        return listed(self.series.index[:3]) if len(self.series) else "nobody"
-
-    def codes(self, users: IdArray) -> IntArray:
-        """Return the code of each user's group, -1 without one."""
-        import pandas as pd
-
-        index = self.series.index
-        if index.dtype.kind != users.dtype.kind:
-            index, users = index.map(str), users.astype(str)
-        places = index.get_indexer(pd.Index(users))
-        return np.append(self._codes, -1)[places].astype(np.int32)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare_values as compare_values
     from recgauge.comparison.conditions import Condition as Condition
     from recgauge.comparison.conditions import ConditionLists as ConditionLists
+    from recgauge.comparison.groups import UserGroups as UserGroups
+    from recgauge.comparison.groups import UserTable as UserTable
     from recgauge.comparison.groups import activity as activity
     from recgauge.comparison.groups import cut_groups as cut_groups
     from recgauge.comparison.groups import days_in_data as days_in_data
@@ -59,8 +61,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability import compare_orders as compare_orders
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.stored_values import StoredValues as StoredValues
-    from recgauge.comparison.user_groups import UserGroups as UserGroups
-    from recgauge.comparison.user_groups import UserTable as UserTable
     from recgauge.comparison.user_sums import UserSums as UserSums
     from recgauge.comparison.user_values import UserValues as UserValues
 else:

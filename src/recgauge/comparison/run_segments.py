@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.conditions import Condition, label, only_condition, reference_key, split_key
+from recgauge.comparison.conditions import Condition, only_condition, reference_key, split_key
 from recgauge.comparison.groups import (
+    UserGroups,
+    UserTable,
     activity,
     cut_groups,
     days_in_data,
@@ -14,24 +16,24 @@ from recgauge.comparison.groups import (
     item_counts,
     taste,
 )
+from recgauge.comparison.inputs import run_values
 from recgauge.comparison.runs import agreeing
-from recgauge.comparison.segments import Segments, compare_item_groups, compare_segments
+from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
+from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, RecgaugeError, SchemaError, did_you_mean, listed
-from recgauge.files.limits import Limits
-from recgauge.files.opening import TableFile
+from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.checks import check_int
-from recgauge.utils.files import refuse_irregular
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from recgauge.runs.record import RunRecord
 
-BUILT_IN = ("activity", "item_popularity", "age", "genre", "items")
+OF_USERS = ("activity", "item_popularity", "age", "genre")
+BUILT_IN = (*OF_USERS, "items")
 _DECILES = 10
 
 
@@ -131,10 +133,10 @@ def segment_runs(
     """
     runs, notes = _largest_group(runs) if choose else (runs, [])
     alike = only_condition([RunFolder(run.record, run.folder) for run in runs if run.record is not None])
-    own = own_table(options.users)
+    table = None if options.users is None else UserTable.of(str(options.users))
     dataset, split = load(alike.first, options.packages)
     key = reference_key(alike, options.metric)
-    found = tuple(segments_by(by, alike, key, options, own, dataset, split) for by in options.by)
+    found = tuple(segments_by(by, alike, key, options, table, dataset, split) for by in options.by)
     return RunSegments(found, alike, key, dataset, split, tuple(notes))
 
 
@@ -163,56 +165,55 @@ def segments_by(
     runs: Condition,
     key: str,
     options: SegmentOptions,
-    own: "pd.DataFrame | None",
+    table: UserTable | None,
     dataset: Dataset,
     split: Split,
 ) -> Segments:
     """Return the runs compared inside the groups of one attribute."""
     if by == "items":
         return _by_items(runs, key, options, split)
-    values = runs.values(key)
-    values.index = values.index.map(str)
-    groups = grouped(user_attribute(by, runs, own, dataset, split), options.groups)
-    groups.index = groups.index.map(str)
+    groups = groups_by(by, options.groups, table, lambda: (runs, dataset, split), "--by", BUILT_IN)
     entry = runs.first.record.result(key)
-    return compare_segments(
-        values,
-        groups,
-        by=by,
-        metric=label(key),
-        baseline=options.baseline,
-        higher_is_better=entry is None or entry.higher_is_better,
-        confidence=options.confidence,
-    )
+    values = {model: run_values(run, [key]) for model, run in runs.runs.items()}
+    part = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
+    return segments_of([part], groups, baseline=options.baseline, confidence=options.confidence)[0]
 
 
-def user_attribute(
-    by: str, runs: Condition, own: "pd.DataFrame | None", dataset: Dataset, split: Split
-) -> "pd.Series":
+def groups_by(
+    by: str,
+    n_groups: int,
+    table: UserTable | None,
+    data: Callable[[], tuple[Condition, Dataset, Split]],
+    place: str,
+    known: Sequence[str] = OF_USERS,
+) -> UserGroups:
+    """Return the groups of users by a column of a table, else by what the data of runs say.
+
+    `place` is where the attribute was named, and `known` are those that may be, for messages.
+    """
+    if table is not None and by in table.columns:
+        return table.groups(by, n_groups)
+    if by not in OF_USERS:
+        names = [*known, *(() if table is None else table.columns)]
+        own = " A column of your own table needs --users TABLE." if table is None else ""
+        raise ConfigError(
+            f"{place}: there is no {by}. {did_you_mean(by, names)}There are {listed(names)}.{own}"
+        )
+    values = _attribute(by, *data()).rename(by)
+    return UserTable.of_frame(values.to_frame()).groups(by, n_groups)
+
+
+def _attribute(by: str, runs: Condition, dataset: Dataset, split: Split) -> "pd.Series":
     """Return a number or a word for every user, by user id."""
-    if own is not None and by in own:
-        return own[by]
     if by == "activity":
         return activity(split.history)
     if by == "age":
         return days_in_data(split.history).round()
     if by == "item_popularity":
         return held_popularity(split.train, _relevant_rows(runs))
-    if by == "genre":
-        if dataset.item_features is None:
-            raise ConfigError(f"--by genre: {dataset.name} has no genres or other features of items.")
-        return taste(split.history, dataset.item_features)
-    columns = [] if own is None else [str(name) for name in own.columns]
-    hint = did_you_mean(by, [*BUILT_IN, *columns])
-    own_hint = "" if own is not None else " A column of your own table needs --users TABLE."
-    raise ConfigError(f"--by: there is no {by}. {hint}There are {listed([*BUILT_IN, *columns])}.{own_hint}")
-
-
-def grouped(values: "pd.Series", n_groups: int) -> "pd.Series":
-    """Return the group of each user: numbers cut where there are many different ones, words as they are."""
-    if values.dtype.kind in "iuf" and values.nunique() > n_groups:
-        return cut_groups(values, n_groups)
-    return values.dropna()
+    if dataset.item_features is None:
+        raise ConfigError(f"--by genre: {dataset.name} has no genres or other features of items.")
+    return taste(split.history, dataset.item_features)
 
 
 def _relevant_rows(runs: Condition) -> "pd.DataFrame":
@@ -240,37 +241,3 @@ def _by_items(runs: Condition, key: str, options: SegmentOptions, split: Split) 
     return compare_item_groups(
         hits, groups, by="items", metric=metric, baseline=options.baseline, confidence=options.confidence
     )
-
-
-def _rows_of(path: Path) -> "pd.DataFrame":
-    """Read a table of the user's within the limits of other files."""
-    import pandas as pd
-
-    refuse_irregular(path, "--users")
-    if path.suffix == ".parquet":
-        return pd.read_parquet(path)
-    file = TableFile(path, limits=Limits(adjustable=False))
-    file.size()
-    with file.open() as stream:
-        first = stream.readline()
-    file.limits.check_columns(max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
-    with file.open() as stream:
-        return pd.read_csv(stream, sep=None, engine="python")
-
-
-def own_table(path: Path | None) -> "pd.DataFrame | None":
-    """Read a user's own table of users, by user id; None where there is none."""
-    if path is None:
-        return None
-    try:
-        rows = _rows_of(path)
-    except RecgaugeError:  # some are OSErrors and ValueErrors, too
-        raise
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"--users: {path} cannot be read as a table: {error}.") from error
-    column = next((name for name in ("user_id", "user") if name in rows), None)
-    if column is None:
-        raise SchemaError(f"--users: {path} needs a column user_id; it has {listed(rows.columns)}.")
-    if len(twice := rows[column][rows[column].duplicated()]):
-        raise SchemaError(f"--users: {path} has user {twice.iloc[0]} in several rows; keep one.")
-    return rows.set_index(column)

@@ -1,6 +1,6 @@
 """Who gains and who loses: runs compared inside groups of users, or of items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from recgauge.comparison.groups import UserGroups
+from recgauge.comparison.inputs import RunValues
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import equal_means, holm, student_quantile
 from recgauge.comparison.user_sums import UserSums
+from recgauge.comparison.user_values import UserValues
+from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.utils.checks import DoubleArray, IntArray, check_real
 
@@ -214,18 +218,54 @@ def compare_segments(
     """
     import pandas as pd
 
-    frame = pd.DataFrame(dict(values.items())).dropna()
-    names, codes = group_codes(pd.Series(groups).reindex(frame.index))
-    if len(frame) == 0 or not names:
-        grouped = listed(pd.Series(groups).index[:3])
-        raise SchemaError(
-            f"{by}: no user has both a value in every run and a group. Users look like "
-            f"{listed(frame.index[:3]) or 'nobody'}, those with a group like {grouped or 'nobody'}."
+    frame = pd.DataFrame(dict(values.items()))
+    users = as_ids("users", frame.index)
+    runs = {str(run): RunValues(users, {metric: frame[run].to_numpy(np.float64)}) for run in frame}
+    part = UserValues.paired(runs, {metric: higher_is_better})
+    of_users = UserGroups.of_series(by, pd.Series(groups))
+    (found,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
+    return replace(found, metric=metric)
+
+
+def segments_of(
+    parts: Iterable[UserValues],
+    groups: UserGroups,
+    *,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+) -> list[Segments]:
+    """Compare runs inside the groups of a column, part by part: by each metric as `compare_segments` does.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such baseline.
+    SchemaError
+        If nobody has both a value and a group.
+    """
+    found: dict[str, tuple[GroupSums, bool]] = {}
+    users: IdArray = np.empty(0, np.int64)
+    for part in parts:
+        users = part.users if len(part.users) else users
+        codes = groups.codes(part.users)
+        place = {metric: which for which, metric in enumerate(part.metrics)}
+        for metric, which in place.items():
+            if metric not in found:
+                sums = GroupSums(part.runs, groups.names, base_of(baseline, part.runs))
+                found[metric] = sums, part.higher_is_better[which]
+            known = np.isfinite(part.values[which]).all(axis=0)
+            found[metric][0].add(np.ascontiguousarray(part.values[which][:, known]), codes[known])
+    results = []
+    for metric, (sums, higher) in found.items():
+        if not sums.n_grouped:
+            raise SchemaError(
+                f"{groups.by}: no user has both a value in every run and a group. Users look like "
+                f"{listed(users[:3]) or 'nobody'}, those with a group like {groups}."
+            )
+        results.append(
+            sums.compared(Segments(groups.by, metric.replace("_at_", "@"), (), (), {}, confidence, higher))
         )
-    segments = Segments(by, metric, (), (), {}, confidence, higher_is_better)
-    sums = GroupSums(tuple(frame.columns), names, base_of(baseline, tuple(frame.columns)))
-    sums.add(np.ascontiguousarray(frame.to_numpy(np.float64).T), codes)
-    return sums.compared(segments)
+    return results
 
 
 class GroupSums:
@@ -344,7 +384,8 @@ def compare_item_groups(
     runs = tuple(str(name) for name in hits.columns if name not in ("user", "item"))
     if missing or not runs:
         raise SchemaError(f"hits: needs columns user, item and one per run, got {listed(hits.columns)}.")
-    names, codes = group_codes(pd.Series(groups).reindex(hits["item"]))
+    of_rows = pd.Series(groups).reindex(hits["item"]).astype("category").cat.remove_unused_categories()
+    names, codes = tuple(map(str, of_rows.cat.categories)), of_rows.cat.codes.to_numpy()
     if not names:
         raise SchemaError(f"{by}: none of the items of the test rows has a group.")
     users, rows = np.unique(hits["user"].to_numpy(), return_inverse=True)
@@ -457,13 +498,3 @@ def _interval(mean: float, error: float, n: int, confidence: float) -> tuple[flo
         half = student_quantile((1 + confidence) / 2, n - 1) * error
         return mean - half, mean + half, float(2 * stdtr(n - 1, -abs(mean) / error))
     return float("nan"), float("nan"), constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0
-
-
-def group_codes(groups: "pd.Series") -> tuple[tuple[str, ...], IntArray]:
-    """Return the names of the groups that occur, in their order, and the code of each row, -1 without one."""
-    import pandas as pd
-
-    if not isinstance(groups.dtype, pd.CategoricalDtype):
-        groups = groups.astype("category")
-    used = groups.cat.remove_unused_categories()
-    return tuple(map(str, used.cat.categories)), used.cat.codes.to_numpy().astype(np.int32)

@@ -12,9 +12,8 @@ from recgauge.checks.sides import Side, read_side, stored_side
 from recgauge.cli.commands.options import add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.conditions import label
-from recgauge.comparison.run_segments import own_table
+from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_groups import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
 from recgauge.report.console import output, shown_path
@@ -94,7 +93,7 @@ def carry_out(options: Namespace) -> int:
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
         store = _Store.of(options, candidate)
-        users: Any = own_table(options.users) if candidate.stored is None else _user_table(options)
+        users = None if options.users is None else UserTable.of(str(options.users))
         before = store.looks(baseline.test_sha256)
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
@@ -156,10 +155,6 @@ def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
     if all(map(holds_values, sources.values())):
         return [stored_side(source, f"--{role}", rules.keys) for role, source in sources.items()]
     return [_side(source, role, rules, options) for role, source in sources.items()]
-
-
-def _user_table(options: Namespace) -> UserTable | None:
-    return None if options.users is None else UserTable.of(str(options.users))
 
 
 def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:

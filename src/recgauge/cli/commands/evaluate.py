@@ -33,9 +33,9 @@ from recgauge.utils.output_files import check_formats, write_files
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from recgauge.comparison.groups import UserGroups
     from recgauge.comparison.segments import Segments
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.comparison.user_groups import UserGroups
     from recgauge.comparison.user_values import UserValues
     from recgauge.conventions import Convention
     from recgauge.evaluation.recorded_runs import Suite
@@ -335,7 +335,7 @@ def _one_part(results: Mapping[str, Evaluation], usable: Sequence[str]) -> "User
 def _groups(options: argparse.Namespace) -> "list[UserGroups]":
     """Return the groups of users that are asked for."""
     from recgauge.cli.commands.options import named
-    from recgauge.comparison.user_groups import UserTable
+    from recgauge.comparison.groups import UserTable
 
     columns = named(options.by)
     if bool(columns) != (options.users is not None):
@@ -354,7 +354,7 @@ def _segments(
     """Compare the runs inside groups by all metrics, and print the first as `recgauge segments` does."""
     if not groups:
         return []
-    from recgauge.comparison.user_groups import segments_of
+    from recgauge.comparison.segments import segments_of
     from recgauge.report.console import output
     from recgauge.report.segment_tables import segment_blocks
     from recgauge.report.terminal import render_terminal

@@ -10,11 +10,11 @@ import pandas as pd
 
 from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values
 from recgauge.cli.commands.run_data import data_of
+from recgauge.comparison.groups import UserTable
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.runs import told_differences
-from recgauge.comparison.segments import Segments
+from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_groups import UserTable, segments_of
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines
 from recgauge.report.console import output
