@@ -18,8 +18,7 @@ from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError
 from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.hashed import hash_ids
-from recgauge.utils.randomness import GOLDEN, Words, mix, stream
+from recgauge.utils.randomness import GOLDEN, Words, hash_ids, mix, stream
 
 USUAL = Procedure(correction="holm", interval="normal")
 """What needs no resamples: of so many users the mean is as good as normal."""

@@ -8,7 +8,6 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
-from recgauge.utils.html import html_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +40,6 @@ class Relevant:
     def __repr__(self) -> str:
         """Return the counts, in one line."""
         return f"Relevant({len(self.users):,} users, {len(self.items):,} relevant items)"
-
-    def _repr_html_(self) -> str:
-        """Return the counts."""
-        counts = [len(self.users), len(self.items), self.n_without]
-        header = ["users", "relevant items", "further users without one"]
-        return html_table([[f"{count:,}" for count in counts]], header)
 
     @classmethod
     def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":

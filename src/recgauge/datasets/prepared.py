@@ -23,10 +23,10 @@ import numpy.typing as npt
 from recgauge._version import __version__
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Interactions
-from recgauge.data.packing import Arrays, pack, unpack
 from recgauge.errors import IntegrityError
 from recgauge.files.stored import StoredFile
 from recgauge.utils.files import cache_folder, digest_of, exclusive
+from recgauge.utils.plain import Arrays, pack, unpack
 from recgauge.utils.progress import Progress
 
 WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as they are mapped

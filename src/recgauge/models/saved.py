@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
-from recgauge.data.packing import Arrays, pack, unpack
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ModelError, RecgaugeError, said
@@ -24,6 +23,7 @@ from recgauge.models.rating_predictor import KnownRatings
 from recgauge.models.recommend import recommend, source_of
 from recgauge.utils.checks import shown
 from recgauge.utils.files import refuse_irregular
+from recgauge.utils.plain import Arrays, pack, unpack
 
 FORMAT = 1
 ABOUT, ARRAYS = "model.json", "arrays.npz"

@@ -30,8 +30,8 @@ from recgauge.sweeps.compared import NAME, REPORT, compared_jobs
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice
+from recgauge.utils.files import write_files
 from recgauge.utils.messages import print_note
-from recgauge.utils.output_files import write_files
 from recgauge.utils.secrets import without_secrets
 
 FORMAT = 1

@@ -18,7 +18,7 @@ from recgauge.report.comparison_tables import Costs, comparison_blocks, latex
 from recgauge.report.markdown import render_markdown
 from recgauge.report.run_tables import MARK
 from recgauge.report.sweep_tables import sweep_mark_lines
-from recgauge.utils.output_files import text_writer, write_files
+from recgauge.utils.files import text_writer, write_files
 
 FORMATS = (".md", ".tex", ".csv", ".json")
 

@@ -29,7 +29,7 @@ from recgauge.report.page import pictures, report_page
 from recgauge.report.page.data import DatasetPart, PopularityShares, ReportData
 from recgauge.report.stories import stories
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
-from recgauge.utils.output_files import text_writer, write_files
+from recgauge.utils.files import text_writer, write_files
 
 CARD = "data_card.json"
 WANTED = (LISTS, TEST, PREDICTIONS, CARD)

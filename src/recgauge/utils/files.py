@@ -1,4 +1,4 @@
-"""Paths that users write, what is there, the user's own folders, digests and locks of files."""
+"""Paths that users write, what is there, files written whole, the user's own folders, digests and locks."""
 
 import errno
 import hashlib
@@ -6,12 +6,12 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from recgauge.errors import MissingDataError, printable
+from recgauge.errors import ConfigError, MissingDataError, listed, printable
 
 _KINDS = (
     (stat.S_ISDIR, "folder"),
@@ -87,6 +87,29 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             hidden.unlink(missing_ok=True)
+
+
+def check_formats(files: Sequence[Path], formats: Sequence[str]) -> None:
+    """Refuse files whose ending does not say what they are to hold."""
+    if wrong := [str(file) for file in files if file.suffix not in formats]:
+        raise ConfigError(f"--out: {listed(wrong)} must end in one of {', '.join(formats)}.")
+
+
+def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> list[Path]:
+    """Write each file by its function, whole or not at all, and return them."""
+    for file, write in writers.items():
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with written_whole(file) as hidden:
+                write(hidden)
+        except OSError as error:
+            raise ConfigError(f"--out: {file} cannot be written: {error.strerror or error}.") from error
+    return list(writers)
+
+
+def text_writer(text: str) -> Callable[[Path], object]:
+    """Return what writes a text as UTF-8."""
+    return lambda path: path.write_text(text, encoding="utf-8")
 
 
 def user_cache() -> Path | None:

@@ -13,16 +13,13 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> int | None:
-    """Return the bytes that this process can still take, None if the system does not say.
-
-    The least of what the system calls available, and what is left of the limits of container and process.
-    """
+    """Return the bytes that the machine and the container still have, None if the system does not say."""
     try:
         available = psutil.virtual_memory().available
     except OSError:  # a sandbox without /proc
         return None
-    limits = (_left_in_container(), _left_to_process())
-    return min([available, *(left for left in limits if left is not None)])
+    left = _left_in_container()
+    return available if left is None else min(available, left)
 
 
 def watch_peak() -> Callable[[], int | None]:
@@ -70,16 +67,6 @@ def in_units(n_bytes: float) -> str:
     if n_bytes >= 1e9:
         return f"{n_bytes / 1e9:.1f} GB"
     return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes:,.0f} bytes"
-
-
-def _left_to_process() -> int | None:
-    """Return what ``ulimit -v`` leaves, None without one."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return None
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else max(0, limit - psutil.Process().memory_info().vms)
 
 
 def _left_in_container() -> int | None:

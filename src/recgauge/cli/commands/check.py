@@ -23,8 +23,8 @@ from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder
 from recgauge.tracking import Registered, RunStore, find_runs, looks_in, promote, record_check, registered_run
 from recgauge.tracking.checked import FOLDER, OUTCOME_TAG
+from recgauge.utils.files import check_formats, text_writer, write_files
 from recgauge.utils.messages import print_error
-from recgauge.utils.output_files import check_formats, text_writer, write_files
 
 if TYPE_CHECKING:
     from recgauge.checks.checking import CheckResult

@@ -16,7 +16,7 @@ from recgauge.report.compared_runs import FORMATS, marks_of, write_comparison
 from recgauge.report.comparison_tables import comparison_blocks
 from recgauge.report.console import output
 from recgauge.report.terminal import render_terminal
-from recgauge.utils.output_files import check_formats
+from recgauge.utils.files import check_formats
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -27,8 +27,7 @@ from recgauge.recorded import (
 )
 from recgauge.recorded.reading import wanted
 from recgauge.utils.checks import check_int
-from recgauge.utils.files import user_path
-from recgauge.utils.output_files import check_formats, write_files
+from recgauge.utils.files import check_formats, user_path, write_files
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,9 +20,8 @@ from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
 from recgauge.tracking import run_folder
 from recgauge.utils.checks import check_int
-from recgauge.utils.files import refuse_irregular
+from recgauge.utils.files import check_formats, refuse_irregular, write_files
 from recgauge.utils.messages import print_note
-from recgauge.utils.output_files import check_formats, write_files
 
 Rows = dict[str, npt.NDArray[Any]]
 FORMATS = (".csv", ".parquet", ".json")

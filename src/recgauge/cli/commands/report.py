@@ -9,7 +9,7 @@ from recgauge.cli.commands.options import add_allowed, add_sources
 from recgauge.cli.commands.run_data import data_again
 from recgauge.report.console import output
 from recgauge.report.gathering import WANTED, Effort, report_data, write_figures, write_page
-from recgauge.utils.output_files import check_formats
+from recgauge.utils.files import check_formats
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -23,7 +23,7 @@ from recgauge.report.segment_tables import segment_blocks
 from recgauge.report.stories import stories, story_markdown
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST
-from recgauge.utils.output_files import check_formats, text_writer, write_files
+from recgauge.utils.files import check_formats, text_writer, write_files
 
 FORMATS = (".md", ".csv", ".json")
 

@@ -13,7 +13,7 @@ from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST, RunFolder
-from recgauge.utils.output_files import check_formats, write_files
+from recgauge.utils.files import check_formats, write_files
 
 FORMATS = (".md", ".csv", ".json", ".png")
 

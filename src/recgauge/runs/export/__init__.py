@@ -26,7 +26,7 @@ from recgauge.runs.export.formats import (
 )
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
-from recgauge.utils.output_files import text_writer, write_files
+from recgauge.utils.files import text_writer, write_files
 
 ABOUT = "about.md"
 _OWN_ORDER = ("id_descending", "average", "expected")

@@ -15,7 +15,7 @@ from pyarrow import csv
 
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import shown
-from recgauge.utils.output_files import text_writer
+from recgauge.utils.files import text_writer
 
 Form = Literal["trec", "csv", "parquet", "recbole", "user-lines", "train-test"]
 FORMS: tuple[Form, ...] = get_args(Form)
