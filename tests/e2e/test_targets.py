@@ -4,7 +4,6 @@ What a ``_target_`` may name is tested in unit/cli/test_targets.py, here where s
 says which message it ends with, so that it fails if its own check is gone, not only if all are.
 """
 
-import json
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,7 @@
 """May a candidate replace a baseline: the public functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from recgauge.checks.judge import (
     Outcome,
     Verdict,
-    difference_of,
     judge_number,
     judge_users,
 )
-from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
+from recgauge.checks.looks import Look, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.sides import Side, read_side
 from recgauge.comparison.comparing import check_protocols
@@ -47,7 +46,7 @@ class CheckResult:
         Names.
     rules : Rules
     verdicts : tuple of Verdict
-        In the order of the rules, then of the groups; none if `look` was not released.
+        In the order of the rules, then of the groups.
     level : float
         What bounds the chance of a false *shown*, and that of a false *worse*: alpha, or less after other
         candidates.
@@ -71,7 +70,7 @@ class CheckResult:
     @property
     def outcome(self) -> Outcome:
         """``worse`` if any rule is, else ``undecided`` if any is, else ``shown``."""
-        return _outcome(self.verdicts) if self.look.released else "undecided"
+        return _outcome(self.verdicts)
 
     @property
     def passed(self) -> bool:
@@ -175,22 +174,26 @@ def judge(
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
     of_users = [rule for rule in rules.metrics if all(rule.metric in one.of_users for one in sides)]
-    measured = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
-    measured += [_judge_cost(cost, sides) for cost in rules.cost]
-    if not of_users:
-        look = replace(_look(measured, *place), number=number)
-        return CheckResult(*names, rules, _in_order(measured, rules), rules.alpha, look, before)
-    parts, notes = _parts(sides, names, runs, [rule.metric for rule in of_users])
-    if rules.looks == "ladder" and not _climbs(parts, of_users[0].metric, before or ()):
-        look = Look(*place, 1.0, "undecided", released=False, number=number)
-        return CheckResult(*names, rules, (), rules.alpha, look, before, notes)
-    level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
-    groups = _groups(candidate, rules, users, load, packages)
-    tested = judge_users(parts, of_users, groups, level, rules.correction)
-    look = replace(_look([*measured, *tested], *place), number=number)
-    verdicts = _in_order([*tested, *measured], rules)
-    same = ("The candidate is the baseline itself.",) * (candidate.sha256 == baseline.sha256)
-    return CheckResult(*names, rules, verdicts, level, look, before, (*same, *notes, *_notes(tested)))
+    verdicts = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
+    verdicts += [_judge_cost(cost, sides) for cost in rules.cost]
+    level, notes = rules.alpha, ["The candidate is the baseline itself."] * (place[0] == baseline.sha256)
+    if of_users:
+        level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
+        parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users])
+        groups = _groups(candidate, rules, users, load, packages)
+        tested = judge_users(parts, of_users, groups, level, rules.correction)
+        if (few := min(verdict.n_users for verdict in tested)) < _FEW:
+            rough = f"below {_FEW} the level is rough where values are skewed."
+            more = (*more, f"{few} users stand behind a verdict: {rough}")
+        notes += more
+        verdicts += tested
+    places = [*(rule.place for rule in rules.metrics), *(cost.place for cost in rules.cost)]
+    verdicts.sort(key=lambda verdict: places.index(verdict.rule))  # those of groups stay in their order
+    # of later checks on the same rows: the p-value of a pass is the largest of its rules
+    broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
+    p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in verdicts), default=0.0)
+    look = Look(*place, p, _outcome(verdicts), number)
+    return CheckResult(*names, rules, tuple(verdicts), level, look, before, tuple(notes))
 
 
 def _parts(
@@ -206,36 +209,9 @@ def _parts(
     return values, ()
 
 
-def _in_order(verdicts: Iterable[Verdict], rules: Rules) -> tuple[Verdict, ...]:
-    """Return verdicts in the order of the rules; those of groups stay in theirs."""
-    places = [*(rule.place for rule in rules.metrics), *(cost.place for cost in rules.cost)]
-    return tuple(sorted(verdicts, key=lambda verdict: places.index(verdict.rule)))
-
-
-def _look(verdicts: Sequence[Verdict], candidate: str, test_sha256: str) -> Look:
-    """Return what later checks on the same rows count: the p-value of a pass is the largest of its rules."""
-    outcome = _outcome(verdicts)
-    broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
-    tested = [verdict for verdict in verdicts if verdict.tested]
-    p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in tested), default=0.0)
-    first = next((verdict for verdict in tested if not verdict.segment), None)
-    named = ("", 0.0) if first is None or first.candidate is None else (first.metric, first.candidate)
-    return Look(candidate, test_sha256, p, outcome, *named)
-
-
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     outcomes = {verdict.outcome for verdict in verdicts}
     return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
-
-
-def _climbs(parts: Iterable[UserValues], metric: str, before: Sequence[Look]) -> bool:
-    """Whether the Ladder lets the verdicts of a candidate be read."""
-    first = next(iter(parts))
-    higher = first.higher_is_better[first.metrics.index(metric)]
-    candidate, baseline, difference = difference_of(parts, metric)
-    let_out = [look.value for look in before if look.released and look.metric == metric]
-    best = (max if higher else min)([baseline, *let_out])
-    return climbs(candidate, difference.stderr, best, higher=higher)
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:
@@ -299,10 +275,3 @@ def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
     return Verdict(
         rule.place, str(rule), rule.what, "", outcome, taken[0], taken[1], known[0], None, None, bound, False
     )
-
-
-def _notes(verdicts: Sequence[Verdict]) -> list[str]:
-    few = min((verdict.n_users for verdict in verdicts), default=_FEW)
-    return [
-        f"{few} users stand behind a verdict: below {_FEW} the level is rough where values are skewed."
-    ] * (few < _FEW)

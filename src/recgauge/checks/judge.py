@@ -176,19 +176,6 @@ def _decision(
     return Decision(outcome, low, high, p_shown, p_worse, users)
 
 
-class _Axis(NamedTuple):
-    """Where an estimate lies on the axis that people read: ``sign * mean + bound``."""
-
-    sign: float
-    bound: float
-
-    def at(self, mean: float | None) -> float | None:
-        return None if mean is None else self.sign * mean + self.bound
-
-    def ends(self, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-        return (self.at(low), self.at(high)) if self.sign > 0 else (self.at(high), self.at(low))
-
-
 def judge_users(
     parts: Iterable[UserValues],
     rules: Sequence[MetricRule],
@@ -224,7 +211,8 @@ def judge_users(
     verdicts = []
     for place, estimate, decision in zip(order, estimates, decide(estimates, alpha, correction), strict=True):
         rule, (_, candidate_sums, baseline_sums) = rules[place[0]], found[place]
-        axis = _axis(rule, baseline_sums, higher=directions[place[0]])
+        sign, bound = _axis(rule, baseline_sums, higher=directions[place[0]])
+        low, high = (None if end is None else sign * end + bound for end in decision[1:3])
         verdicts.append(
             Verdict(
                 rule.place,
@@ -234,10 +222,10 @@ def judge_users(
                 decision.outcome,
                 candidate_sums.mean,
                 baseline_sums.mean,
-                float(axis.at(estimate.mean) or 0.0),
-                *axis.ends(decision.low, decision.high),
-                axis.bound,
-                axis.sign > 0,
+                sign * estimate.mean + bound,
+                *((low, high) if sign > 0 else (high, low)),
+                bound,
+                sign > 0,
                 decision.p_shown,
                 decision.p_worse,
                 estimate.n,
@@ -265,17 +253,6 @@ def _contrasts(
                 yield (number, code), _contrast(rule, candidate, baseline, higher=higher), candidate, baseline
 
 
-def difference_of(parts: Iterable[UserValues], metric: str) -> tuple[float, float, Estimate]:
-    """Return the means of two runs, and the difference between them."""
-    found = [UserSums.nobody() for _ in range(3)]
-    for part in parts:
-        pair = part.contributions[part.metrics.index(metric)]
-        candidate, baseline = pair[:, np.isfinite(pair).all(axis=0)]
-        for place, values in enumerate((candidate, baseline, candidate - baseline)):
-            found[place] += UserSums.of(values)
-    return found[0].mean, found[1].mean, Estimate.of(found[2])
-
-
 def _skewness(sums: UserSums, cubes: int) -> float:
     """Return the skewness of values from the sum of their cubes about the mean.
 
@@ -287,22 +264,32 @@ def _skewness(sums: UserSums, cubes: int) -> float:
 
 def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher: bool) -> Verdict:
     """Judge a rule of a metric that is one number for all users, such as coverage: compared, not tested."""
-    contrast = _contrast(rule, np.array([candidate]), np.array([baseline]), higher=higher)
-    axis = _axis(rule, UserSums.of(np.array([baseline])), higher=higher)
+    contrast = float(_contrast(rule, np.array([candidate]), np.array([baseline]), higher=higher)[0])
+    sign, bound = _axis(rule, UserSums.of(np.array([baseline])), higher=higher)
+    holds = contrast > 0 or (contrast == 0 and rule.kind.startswith("at_"))
     return Verdict(
         rule.place,
         str(rule),
         rule.metric,
         "",
-        "shown" if contrast[0] > 0 or (contrast[0] == 0 and rule.kind.startswith("at_")) else "worse",
+        "shown" if holds else "worse",
         candidate,
         baseline,
-        float(axis.at(float(contrast[0])) or 0.0),
+        sign * contrast + bound,
         None,
         None,
-        axis.bound,
-        axis.sign > 0,
+        bound,
+        sign > 0,
     )
+
+
+def _sign_and_margin(rule: MetricRule, *, higher: bool) -> tuple[float, float]:
+    """Return 1 if above the margin is good, else -1, and the margin of the value or of the difference."""
+    value = rule.bound.value
+    if rule.kind in ("at_least", "at_most"):
+        return (1.0 if rule.kind == "at_least" else -1.0), value
+    sign = 1.0 if higher else -1.0
+    return sign, sign * (-value if rule.kind == "not_worse" else value)
 
 
 def _contrast(
@@ -312,22 +299,18 @@ def _contrast(
 
     A share of the baseline's value is a contrast of the two runs, linear in their values, and no ratio.
     """
-    unit = baseline if rule.bound.relative else np.ones_like(baseline)
-    if rule.kind in ("at_least", "at_most"):
-        sign = 1.0 if rule.kind == "at_least" else -1.0
-        return sign * (candidate - rule.bound.value * unit)
-    sign, shift = 1.0 if higher else -1.0, rule.bound.value * (1 if rule.kind == "not_worse" else -1)
-    return sign * (candidate - baseline) + shift * unit
+    sign, margin = _sign_and_margin(rule, higher=higher)
+    value = candidate if rule.kind in ("at_least", "at_most") else candidate - baseline
+    contrast: DoubleArray = sign * value - sign * margin * (baseline if rule.bound.relative else 1.0)
+    return contrast
 
 
-def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> _Axis:
-    """Return where the contrast lies on the axis that people read."""
-    value, level = rule.bound.value, baseline.mean if rule.bound.relative else 1.0
+def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> tuple[float, float]:
+    """Return sign and bound of ``sign * contrast + bound``, which is what people read."""
+    level = baseline.mean if rule.bound.relative else 1.0
     _check_margin(rule, baseline, level, higher=higher)
-    if rule.kind in ("at_least", "at_most"):
-        return _Axis(1.0 if rule.kind == "at_least" else -1.0, value * level)
-    sign, shift = 1.0 if higher else -1.0, value if rule.kind == "not_worse" else -value
-    return _Axis(sign, -sign * shift * level)
+    sign, margin = _sign_and_margin(rule, higher=higher)
+    return sign, margin * level
 
 
 def _check_margin(rule: MetricRule, baseline: UserSums, level: float, *, higher: bool) -> None:
@@ -363,20 +346,19 @@ def _check_same_users(parts: Iterable[UserValues]) -> None:
 
 
 def _check_groups(
-    found: "Mapping[_Place, tuple[UserSums, UserSums, UserSums]]",
+    found: Mapping[_Place, tuple[UserSums, UserSums, UserSums]],
     rules: Sequence[MetricRule],
     groups: Mapping[str, UserGroups],
     part: UserValues,
 ) -> None:
     """Refuse an attribute by which nobody has a group, and a group in which nobody has a value."""
     for number, rule in enumerate(rules):
-        if rule.by and not any(place == number for place, _ in found):
+        sums = {code: of_rule[0] for (other, code), of_rule in found.items() if other == number}
+        if not sums:
             raise ConfigError(
                 f"segments.{rule.by}: no user of the two runs has a group. Users look like "
                 f"{listed(part.users[:3])}, those with a group like {groups[rule.by]}."
             )
-    for (number, code), (sums, _, _) in found.items():
-        if not sums.n_valued:
-            rule = rules[number]
-            name = groups[rule.by].names[code] if rule.by else "all"
+        if empty := [code for code, each in sums.items() if not each.n_valued]:
+            name = groups[rule.by].names[empty[0]] if rule.by else "all"
             raise ConfigError(f"{rule.place}: no user of {rule.by} {name} has a value.")

@@ -1,14 +1,11 @@
 """What a check leaves in a store: tags and files of the candidate's run, and the looks at test rows."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from recgauge.checks.looks import Look
 from recgauge.errors import SchemaError
 from recgauge.tracking.store import Store, explained
 from recgauge.tracking.stored import RunStore
-from recgauge.utils.plain import from_plain
 
 OUTCOME_TAG, TEST_TAG, LOOK_TAG = "recgauge.check", "recgauge.check.test_sha256", "recgauge.check.look"
 FOLDER = "check"
@@ -30,7 +27,7 @@ def looks_in(uri: str, test_sha256: str) -> list[Look]:
 def record_check(uri: str, run_id: str, look: Look, files: Mapping[str, str]) -> None:
     """Write a check into the candidate's run: its tags, and its files as artifacts."""
     store = Store(uri)
-    tags = {OUTCOME_TAG: look.outcome, TEST_TAG: look.test_sha256, LOOK_TAG: json.dumps(asdict(look))}
+    tags = {OUTCOME_TAG: look.outcome, TEST_TAG: look.test_sha256, LOOK_TAG: look.to_json()}
     client = RunStore(uri).client()
     with explained(store, f"write the check into run {run_id}"):
         for name, text in files.items():
@@ -42,7 +39,6 @@ def record_check(uri: str, run_id: str, look: Look, files: Mapping[str, str]) ->
 def _look(text: str) -> Look | None:
     """Return the look of a tag, None of what somebody else has written."""
     try:
-        look: Look = from_plain(Look, json.loads(text), "look")
-    except (ValueError, TypeError, SchemaError):
+        return Look.from_json(text)
+    except SchemaError:
         return None
-    return look
