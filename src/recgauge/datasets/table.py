@@ -300,13 +300,8 @@ def _is_numbered(label: str) -> bool:
 
 
 def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
-    """Return the columns' labels, remarks by the number of their file, and how many rows were left out."""
-    remarks: list[list[int | str]] = []
-    for number, rows in enumerate(parts):
-        if rows.problems:
-            remarks.append([number, describe_skipped(rows)])
-        if rows.part.remark:
-            remarks.append([number, rows.part.remark])
+    """Return the columns' labels, and by the number of its file how it was read and what was left out."""
+    remarks = [[number, describe_skipped(rows)] for number, rows in enumerate(parts) if rows.problems]
     understood: dict[str, list[int]] = {}
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)

@@ -1,89 +1,79 @@
 """The formats of files, how each is recognised, and the one way to read a file of rows.
 
-A new format is a function that returns `RawRows` and an entry of `FORMATS`; nothing else names formats.
+A new format is a function that returns `RawRows` or a `Layout`, and an entry of `FORMATS`; nothing else
+names formats.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
-from recgauge.files.json_lines import read_json_lines
 from recgauge.files.limits import BYTES_PER_ROW
+from recgauge.files.nested import one_row_per_item, read_count_lines, read_json_lines, read_user_lines
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.parquet import read_parquet, read_stored
-from recgauge.files.per_user import one_row_per_item, read_count_lines, read_user_lines
 from recgauge.files.rows import RawRows, Rows, TimeUnit, check
-from recgauge.files.stored import StoredTable
-from recgauge.files.text import Layout, TextFormat, not_utf8, read_laid_out, read_text
+from recgauge.files.stored import PARQUET, StoredTable
+from recgauge.files.text import Layout, TextFormat, find_layout, not_utf8, read_carefully, read_fast
 from recgauge.utils.memory import check_memory, memory_named
-
-Reader = Callable[..., RawRows]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file.
+    """A kind of file; of its functions, either `read` or `layout` is needed.
 
-    `read` takes a file, the wanted columns, how text is laid out, and `careful`: whether to collect broken
-    rows and to know lines, slowly, instead of failing fast. It returns `RawRows`, or raises a SchemaError, or
-    an ArrowException where it should be called again with `careful`.
+    `read` takes a file, the wanted columns and what is known of text, and returns `RawRows`; `layout` returns
+    the `Layout` of text whose columns are between separators. Both raise a SchemaError where that cannot be.
     """
 
-    read: Reader
+    read: Callable[[TableFile, Wanted, TextFormat], RawRows] | None = None
     endings: tuple[str, ...] = ()  # of names of such files
     begins: Callable[[Sequence[Sequence[str]]], bool] | None = None  # the first lines, split at blanks
     of_lists: bool = False  # whether they tell so only where lists are read, not tables
+    layout: Callable[[TableFile, Wanted, TextFormat], Layout] = find_layout
 
 
-def _text(**known: Any) -> Reader:
-    """Return a reader of text of which something is known."""
+def _trec(*columns: Role | None) -> Callable[[TableFile, Wanted, TextFormat], Layout]:
+    """Return the layout of columns between blanks, without a header."""
 
-    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:
-        return read_text(file, wanted, replace(how, **known), careful=careful)
-
-    return read
-
-
-def _trec(*columns: Role | None) -> Reader:
-    """Return a reader of columns between blanks, without a header."""
-
-    def read(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
+    def layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:  # noqa: ARG001 - a format
         roles = {role: at for at, role in enumerate(columns) if role is not None and role in wanted.names}
         if missing := [" or ".join(some) for some in wanted.needed if not {*roles} & set(some)]:
             raise SchemaError(f"{file} is no file of lists: it has no {missing[0]}. A qrels file is a truth.")
-        part = read_laid_out(file, Layout("", False, (), len(columns), 0, roles), wanted, careful=careful)
-        return replace(
-            part, labels={role: f"column {at}" for role, at in roles.items()}, header="TREC", layout=""
-        )
+        return Layout("", False, (), len(columns), 0, roles)
 
-    return read
+    return layout
 
 
 FORMATS: Mapping[str, Format] = {
-    "text": Format(read_text),
-    "csv": Format(read_text),
-    "tsv": Format(_text(separator="\t")),
-    "parquet": Format(read_parquet, (".parquet", ".pq"), lambda rows: rows[0][0].startswith("PAR1")),
+    "text": Format(),
+    "csv": Format(),
+    "tsv": Format(layout=lambda file, wanted, how: find_layout(file, wanted, replace(how, separator="\t"))),
+    "parquet": Format(read_parquet, endings=PARQUET, begins=lambda rows: rows[0][0].startswith("PAR1")),
     "jsonl": Format(
         read_json_lines,
-        (".json", ".jsonl", ".ndjson"),
-        lambda rows: rows[0][0].lstrip("\ufeff").startswith("{"),
+        endings=(".json", ".jsonl", ".ndjson"),
+        begins=lambda rows: rows[0][0].lstrip("\ufeff").startswith("{"),
     ),
-    "recbole": Format(_text(separator="\t", header=True, quotes=False), (".inter",)),
+    "recbole": Format(
+        layout=lambda file, wanted, _: find_layout(file, wanted, TextFormat("\t", header=True, quotes=False)),
+        endings=(".inter",),
+    ),
     "user_lines": Format(read_user_lines),
     "count_lines": Format(read_count_lines),
     "trec_run": Format(
-        _trec("user", None, "item", "rank", "score", "tag"),
-        (".run", ".trec"),
-        lambda rows: len(rows[0]) == 6 and rows[0][1].upper() == "Q0",
+        layout=_trec("user", None, "item", "rank", "score", "tag"),
+        endings=(".run", ".trec"),
+        begins=lambda rows: len(rows[0]) == 6 and rows[0][1].upper() == "Q0",
         of_lists=True,
     ),
     "trec_qrels": Format(
-        _trec("user", None, "item", "rating"),
-        (".qrels", ".qrel"),
-        lambda rows: all(len(row) == 4 and row[1] in ("0", "Q0") for row in rows[: max(1, len(rows) - 1)]),
+        layout=_trec("user", None, "item", "rating"),
+        endings=(".qrels", ".qrel"),
+        begins=lambda rows: all(
+            len(row) == 4 and row[1] in ("0", "Q0") for row in rows[: max(1, len(rows) - 1)]
+        ),
         of_lists=True,
     ),
 }
@@ -133,7 +123,7 @@ def read(
     n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):
-        return _read_twice(file, wanted, how or TextFormat(), form, unit, lines=lines)
+        return _read_file(file, wanted, how or TextFormat(), form, unit, lines=lines)
 
 
 def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
@@ -143,39 +133,37 @@ def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> 
     return check(part, form, unit, exact=wanted.of_lists)
 
 
-def _read_twice(
+def _read_file(
     file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None, *, lines: bool
+) -> Rows:
+    from pyarrow import ArrowException
+
+    known = FORMATS[form]
+    try:
+        if known.read is not None:
+            return checked(known.read(file, wanted, how), form, unit, wanted)
+        return _read_text(file, known.layout(file, wanted, how), wanted, form, unit, lines=lines)
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
+    except (ArrowException, UnicodeError) as error:
+        if "UTF" in str(error).upper() and form != "parquet":
+            raise not_utf8(file) from error
+        raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
+
+
+def _read_text(
+    file: TableFile, layout: Layout, wanted: Wanted, form: str, unit: TimeUnit | None, *, lines: bool
 ) -> Rows:
     """Read fast, and if that shows bad rows, again in a way that can say which."""
     from pyarrow import ArrowException
 
-    def attempt(*, careful: bool) -> tuple[Rows, bool]:
-        part = FORMATS[form].read(file, wanted, how, careful=careful)
-        return checked(part, form, unit, wanted), part.lines is not None
-
     try:
-        rows, known = attempt(careful=False)
-        if rows.part.unit == "row" or not (rows.problems or (lines and not known)):
+        part = read_fast(file, layout, wanted)
+        rows = checked(part, form, unit, wanted)
+        if not rows.problems and (part.lines is not None or not lines):
             return rows
-    except MemoryError:  # Arrow's is an ArrowException, too
+    except MemoryError:
         raise
     except ArrowException:
         pass  # a cell or row is bad
-    try:
-        return attempt(careful=True)[0]
-    except MemoryError:
-        raise
-    except ArrowException as error:
-        raise _unreadable(file, form, error) from error
-
-
-def _unreadable(file: TableFile, form: str, error: Exception) -> SchemaError:
-    if "UTF8" in str(error).upper() and form != "parquet":
-        return not_utf8(file)
-    if "Empty CSV" in str(error):
-        return SchemaError(f"{file} is empty. Name a file with rows.")
-    settings = "dataset.format, dataset.encoding, dataset.separator and dataset.quotes"
-    return SchemaError(
-        f"{file} cannot be read as {form}: {said(error)}. Check "
-        f"{settings if file.limits.adjustable else 'the file'}."
-    )
+    return checked(read_carefully(file, layout), form, unit, wanted)

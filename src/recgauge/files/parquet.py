@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
 
 
-def read_parquet(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:  # noqa: ARG001 - a format
+def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a parquet file."""
     from pyarrow import parquet
 

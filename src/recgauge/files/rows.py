@@ -47,7 +47,6 @@ class RawRows:
     lines: Lines | None = None  # the line of each row; None if nobody has counted yet
     unit: str = "line"  # "row" where rows and lines differ
     broken: tuple[Problem, ...] = ()  # rows that could not be split into columns
-    remark: str = ""  # what the user should know about the way the file was read
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items

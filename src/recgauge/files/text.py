@@ -5,10 +5,11 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Any
+from itertools import islice
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from recgauge.files.columns import Role, Wanted, bare, is_date
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, lines_read
 from recgauge.files.rows import NUMBERS, Problem, RawRows
-from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import shown
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is l
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
+_IDS: tuple[Role, ...] = ("user", "item", "tag")
+_ROWS_AT_A_TIME = 1 << 16  # each time has dictionaries of its own
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
@@ -71,71 +73,42 @@ class Layout:
         return f"separator {signs.get(self.separator, repr(self.separator))}{comma}"
 
 
-def read_text(file: TableFile, wanted: Wanted, how: TextFormat, *, careful: bool) -> RawRows:
-    """Return the rows of a text file.
+def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
+    """Return the rows of a text file, or raise an ArrowException at the first cell that is no number.
 
-    Not `careful`: fast, which fails at the first cell that is no number. Else cells stay text, broken rows
-    are collected and the line of each row is known.
+    Without blank lines, the line of each row is known.
     """
-    return read_laid_out(file, find_layout(file, wanted, how), wanted, careful=careful)
-
-
-def read_laid_out(file: TableFile, layout: Layout, wanted: Wanted, *, careful: bool) -> RawRows:
-    """Return the rows of a text file whose layout is known; see `read_text`."""
-    if careful:
-        broken: list[Any] = []
-
-        def keep_broken(row: Any) -> str:
-            broken.append(row)
-            return "skip"
-
-        columns, n_lines = _columns(file, layout, wanted, keep_broken=keep_broken)
-        part = _with_lines(file, columns, layout, broken, n_lines)
-        if layout.quotes and part.unit == "row":
-            refuse_swallowed_rows(file, layout)
-        return part
     try:
         # Without a quote in the file, looking for quoted fields would cost half as much time again.
         columns, n_lines = _columns(file, replace(layout, quotes=False), wanted, refuse_quotes=layout.quotes)
     except _QuoteFoundError:
         columns, n_lines = _columns(file, layout, wanted)
-    n_more = n_lines - layout.n_skipped - len(columns["user"])
-    remark = ""
-    if n_more > 0 and layout.quotes:
-        refuse_swallowed_rows(file, layout)
-        remark = f"{n_more:,} lines are blank or go on with a quoted field"
-    lines = range(layout.n_skipped + 1, n_lines + 1) if n_more == 0 else None
-    return RawRows(
-        file, columns, layout.labels, lines, remark=remark, header=layout.header, layout=str(layout)
-    )
+        if n_lines != layout.n_skipped + len(columns["user"]):  # fields go on over lines
+            return read_carefully(file, layout)
+    all_rows = n_lines == layout.n_skipped + len(columns["user"])
+    lines = range(layout.n_skipped + 1, n_lines + 1) if all_rows else None
+    return RawRows(file, columns, layout.labels, lines, header=layout.header, layout=str(layout))
 
 
 def _columns(
-    file: TableFile,
-    layout: Layout,
-    wanted: Wanted,
-    *,
-    keep_broken: Callable[[Any], str] | None = None,
-    refuse_quotes: bool = False,
+    file: TableFile, layout: Layout, wanted: Wanted, *, refuse_quotes: bool = False
 ) -> tuple[dict[Role, "pa.ChunkedArray"], int]:
     """Return the columns, and how many lines the file has."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    careful = keep_broken is not None
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
-    number = pa.float64() if wanted.of_lists else pa.float32()
-    fast = {"rating": number, "rank": pa.float64(), "score": pa.float64(), "time": pa.int64()}
-    if careful:
-        fast = {}
-    elif layout.dates:
-        fast["time"] = pa.string()
-    types = {"user": ids, "item": ids, "tag": ids, **fast}
+    types: dict[Role, pa.DataType] = {
+        **dict.fromkeys(_IDS, ids),
+        "rating": pa.float64() if wanted.of_lists else pa.float32(),
+        "rank": pa.float64(),
+        "score": pa.float64(),
+        "time": pa.string() if layout.dates else pa.int64(),
+    }
     columns = {str(at): types.get(role, pa.string()) for role, at in layout.positions.items()}
     options = (
         arrow_csv.ReadOptions(
-            use_threads=not careful,  # only then are broken rows given with their numbers
             block_size=_BLOCK,
             skip_rows=layout.n_skipped,
             column_names=[str(position) for position in range(layout.n_columns)],
@@ -144,8 +117,6 @@ def _columns(
             delimiter=_sign(layout.separator),
             quote_char='"' if layout.quotes else False,
             newlines_in_values=layout.quotes,
-            ignore_empty_lines=not careful,
-            invalid_row_handler=keep_broken,
         ),
         arrow_csv.ConvertOptions(
             include_columns=list(columns),
@@ -162,40 +133,107 @@ def _columns(
     return {role: table.column(str(position)) for role, position in layout.positions.items()}, n_lines
 
 
-def _with_lines(
-    file: TableFile, columns: dict[Role, "pa.ChunkedArray"], layout: Layout, broken: list[Any], n_lines: int
-) -> RawRows:
-    """Give each row its line, take out blank ones, and list broken ones."""
-    if layout.decimal == ",":
-        import pyarrow.compute as pc
+def read_carefully(file: TableFile, layout: Layout) -> RawRows:
+    """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
+    import pyarrow as pa
 
-        for role in {*NUMBERS} & {*columns}:
-            columns[role] = pc.replace_substring(columns[role], ",", ".")
-    n_rows = len(columns["user"])
-    first = layout.n_skipped + 1
-    numbers = np.arange(first, first + n_rows + len(broken), dtype=np.int64)
-    bad = np.array([row.number for row in broken], dtype=np.int64)
-    lines = np.delete(numbers, bad - first)
-    # Fewer rows than lines: quoted fields span lines, so that only rows can be counted.
-    unit = "line" if len(numbers) == n_lines - layout.n_skipped else "row"
-    if unit == "line":
-        blank = _blank_lines(file, f" \t\r\n{layout.separator}".encode())
-        kept = np.flatnonzero(~np.isin(lines, blank))
-        columns = {role: column.take(to_arrow(kept)) for role, column in columns.items()}
-        lines = lines[kept]
-        broken = [row for row, is_blank in zip(broken, np.isin(bad, blank), strict=True) if not is_blank]
-        bad = bad[~np.isin(bad, blank)]
+    lines: list[int] = []
+    broken: list[int] = []
+    counts: list[int] = []
+
+    def good_rows() -> Iterator[list[str]]:
+        for line, row in _rows(file, layout):
+            if line <= layout.n_skipped or not any(map(str.strip, row)):
+                continue
+            if len(row) == layout.n_columns:
+                lines.append(line)
+                yield row
+            else:
+                broken.append(line)
+                counts.append(len(row))
+
+    chunks: dict[Role, list[pa.Array]] = {role: [] for role in layout.positions}
+    rows = good_rows()
+    while batch := list(islice(rows, _ROWS_AT_A_TIME)):
+        for role, at in layout.positions.items():
+            cells = [row[at] for row in batch]
+            if role in NUMBERS and layout.decimal == ",":
+                cells = [cell.replace(",", ".") for cell in cells]
+            column = pa.array(cells, pa.string())
+            chunks[role].append(column.dictionary_encode() if role in _IDS else column)
+    columns = {
+        role: pa.chunked_array(found, None if found else pa.string()) for role, found in chunks.items()
+    }
     reason = f"the row does not have {layout.n_columns} columns"
-    problems = (Problem(reason, bad, f"{broken[0].actual_columns} columns"),) if broken else ()
+    problems = (Problem(reason, np.array(broken, np.int64), f"{counts[0]} columns"),) if broken else ()
     return RawRows(
-        file, columns, layout.labels, lines, unit, problems, header=layout.header, layout=str(layout)
+        file,
+        columns,
+        layout.labels,
+        np.array(lines, np.int64),
+        broken=problems,
+        header=layout.header,
+        layout=str(layout),
     )
 
 
-def _blank_lines(file: TableFile, blanks: bytes) -> list[int]:
-    """Return the lines that have nothing but separators and blanks."""
+def _rows(file: TableFile, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row with its first line; bytes that are no text become halves of characters."""
     with file.open() as stream:
-        return [number for number, line in enumerate(stream, start=1) if not line.strip(blanks)]
+        texts = io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="\n")
+        if not layout.quotes:
+            for number, text in enumerate(texts, start=1):
+                yield number, text.rstrip("\r\n").split(layout.separator or None)
+            return
+        sign = _sign(layout.separator)
+        rows = csv.reader((text.replace(layout.separator, sign) for text in texts), delimiter=sign)
+        first = 1
+        try:
+            for row in rows:
+                if rows.line_num > first > layout.n_skipped and _swallows(row, layout, sign):
+                    raise _swallowing(file, first, f"over {rows.line_num - first + 1:,} lines")
+                yield first, row
+                first = rows.line_num + 1
+        except csv.Error as error:  # a field of more than 128 KiB
+            raise _swallowing(file, first, "over more than 128 KiB") from error
+
+
+def _swallows(row: list[str], layout: Layout, separator: str) -> bool:
+    """Whether a quoted field holds what are rows, or goes on over lines in an id.
+
+    Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
+    line break, a row over several lines without the right number of columns, or lines inside a field that
+    have all columns and numbers where numbers must be.
+    """
+    at = layout.positions
+    ids = [at[role] for role in _IDS if role in at]
+    if len(row) != layout.n_columns or any("\n" in row[place].strip() for place in ids):
+        return True
+    # Without a number to look at, text with as many separators could be anything.
+    numbers = [at[role] for role in (*NUMBERS, "time") if role in at]
+    inside = (line.split(separator) for field in row for line in field.strip().splitlines()[1:])
+    return bool(numbers) and any(
+        len(cells) == layout.n_columns and all(_is_number(cells[place]) for place in numbers)
+        for cells in inside
+    )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return math.isfinite(float(cell))
+    except ValueError:
+        return is_date(cell)
+
+
+def _swallowing(file: TableFile, line: int, length: str) -> SchemaError:
+    return SchemaError(
+        f"{file}, line {line}: a quoted field that begins here goes on {length} and swallows rows, so a "
+        f"quote may not be closed. Correct the line{_if_quotes_are_signs(file)}."
+    )
+
+
+def _if_quotes_are_signs(file: TableFile) -> str:
+    return ", or set dataset.quotes=false if quotes are ordinary characters" if file.limits.adjustable else ""
 
 
 def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
@@ -367,69 +405,3 @@ class _Source(io.RawIOBase):
         if self._separator:
             return lines.replace(self._separator, sign)
         return re.sub(rb"[ \t]+", sign, re.sub(rb"^[ \t]+|[ \t\r]+$", b"", lines, flags=re.MULTILINE))
-
-
-def refuse_swallowed_rows(file: TableFile, layout: Layout) -> None:
-    """Refuse a file in which a quoted field holds what are rows, or goes on over lines in an id.
-
-    Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
-    line break, a row over several lines without the right number of columns, or lines inside a field that
-    have all columns and numbers where numbers must be.
-    """
-    separator = _sign(layout.separator)
-    rows = csv.reader(_lines(file, layout.separator, separator), delimiter=separator)
-    first = 1
-    try:
-        for row in rows:
-            if rows.line_num > first and first > layout.n_skipped:
-                _refuse_if_swallowing(row, layout, separator, file, first)
-            first = rows.line_num + 1
-    except csv.Error as error:  # a field of more than 128 KiB
-        raise _swallowing(file, first, "over more than 128 KiB") from error
-
-
-def _lines(file: TableFile, old: str, new: str) -> Iterator[str]:
-    """Yield lines as text with another separator; bytes that are no text do not matter here."""
-    with file.open() as stream:
-        for line in stream:
-            yield line.decode("utf-8", "replace").replace("\0", " ").replace(old, new)
-
-
-def _refuse_if_swallowing(row: list[str], layout: Layout, separator: str, file: TableFile, line: int) -> None:
-    broken = len(row) != layout.n_columns  # nobody can say how many rows it should have been
-    for position, field in enumerate(row):
-        if broken or _swallows(field, position, layout, separator):
-            n_lines = 1 + sum(field.count("\n") for field in row)
-            raise _swallowing(file, line, f"over {n_lines:,} lines")
-
-
-def _swallows(field: str, position: int, layout: Layout, separator: str) -> bool:
-    if "\n" not in field.strip():
-        return False
-    if position in [layout.positions[role] for role in ("user", "item") if role in layout.positions]:
-        return True
-    return any(_is_row(line.split(separator), layout) for line in field.splitlines()[1:])
-
-
-def _is_row(cells: list[str], layout: Layout) -> bool:
-    numbers = [layout.positions[role] for role in (*NUMBERS, "time") if role in layout.positions]
-    # Without a number to look at, text with as many separators could be anything.
-    return len(cells) == layout.n_columns and bool(numbers) and all(_is_number(cells[at]) for at in numbers)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return is_date(cell)
-
-
-def _swallowing(file: TableFile, line: int, length: str) -> SchemaError:
-    return SchemaError(
-        f"{file}, line {line}: a quoted field that begins here goes on {length} and swallows rows, so a "
-        f"quote may not be closed. Correct the line{_if_quotes_are_signs(file)}."
-    )
-
-
-def _if_quotes_are_signs(file: TableFile) -> str:
-    return ", or set dataset.quotes=false if quotes are ordinary characters" if file.limits.adjustable else ""

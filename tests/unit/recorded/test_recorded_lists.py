@@ -116,7 +116,7 @@ def test_parquet_reads_the_same(read, tmp_path, rows):
 
 
 def test_a_format_is_a_function_and_an_entry(read, monkeypatch, tmp_path):
-    def read_words(file, wanted, how, *, careful):
+    def read_words(file, wanted, how):
         with file.open() as stream:
             words = stream.read().decode().split()
         columns = {"user": words[::2], "item": words[1::2], "rank": [1.0] * (len(words) // 2)}

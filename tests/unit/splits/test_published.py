@@ -267,7 +267,7 @@ def test_gowalla_is_split_as_published(mirror):
 
 def test_gowalla_without_an_archive_says_how_to_make_one(tmp_path):
     with pytest.raises(
-        MissingDataError, match=r"(?s)offers the files, but no archive.*zip -r gowalla.zip gowalla"
+        MissingDataError, match=r"(?s)does not offer it in this form.*zip -r gowalla.zip gowalla"
     ):
         Gowalla(cache=str(tmp_path)).load()
 
