@@ -1,6 +1,6 @@
 """Conventions: what a library, an article or a study computes under a metric's name, and for which users.
 
-The module of a convention is imported when its convention is requested.
+Libraries' conventions and those of publications are imported when one is requested.
 """
 
 import re
@@ -206,14 +206,13 @@ LIBRARIES = (
     *("elliot", "warprec", "omnirec", "omnirec_1_1", "recommenders", "recmetrics", "capri", "implicit"),
     "sklearn",
 )
-"""Each is in the module of `recgauge.conventions.libraries` that its first word names. A name with a version
-holds since that version; a name without one never changes its meaning."""
+"""All in `recgauge.conventions.libraries`. A name with a version holds since that version; a name without one
+never changes its meaning."""
 ARTICLES = tuple(
     f"article_{name}" for name in ("offline_metrics", "system_evaluation", "capri", "recmetrics", "ndcg_note")
 )
-"""All in `recgauge.conventions.articles`."""
 STUDIES = ("dacrema_2021", "intent_aware_2025")
-"""All in `recgauge.conventions.studies`."""
+"""Articles and studies are in `recgauge.conventions.publications`."""
 NAMES = ("standard", *LIBRARIES, *ARTICLES, *STUDIES)
 
 
@@ -238,8 +237,7 @@ def get_convention(name: str) -> Convention:
     if name == "standard":
         return STANDARD
     if name in NAMES:
-        library = f"libraries.{name.partition('_')[0]}"
-        module = "articles" if name in ARTICLES else "studies" if name in STUDIES else library
+        module = "libraries" if name in LIBRARIES else "publications"
         found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
         return found
     hint = did_you_mean(str(name), NAMES)
