@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from recgauge.metrics.curves.areas import FullRankingMetric
-from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings
 from recgauge.utils.checks import DoubleArray
 
 

@@ -23,7 +23,7 @@ from recgauge.guards.lists import check_candidates, check_lengths, check_sanity,
 from recgauge.guards.recorded import check_recorded
 from recgauge.guards.splits import check_split
 from recgauge.judging import Policies
-from recgauge.metrics.curves.areas import FullRankingMetric
+from recgauge.metrics.curves.full_ranking import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
 from recgauge.models.fitting import FitOn, fit

@@ -7,10 +7,9 @@ from typing import Any
 from golden.cases import GoldenValue
 from recgauge.conventions import Convention, get_convention
 from recgauge.metrics import Metric
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision
+from recgauge.metrics.dcg import NDCG
+from recgauge.metrics.precision import HitRate, Precision
 from recgauge.metrics.reading import RankBiasedPrecision, ReciprocalRank
-from recgauge.metrics.recall import HitRate
 
 FULL = "full"
 CUT = "cut"

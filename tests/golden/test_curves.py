@@ -10,10 +10,9 @@ from golden.rating_lane import agree, entries
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.top_k import TopK
 from recgauge.judging.judge import Relevant, judge
-from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
-from recgauge.metrics.curves.full_ranking import rank_block, rank_one
+from recgauge.metrics.curves import precision_recall_curve, roc_curve
+from recgauge.metrics.curves.full_ranking import AUC, StepAveragePrecision, rank_block, rank_one
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
-from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
 
 LISTS = {
     ("replay", "RocAuc"): ListAUC(),

@@ -15,11 +15,17 @@ from beyond_lists import judged_lists
 from recgauge.conventions import conventions
 from recgauge.metrics import RunMetric, UserMetric
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
-from recgauge.metrics.dcg import DCG, CumulativeGain
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import PooledPrecision, Precision, RPrecision
+from recgauge.metrics.dcg import DCG, NDCG, CumulativeGain
+from recgauge.metrics.precision import (
+    FScore,
+    FScoreOfMeans,
+    HitRate,
+    PooledPrecision,
+    Precision,
+    Recall,
+    RPrecision,
+)
 from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
-from recgauge.metrics.recall import FScore, FScoreOfMeans, HitRate, Recall
 
 MONOTONE = [
     Precision(),

@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.evaluation.recorded_runs import evaluate_lists_of_runs
 from recgauge.files.stored import find_stored
-from recgauge.metrics.beyond.concentration import Entropy
+from recgauge.metrics.beyond.catalogue import Entropy
 from recgauge.recorded import ListSettings, read_recorded
 from recgauge.recorded.reading import wanted
 

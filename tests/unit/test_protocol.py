@@ -19,7 +19,7 @@ from recgauge.experiment import run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.lists import check_sanity
 from recgauge.judging import Policies
-from recgauge.metrics.beyond.coverage import UserCoverage
+from recgauge.metrics.beyond.catalogue import UserCoverage
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.recommend import recommend

@@ -4,9 +4,9 @@ import pytest
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, evaluate_ratings, rating_metrics
 from recgauge.evaluation.predict import RatingPredictions
+from recgauge.metrics.precision import HitRate
 from recgauge.metrics.rating.correlations import Pearson
 from recgauge.metrics.rating.errors import MAE
-from recgauge.metrics.recall import HitRate
 
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
 USERS = ["ann", "ann", "ann", "bob", "cy"]

@@ -24,12 +24,10 @@ from recgauge.judging import Policies
 from recgauge.judging.judge import judge
 from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuffled
 from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
-from recgauge.metrics.beyond.coverage import CatalogCoverage
-from recgauge.metrics.dcg import DCG
-from recgauge.metrics.ndcg import NDCG
-from recgauge.metrics.precision import Precision, RPrecision
+from recgauge.metrics.beyond.catalogue import CatalogCoverage
+from recgauge.metrics.dcg import DCG, NDCG
+from recgauge.metrics.precision import FScore, HitRate, Precision, Recall, RPrecision
 from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
-from recgauge.metrics.recall import FScore, HitRate, Recall
 from recgauge.models import Factors
 
 EXACT = (

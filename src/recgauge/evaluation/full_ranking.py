@@ -10,8 +10,7 @@ from scipy import sparse
 from recgauge.candidates import CandidateItems
 from recgauge.data.relevance import Relevant
 from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
-from recgauge.metrics.curves.areas import FullRankingMetric
-from recgauge.metrics.curves.full_ranking import FullRankings, rank_block
+from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
 from recgauge.utils.checks import IntArray, read_only
 

@@ -8,10 +8,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from inspect import isabstract
 from typing import TYPE_CHECKING
 
-from recgauge.errors import MetricError
 from recgauge.metrics.metric import Kind as Kind
 from recgauge.metrics.metric import Metric as Metric
 from recgauge.metrics.metric import RunMetric as RunMetric
@@ -23,28 +21,28 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.metrics.average_precision import AveragePrecision as AveragePrecision
     from recgauge.metrics.average_precision import AverageRecall as AverageRecall
-    from recgauge.metrics.beyond.concentration import Entropy as Entropy
-    from recgauge.metrics.beyond.concentration import Gini as Gini
-    from recgauge.metrics.beyond.concentration import GiniComplement as GiniComplement
-    from recgauge.metrics.beyond.concentration import Herfindahl as Herfindahl
-    from recgauge.metrics.beyond.concentration import Personalization as Personalization
-    from recgauge.metrics.beyond.coverage import CatalogCoverage as CatalogCoverage
-    from recgauge.metrics.beyond.coverage import PredictionCoverage as PredictionCoverage
-    from recgauge.metrics.beyond.coverage import UserCoverage as UserCoverage
+    from recgauge.metrics.beyond.catalogue import CatalogCoverage as CatalogCoverage
+    from recgauge.metrics.beyond.catalogue import Entropy as Entropy
+    from recgauge.metrics.beyond.catalogue import Gini as Gini
+    from recgauge.metrics.beyond.catalogue import GiniComplement as GiniComplement
+    from recgauge.metrics.beyond.catalogue import Herfindahl as Herfindahl
+    from recgauge.metrics.beyond.catalogue import Personalization as Personalization
+    from recgauge.metrics.beyond.catalogue import PredictionCoverage as PredictionCoverage
+    from recgauge.metrics.beyond.catalogue import UserCoverage as UserCoverage
     from recgauge.metrics.beyond.diversity import Diversity as Diversity
     from recgauge.metrics.beyond.diversity import IntraListSimilarity as IntraListSimilarity
     from recgauge.metrics.beyond.diversity import PooledDiversity as PooledDiversity
-    from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery as ExpectedFreeDiscovery
-    from recgauge.metrics.beyond.expected_discovery import (
+    from recgauge.metrics.beyond.novelty import ExpectedFreeDiscovery as ExpectedFreeDiscovery
+    from recgauge.metrics.beyond.novelty import (
         ExpectedPopularityComplement as ExpectedPopularityComplement,
     )
-    from recgauge.metrics.beyond.known import ItemPopularity as ItemPopularity
-    from recgauge.metrics.beyond.known import SeenShare as SeenShare
-    from recgauge.metrics.beyond.known import UnseenShare as UnseenShare
-    from recgauge.metrics.beyond.long_tail import LongTailShare as LongTailShare
-    from recgauge.metrics.beyond.long_tail import TailPercentage as TailPercentage
     from recgauge.metrics.beyond.novelty import Novelty as Novelty
     from recgauge.metrics.beyond.novelty import PooledNovelty as PooledNovelty
+    from recgauge.metrics.beyond.popularity import ItemPopularity as ItemPopularity
+    from recgauge.metrics.beyond.popularity import LongTailShare as LongTailShare
+    from recgauge.metrics.beyond.popularity import SeenShare as SeenShare
+    from recgauge.metrics.beyond.popularity import TailPercentage as TailPercentage
+    from recgauge.metrics.beyond.popularity import UnseenShare as UnseenShare
     from recgauge.metrics.beyond.serendipity import HistorySerendipity as HistorySerendipity
     from recgauge.metrics.beyond.serendipity import RankSerendipity as RankSerendipity
     from recgauge.metrics.beyond.serendipity import UnpopularSerendipity as UnpopularSerendipity
@@ -52,20 +50,27 @@ if TYPE_CHECKING:
     from recgauge.metrics.classes import ClassMetric as ClassMetric
     from recgauge.metrics.classes import ClassPrecision as ClassPrecision
     from recgauge.metrics.classes import ClassRecall as ClassRecall
-    from recgauge.metrics.curves.areas import AUC as AUC
-    from recgauge.metrics.curves.areas import FullRankingMetric as FullRankingMetric
-    from recgauge.metrics.curves.areas import StepAveragePrecision as StepAveragePrecision
+    from recgauge.metrics.classes import LikedScore as LikedScore
+    from recgauge.metrics.curves.full_ranking import AUC as AUC
+    from recgauge.metrics.curves.full_ranking import FullRankingMetric as FullRankingMetric
+    from recgauge.metrics.curves.full_ranking import StepAveragePrecision as StepAveragePrecision
     from recgauge.metrics.curves.list_areas import CompletedAUC as CompletedAUC
     from recgauge.metrics.curves.list_areas import LimitedAUC as LimitedAUC
     from recgauge.metrics.curves.list_areas import ListAUC as ListAUC
     from recgauge.metrics.curves.list_areas import PartialAUC as PartialAUC
     from recgauge.metrics.dcg import DCG as DCG
+    from recgauge.metrics.dcg import NDCG as NDCG
     from recgauge.metrics.dcg import CumulativeGain as CumulativeGain
-    from recgauge.metrics.ndcg import NDCG as NDCG
+    from recgauge.metrics.precision import FScore as FScore
+    from recgauge.metrics.precision import FScoreOfMeans as FScoreOfMeans
+    from recgauge.metrics.precision import HitRate as HitRate
     from recgauge.metrics.precision import PooledPrecision as PooledPrecision
     from recgauge.metrics.precision import Precision as Precision
+    from recgauge.metrics.precision import Recall as Recall
     from recgauge.metrics.precision import RPrecision as RPrecision
     from recgauge.metrics.rating import RatingMetric as RatingMetric
+    from recgauge.metrics.rating.correlations import ConcordantPairs as ConcordantPairs
+    from recgauge.metrics.rating.correlations import Kendall as Kendall
     from recgauge.metrics.rating.correlations import Pearson as Pearson
     from recgauge.metrics.rating.correlations import RSquared as RSquared
     from recgauge.metrics.rating.correlations import Spearman as Spearman
@@ -74,16 +79,9 @@ if TYPE_CHECKING:
     from recgauge.metrics.rating.errors import RMSE as RMSE
     from recgauge.metrics.rating.errors import MedianAbsoluteError as MedianAbsoluteError
     from recgauge.metrics.rating.errors import Minkowski as Minkowski
-    from recgauge.metrics.rating.liked import LikedScore as LikedScore
-    from recgauge.metrics.rating.pairs import ConcordantPairs as ConcordantPairs
-    from recgauge.metrics.rating.pairs import Kendall as Kendall
     from recgauge.metrics.reading import ExpectedReciprocalRank as ExpectedReciprocalRank
     from recgauge.metrics.reading import RankBiasedPrecision as RankBiasedPrecision
     from recgauge.metrics.reading import ReciprocalRank as ReciprocalRank
-    from recgauge.metrics.recall import FScore as FScore
-    from recgauge.metrics.recall import FScoreOfMeans as FScoreOfMeans
-    from recgauge.metrics.recall import HitRate as HitRate
-    from recgauge.metrics.recall import Recall as Recall
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -109,96 +107,26 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 
 HEADLINE = ("ndcg", "recall", "map", "rmse", "mae")
 """The metrics to read first, by name."""
-# fmt: off
-NAMES: Mapping[str, str] = {
-    "auc": "AUC",
-    "catalog_coverage": "CatalogCoverage",
-    "cg": "CumulativeGain",
-    "class_f1": "ClassFScore",
-    "class_precision": "ClassPrecision",
-    "class_recall": "ClassRecall",
-    "completed_auc": "CompletedAUC",
-    "dcg": "DCG",
-    "diversity": "Diversity",
-    "efd": "ExpectedFreeDiscovery",
-    "entropy": "Entropy",
-    "epc": "ExpectedPopularityComplement",
-    "err": "ExpectedReciprocalRank",
-    "f1": "FScore",
-    "f1_of_means": "FScoreOfMeans",
-    "fcp": "ConcordantPairs",
-    "gini": "Gini",
-    "gini_complement": "GiniComplement",
-    "herfindahl": "Herfindahl",
-    "history_serendipity": "HistorySerendipity",
-    "hit_rate": "HitRate",
-    "intra_list_similarity": "IntraListSimilarity",
-    "kendall": "Kendall",
-    "liked_score": "LikedScore",
-    "limited_auc": "LimitedAUC",
-    "list_auc": "ListAUC",
-    "long_tail_share": "LongTailShare",
-    "mae": "MAE",
-    "map": "AveragePrecision",
-    "mar": "AverageRecall",
-    "median_absolute_error": "MedianAbsoluteError",
-    "micro_precision": "PooledPrecision",
-    "minkowski": "Minkowski",
-    "mrr": "ReciprocalRank",
-    "mse": "MSE",
-    "ndcg": "NDCG",
-    "novelty": "Novelty",
-    "partial_auc": "PartialAUC",
-    "pearson": "Pearson",
-    "personalization": "Personalization",
-    "pooled_diversity": "PooledDiversity",
-    "pooled_novelty": "PooledNovelty",
-    "popularity": "ItemPopularity",
-    "precision": "Precision",
-    "prediction_coverage": "PredictionCoverage",
-    "r2": "RSquared",
-    "r_precision": "RPrecision",
-    "rank_serendipity": "RankSerendipity",
-    "rbp": "RankBiasedPrecision",
-    "recall": "Recall",
-    "rmse": "RMSE",
-    "seen_share": "SeenShare",
-    "serendipity": "UnpopularSerendipity",
-    "spearman": "Spearman",
-    "step_average_precision": "StepAveragePrecision",
-    "tail_percentage": "TailPercentage",
-    "unseen_share": "UnseenShare",
-    "user_coverage": "UserCoverage",
-}
-# fmt: on
-"""Each metric's name and its class: one can be found without importing the others, which takes a second."""
+
+
+@cache
+def metric_classes() -> tuple[type[Metric], ...]:
+    """Import every metric of the package; return the classes that can be used, by name."""
+    package = sys.modules[__name__]
+    public = (getattr(package, name) for name in dir(package))
+    leaves = [each for each in public if isinstance(each, type) and issubclass(each, Metric)]
+    return tuple(sorted((leaf for leaf in leaves if hasattr(leaf, "name")), key=lambda leaf: leaf.name))
 
 
 def metric_class(name: str) -> type[Metric] | None:
-    """Return the metric class with this name, or None; only the module of the class is imported.
+    """Return the metric class with this name, or None.
 
     Examples
     --------
     >>> metric_class("ndcg").__name__, metric_class("nothing")
     ('NDCG', None)
     """
-    found = NAMES.get(name)
-    return None if found is None else _public(found)
-
-
-@cache
-def metric_classes() -> tuple[type[Metric], ...]:
-    """Import every metric of the package; return the classes that can be used, by name and class name."""
-    found = [leaf for leaf in map(_public, NAMES.values()) if not isabstract(leaf)]
-    return tuple(sorted(found, key=lambda leaf: (leaf.name, leaf.__name__)))
-
-
-def _public(name: str) -> type[Metric]:
-    try:
-        found: type[Metric] = getattr(sys.modules[__name__], name)
-    except AttributeError as error:
-        raise MetricError(f"{error}.") from None
-    return found
+    return next((leaf for leaf in metric_classes() if leaf.name == name), None)
 
 
 def has_defaults(leaf: type[Metric]) -> bool:

@@ -1,4 +1,4 @@
-"""Precision, recall and F-score of class labels, averaged over the labels."""
+"""Precision, recall and F-score of class labels, and of ratings that are liked or not, averaged over labels."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -7,10 +7,136 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.errors import ConfigError
-from recgauge.metrics._labels import count_labels, count_samples
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.metrics.metric import Kind, Metric, divide
+from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _LabelCounts:
+    """How often each label was right, predicted and actual.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (c,)
+        Every actual or predicted label, sorted; the column numbers of a table.
+    correct, predicted, actual : ndarray of int64, shape (c,)
+        Rows where the label was predicted rightly, predicted, or actual.
+    """
+
+    labels: npt.NDArray[Any]
+    correct: LongArray
+    predicted: LongArray
+    actual: LongArray
+
+
+def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCounts:
+    """Count rows by label.
+
+    Parameters
+    ----------
+    actual, predicted : array-like, shape (n,) or (n, c)
+        Labels of one sortable type, one per row; or a table with one column per label and 1 where a row has
+        it, so that a row may have several labels or none.
+
+    Returns
+    -------
+    _LabelCounts
+
+    Raises
+    ------
+    SchemaError
+        If the two differ in shape, are empty, or hold missing labels or, as tables, anything but 0 and 1.
+
+    Examples
+    --------
+    >>> counts = count_labels(["good", "bad", "bad"], ["good", "good", "bad"])
+    >>> counts.labels.tolist(), counts.correct.tolist(), counts.predicted.tolist()
+    (['bad', 'good'], [1, 1], [1, 2])
+    >>> count_labels([[1, 1], [0, 1]], [[1, 0], [1, 1]]).actual.tolist()
+    [1, 2]
+    """
+    true, guess = _checked(actual, predicted)
+    if true.ndim == 2:
+        return _count_table(true, guess, axis=0)
+    try:
+        labels, codes = np.unique(np.concatenate((true, guess)), return_inverse=True)
+    except TypeError as error:
+        raise SchemaError("actual and predicted must be labels of one sortable type.") from error
+    true, guess = codes[: len(true)], codes[len(true) :]
+    correct, as_predicted, as_actual = (
+        np.bincount(rows, minlength=len(labels)) for rows in (true[true == guess], guess, true)
+    )
+    return _LabelCounts(labels, correct, as_predicted, as_actual)
+
+
+def count_samples(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCounts:
+    """Count labels by row: what each row's own precision and recall are made from.
+
+    Parameters
+    ----------
+    actual, predicted : array-like, shape (n, c)
+        As for :func:`count_labels`; one label per row is no table.
+
+    Returns
+    -------
+    _LabelCounts
+        One entry per row; `labels` are the numbers of the rows.
+
+    Raises
+    ------
+    SchemaError
+        If they are no tables of 0 and 1 of one shape.
+
+    Examples
+    --------
+    >>> count_samples([[1, 1], [0, 1]], [[1, 0], [1, 1]]).correct.tolist()
+    [1, 1]
+    """
+    true, guess = _checked(actual, predicted)
+    if true.ndim != 2:
+        raise SchemaError(
+            "average=samples needs several labels per row: pass tables of shape (rows, labels) with 1 where "
+            "a row has the label. With one label per row choose average=macro, micro, weighted or binary."
+        )
+    return _count_table(true, guess, axis=1)
+
+
+def _count_table(true: npt.NDArray[Any], guess: npt.NDArray[Any], *, axis: int) -> _LabelCounts:
+    counts = (table.sum(axis=axis, dtype=np.int64) for table in (true * guess, guess, true))
+    return _LabelCounts(np.arange(true.shape[1 - axis]), *counts)
+
+
+def _checked(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return both as arrays of one shape, tables as 0 and 1."""
+    given = []
+    for name, value in (("actual", actual), ("predicted", predicted)):
+        try:
+            given.append(np.asarray(value))
+        except ValueError as error:
+            raise SchemaError(
+                f"{name} must be one column of labels, or a table with 1 where a row has the label; its rows "
+                "differ in length."
+            ) from error
+        _check_labels(name, given[-1])
+    true, guess = given
+    if true.ndim == 2 and guess.shape != true.shape:
+        raise SchemaError(f"predicted must have the shape of actual, {true.shape}, got {guess.shape}.")
+    if guess.shape != true.shape:
+        raise SchemaError(
+            f"predicted must have one label for each of the {len(true)} of actual, got {len(guess)}."
+        )
+    return (true.astype(np.int64), guess.astype(np.int64)) if true.ndim == 2 else (true, guess)
+
+
+def _check_labels(name: str, labels: npt.NDArray[Any]) -> None:
+    if labels.ndim not in (1, 2) or labels.size == 0:
+        raise SchemaError(f"{name} must be one column with at least one label, got shape {labels.shape}.")
+    if (labels != labels).any():
+        raise SchemaError(f"{name} must not hold missing labels (NaN).")
+    if labels.ndim == 2 and not np.isin(labels, (0, 1)).all():
+        raise SchemaError(f"{name} is a table, which must hold 1 where a row has a label and 0 elsewhere.")
 
 
 @dataclass(frozen=True)
@@ -237,3 +363,94 @@ class ClassFScore(ClassMetric):
         weight = self.beta**2
         gained = (1.0 + weight) * correct.astype(np.float64)
         return divide(gained, weight * actual.astype(np.float64) + predicted)
+
+
+SCORES: dict[str, ClassMetric] = {
+    "precision": ClassPrecision(),
+    "recall": ClassRecall(),
+    "f1": ClassFScore(),
+}
+
+
+@dataclass(frozen=True)
+class LikedScore(RatingMetric):
+    r"""Precision, recall or F1 of the labels liked and not liked, from ratings and a threshold.
+
+    .. math::
+        P_c = \frac{|\{c(\hat r) = c(r) = c\}|}{|\{c(\hat r) = c\}|}, \quad
+        R_c = \frac{|\{c(\hat r) = c(r) = c\}|}{|\{c(r) = c\}|}, \quad
+        c(x) = [x \ge t]
+
+    Parameters
+    ----------
+    aggregate : {"pooled", "user"}, default "pooled"
+        Over all rows, or for each user and then the mean over users.
+    score : {"precision", "recall", "f1"}, default "f1"
+        Of each label.
+    average : {"macro", "micro", "weighted", "binary"}, default "macro"
+        ``macro``: the plain mean over the labels that occur; ``micro``: from the counts of both together,
+        which is accuracy; ``weighted``: weighted by the actual rows of each; ``binary``: of liked alone.
+    liked_from : float, default 4.0
+        The lowest rating, actual or predicted, that is liked: the t of the formula.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter is unknown or not finite.
+
+    Notes
+    -----
+    Range [0, 1], higher is better; 0 where it divides by nothing, as where no rating is predicted as liked.
+    Says nothing about the order of lists: only rows with an actual rating count.
+
+    The averages are scikit-learn's. ``aggregate="user", average="binary"`` is its ``samples``: a user is a
+    row with several labels, the liked items.
+
+    References
+    ----------
+    .. [1] M. Sokolova, G. Lapalme, "A systematic analysis of performance measures for classification tasks",
+       Information Processing and Management 45(4), 2009.
+    .. [2] J. L. Herlocker et al., "Evaluating collaborative filtering recommender systems", ACM TOIS 22(1),
+       2004, section 4.2.
+
+    Examples
+    --------
+    Two of three predicted as liked are; all that are liked are found:
+
+    >>> from recgauge.evaluation.evaluate_ratings import evaluate_ratings
+    >>> metric = LikedScore(score="precision", average="binary")
+    >>> evaluate_ratings([5, 4, 3, 1], [4, 4.5, 4, 2], metrics={"precision": metric}).values()
+    {'precision': 0.6666666666666666}
+    """
+
+    name: ClassVar[str] = "liked_score"
+    label: ClassVar[str] = "LikedScore"
+
+    score: Literal["precision", "recall", "f1"] = "f1"
+    average: Literal["macro", "micro", "weighted", "binary"] = "macro"
+    liked_from: float = 4.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_real("LikedScore: liked_from", self.liked_from, low=-np.inf, high=np.inf)
+
+    def per_group(self, ratings: JudgedRatings) -> DoubleArray:
+        """Return the score of each group, shape (g,)."""
+        is_liked, as_liked = ratings.actual >= self.liked_from, ratings.predicted >= self.liked_from
+        rows = ratings.counts
+        hits, right, predicted, actual = (
+            ratings.total(flags.astype(np.float64)).astype(np.int64)
+            for flags in (is_liked & as_liked, is_liked == as_liked, as_liked, is_liked)
+        )
+        ratio = SCORES[self.score].ratio
+        if self.average == "micro":
+            return ratio(right, rows, rows)
+        liked = ratio(hits, predicted, actual)
+        if self.average == "binary":
+            return liked
+        other = ratio(right - hits, rows - predicted, rows - actual)
+        weight, of_other = actual.astype(np.float64), (rows - actual).astype(np.float64)
+        if self.average == "macro":
+            weight = (predicted + actual > 0).astype(np.float64)
+            of_other = (predicted + actual < 2 * rows).astype(np.float64)
+        return divide(liked * weight + other * of_other, weight + of_other)

@@ -1,4 +1,4 @@
-"""Precision: the share of the list that is relevant, per user or pooled, and R-precision."""
+"""Precision and recall, per user or pooled, and what is made of both: R-precision, F-score and hit rate."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,7 +8,8 @@ import numpy as np
 from recgauge.judging.gains import TiedGains
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, hits, quiet, undefined_value
-from recgauge.utils.checks import DoubleArray
+from recgauge.utils.checks import DoubleArray, LongArray, check_real
+from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 
 @dataclass(frozen=True)
@@ -188,3 +189,222 @@ class RPrecision(UserMetric):
         limit = judged.n_relevant if k is None else np.minimum(judged.n_relevant, k)
         early = tied.total(tied.share * tied.inside(limit))
         return divide(early, denominator(self.denominator, judged, k))
+
+
+@dataclass(frozen=True)
+class Recall(UserMetric):
+    r"""Share of the user's relevant items among the first k.
+
+    .. math:: \mathrm{R@}k(u) = \frac{|L_k \cap R_u|}{|R_u|}
+
+    Parameters
+    ----------
+    denominator : {"relevant", "min_relevant_k", "min_relevant_list"}, default "relevant"
+        What hits are divided by: all relevant items; at most k of them, so that a full list of hits
+        gives 1; or at most as many as the list has items.
+
+    Raises
+    ------
+    ConfigError
+        If `denominator` is unknown.
+
+    In plain Python
+    ---------------
+    >>> def recall(items, grades, k):
+    ...     return sum(item in grades for item in items[:k]) / len(grades)
+
+    Notes
+    -----
+    Range [0, 1], higher is better. With ``relevant``, a user with more than k relevant items stays below 1.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan, H. Schütze, "Introduction to Information Retrieval", 2008, ch. 8.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> Recall().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "recall"
+    label: ClassVar[str] = "Recall"
+
+    denominator: Literal["relevant", "min_relevant_k", "min_relevant_list"] = "relevant"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the recall of each list, shape (m,)."""
+        return divide(hits(judged, k), denominator(self.denominator, judged, k))
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected recall of each list, shape (t,)."""
+        found = tied.total(tied.share * tied.inside(k))
+        return divide(found, denominator(self.denominator, judged, k))
+
+
+@dataclass(frozen=True)
+class FScore(UserMetric):
+    r"""Weighted harmonic mean of a user's precision and recall.
+
+    .. math:: \mathrm{F}_\beta\mathrm{@}k(u) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
+
+    Parameters
+    ----------
+    beta : float, default 1.0
+        How many times recall weighs as much as precision, > 0.
+    zero : {0, "nan", "raise"}, default 0
+        The value without a hit, where precision and recall are both 0: 0, undefined, or an error.
+
+    Raises
+    ------
+    ConfigError
+        If a parameter has an unknown value.
+
+    In plain Python
+    ---------------
+    >>> def f1(items, grades, k):
+    ...     hits = sum(item in grades for item in items[:k])
+    ...     precision, recall = hits / k, hits / len(grades)
+    ...     return 2 * precision * recall / (precision + recall) if hits else 0.0
+
+    Notes
+    -----
+    Range [0, 1], higher is better. 0 without a hit unless `zero` refuses it. Computed for each
+    user, then averaged: not the F-score of the mean precision and the mean recall.
+
+    References
+    ----------
+    .. [1] C. J. van Rijsbergen, "Information Retrieval", 2nd ed., 1979, ch. 7.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of three, two relevant items:
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> FScore().per_user(judged_example(), 2)
+    array([0.5])
+    """
+
+    name: ClassVar[str] = "f1"
+    label: ClassVar[str] = "F"
+
+    beta: float = 1.0
+    zero: Literal[0, "nan", "raise"] = quiet(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the F-score of each list, shape (m,)."""
+        return self._score(Precision().per_user(judged, k), Recall().per_user(judged, k))
+
+    def _score(self, precision: DoubleArray, recall: DoubleArray) -> DoubleArray:
+        weight = self.beta**2
+        empty = undefined_value(self.zero)
+        return divide((1 + weight) * precision * recall, weight * precision + recall, empty)
+
+    @property
+    def has_expected(self) -> bool:
+        """Whether a formula gives the expected value."""
+        return self.zero == 0
+
+    def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
+        """Return the expected F-score of each list, shape (t,)."""
+        shown, relevant = (denominator(name, judged, k) for name in ("k", "relevant"))
+
+        def score(found: DoubleArray, users: LongArray) -> DoubleArray:
+            return self._score(divide(found, shown[users]), divide(found, relevant[users]))
+
+        return tied.expect_hits(k, score)
+
+
+@dataclass(frozen=True)
+class FScoreOfMeans(RunMetric):
+    r"""Harmonic mean of the mean precision and the mean recall.
+
+    .. math:: \frac{2 \bar P \bar R}{\bar P + \bar R}, \quad
+        \bar P = \frac{1}{|U|} \sum_u \mathrm{P@}k(u), \quad \bar R = \frac{1}{|U|} \sum_u \mathrm{R@}k(u)
+
+    Notes
+    -----
+    Range [0, 1], higher is better; 0 if no user has a hit. Not the mean of the users' F-scores, which is
+    `FScore`. A value of the whole run: there are no per-user values.
+
+    References
+    ----------
+    .. [1] M. Ferrari Dacrema, S. Boglio, P. Cremonesi, D. Jannach, "A troubling analysis of
+       reproducibility and progress in recommender systems research", ACM TOIS 39(2), 2021 (in the code).
+
+    Examples
+    --------
+    One user with hits at ranks 1 and 3 of three and two relevant items: precision and recall are 1/2.
+
+    >>> from recgauge.metrics.examples import judged_example
+    >>> metric = FScoreOfMeans()
+    >>> metric.value(metric.sums(judged_example(), 2))
+    0.5
+    """
+
+    name: ClassVar[str] = "f1_of_means"
+    label: ClassVar[str] = "FOfMeans"
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the number of users and the exact sums of precision and recall, shape (1 + 2 * LIMBS,)."""
+        precision, recall = Precision().per_user(judged, k), Recall().per_user(judged, k)
+        exact = (to_limbs(exact_sum(values)) for values in (precision, recall))
+        return np.concatenate(([judged.n_users], *exact))
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the F-score of the means; NaN without users."""
+        n_users = float(sums[0])
+        precision, recall = (to_float(from_limbs(limbs)) for limbs in sums[1:].reshape(2, -1))
+        if n_users == 0:
+            return float("nan")
+        return 2 * precision * recall / (precision + recall) / n_users if precision + recall else 0.0
+
+
+@dataclass(frozen=True)
+class HitRate(UserMetric):
+    r"""1 for a user with a relevant item among the first k, else 0; the mean is the share of such users.
+
+    .. math:: \mathrm{HR@}k(u) = [\,|L_k \cap R_u| > 0\,]
+
+    In plain Python
+    ---------------
+    >>> def hit_rate(items, grades, k):
+    ...     return float(any(item in grades for item in items[:k]))
+
+    Notes
+    -----
+    Range {0, 1}, higher is better. Also called success or hit ratio.
+
+    References
+    ----------
+    .. [1] M. Deshpande, G. Karypis, "Item-based top-N recommendation algorithms", TOIS 22(1), 2004.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.examples import judged_example
+    >>> HitRate().per_user(judged_example(), 1)
+    array([1.])
+    """
+
+    name: ClassVar[str] = "hit_rate"
+    label: ClassVar[str] = "HitRate"
+
+    def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return 1 or 0 for each list, shape (m,)."""
+        return (hits(judged, k) > 0).astype(np.float64)
+
+    def expected(
+        self,
+        judged: JudgedTopK,  # noqa: ARG002 - contract
+        tied: TiedGains,
+        k: int | None,
+    ) -> DoubleArray:
+        """Return the expected hit rate of each list, shape (t,)."""
+        return tied.expect_hits(k, lambda count, _: (count > 0).astype(np.float64))

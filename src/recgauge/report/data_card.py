@@ -17,8 +17,8 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
-from recgauge.metrics.beyond.concentration import Gini
-from recgauge.metrics.beyond.long_tail import by_popularity, short_head
+from recgauge.metrics.beyond.catalogue import Gini
+from recgauge.metrics.beyond.popularity import by_popularity, short_head
 from recgauge.report.blocks import TableBlock
 from recgauge.report.markdown import escaped, render_markdown
 from recgauge.runs.facts import PARTS

@@ -16,8 +16,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ModelError
 from recgauge.evaluation.inputs import EvaluationInputs
 from recgauge.evaluation.predict import RatingPredictions
-from recgauge.metrics.curves.averaged import full_ranking_curves
-from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card import data_card, write_card
 from recgauge.runs.folder import MODEL, MODEL_FILES, write_checksums

@@ -15,7 +15,7 @@ from recgauge.experiment import Experiment
 from recgauge.filters import Filter
 from recgauge.guards import GuardSettings, check_selected_on
 from recgauge.metrics import Metric
-from recgauge.metrics.curves.areas import FullRankingMetric
+from recgauge.metrics.curves.full_ranking import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender
 from recgauge.models.fitting import check_fit_on

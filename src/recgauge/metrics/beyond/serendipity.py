@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.lists import catalogue_of, seen_items, train_rows
-from recgauge.metrics.beyond.long_tail import by_popularity, whole
-from recgauge.metrics.beyond.similarity import NEEDS, SimilarityKind, item_similarity, listed
+from recgauge.metrics.beyond import catalogue_of, seen_items, train_rows
+from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
+from recgauge.metrics.beyond.popularity import by_popularity, whole
 from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 

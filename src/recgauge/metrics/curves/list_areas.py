@@ -8,7 +8,7 @@ import numpy as np
 from recgauge.errors import MetricError
 from recgauge.judging.gains import RankedGains
 from recgauge.judging.judge import JudgedTopK
-from recgauge.metrics.beyond.lists import catalogue_of
+from recgauge.metrics.beyond import catalogue_of
 from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import DoubleArray, IntArray
 

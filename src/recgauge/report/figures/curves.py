@@ -6,8 +6,8 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from recgauge.metrics.curves.averaged import NAMED_CUTOFFS
-from recgauge.metrics.curves.points import PrecisionRecallCurve, PrecisionRecallOverK, RocCurve
+from recgauge.metrics.curves import PrecisionRecallCurve, PrecisionRecallOverK, RocCurve
+from recgauge.metrics.curves.full_ranking import NAMED_CUTOFFS
 from recgauge.report.figures.style import (
     COLUMN,
     MUTED,
@@ -104,7 +104,7 @@ def plot_precision_recall_over_k(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.points import precision_recall_over_k
+    >>> from recgauge.metrics.curves import precision_recall_over_k
     >>> from recgauge.metrics.examples import judged_example
     >>> figure = plot_precision_recall_over_k({"svd": precision_recall_over_k(judged_example(), 3)})
     >>> figure.axes[0].lines[0].get_xdata().tolist()
@@ -146,7 +146,7 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.points import roc_curve
+    >>> from recgauge.metrics.curves import roc_curve
     >>> figure = plot_roc({"svd": roc_curve([1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1])})
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (area 0.875)', 'chance (area 0.5)']
@@ -181,7 +181,7 @@ def plot_precision_recall_curve(
 
     Examples
     --------
-    >>> from recgauge.metrics.curves.points import precision_recall_curve
+    >>> from recgauge.metrics.curves import precision_recall_curve
     >>> figure = plot_precision_recall_curve({"svd": precision_recall_curve([1, 0, 1], [0.9, 0.7, 0.5])})
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (average precision 0.833)']

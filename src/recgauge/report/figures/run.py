@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 
 from recgauge.evaluation.predict import RatingPredictions
 from recgauge.judging.judge import judge
-from recgauge.metrics.curves.averaged import full_ranking_curves
-from recgauge.metrics.curves.full_ranking import FullRankings
-from recgauge.metrics.curves.points import precision_recall_curve, precision_recall_over_k, roc_curve
+from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
+from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.report.figures.bars import plot_coverage
 from recgauge.report.figures.curves import (
     plot_metric_over_k,

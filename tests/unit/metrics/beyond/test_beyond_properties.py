@@ -13,13 +13,30 @@ from hypothesis import strategies as st
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Herfindahl, Personalization
-from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
+from recgauge.metrics.beyond.catalogue import (
+    CatalogCoverage,
+    Entropy,
+    Gini,
+    GiniComplement,
+    Herfindahl,
+    Personalization,
+    PredictionCoverage,
+    UserCoverage,
+)
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
-from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.known import ItemPopularity, SeenShare, UnseenShare
-from recgauge.metrics.beyond.long_tail import LongTailShare, TailPercentage
-from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
+from recgauge.metrics.beyond.novelty import (
+    ExpectedFreeDiscovery,
+    ExpectedPopularityComplement,
+    Novelty,
+    PooledNovelty,
+)
+from recgauge.metrics.beyond.popularity import (
+    ItemPopularity,
+    LongTailShare,
+    SeenShare,
+    TailPercentage,
+    UnseenShare,
+)
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity, UnpopularSerendipity
 
 USER_METRICS: list[UserMetric] = [

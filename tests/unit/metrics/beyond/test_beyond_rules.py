@@ -11,14 +11,32 @@ from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
-from recgauge.metrics.beyond import coverage, long_tail, novelty
-from recgauge.metrics.beyond.concentration import Entropy, Gini, GiniComplement, Herfindahl, Personalization
-from recgauge.metrics.beyond.coverage import CatalogCoverage, PredictionCoverage, UserCoverage
+from recgauge.metrics.beyond.catalogue import (
+    CatalogCoverage,
+    Entropy,
+    Gini,
+    GiniComplement,
+    Herfindahl,
+    Personalization,
+    PredictionCoverage,
+    UserCoverage,
+)
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
-from recgauge.metrics.beyond.expected_discovery import ExpectedFreeDiscovery, ExpectedPopularityComplement
-from recgauge.metrics.beyond.known import ItemPopularity, SeenShare, UnseenShare
-from recgauge.metrics.beyond.long_tail import least_popular, short_head, whole
-from recgauge.metrics.beyond.novelty import Novelty, PooledNovelty
+from recgauge.metrics.beyond.novelty import (
+    ExpectedFreeDiscovery,
+    ExpectedPopularityComplement,
+    Novelty,
+    PooledNovelty,
+)
+from recgauge.metrics.beyond.popularity import (
+    ItemPopularity,
+    LongTailShare,
+    SeenShare,
+    UnseenShare,
+    least_popular,
+    short_head,
+    whole,
+)
 from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
 from recgauge.metrics.examples import beyond_example
 
@@ -103,9 +121,9 @@ def test_an_item_outside_the_catalogue_is_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: coverage.CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
-        (lambda: long_tail.LongTailShare(head=0), "> 0 and <= 1, got 0"),
-        (lambda: novelty.Novelty(base=1), "> 1, got 1"),
+        (lambda: CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
+        (lambda: LongTailShare(head=0), "> 0 and <= 1, got 0"),
+        (lambda: Novelty(base=1), "> 1, got 1"),
     ],
 )
 def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, message: str) -> None:

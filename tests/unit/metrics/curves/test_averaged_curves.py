@@ -11,10 +11,8 @@ from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
 from recgauge.evaluation.full_ranking import rank_relevant
 from recgauge.judging.judge import judge
-from recgauge.metrics.curves.areas import AUC
-from recgauge.metrics.curves.averaged import mean_precision_recall, mean_roc
-from recgauge.metrics.curves.full_ranking import FullRankings, rank_one
-from recgauge.metrics.curves.points import precision_recall_over_k, roc_curve
+from recgauge.metrics.curves import precision_recall_over_k, roc_curve
+from recgauge.metrics.curves.full_ranking import AUC, FullRankings, mean_precision_recall, mean_roc, rank_one
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
 from recgauge.splits.shares import RandomRows

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from recgauge.errors import MetricError, SchemaError, ScoreError
-from recgauge.metrics.curves.areas import AUC, StepAveragePrecision
-from recgauge.metrics.curves.full_ranking import FullRankings, rank_block, rank_one
-from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
+from recgauge.metrics.curves import precision_recall_curve, roc_curve
+from recgauge.metrics.curves.full_ranking import AUC, FullRankings, StepAveragePrecision, rank_block, rank_one
 
 SCORES = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 2.0])
 ROWS = st.lists(st.tuples(st.booleans(), SCORES), min_size=1, max_size=15).filter(

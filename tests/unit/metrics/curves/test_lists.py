@@ -11,8 +11,8 @@ from scipy import sparse
 from beyond_lists import judged_lists
 from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError
+from recgauge.metrics.curves import precision_recall_over_k
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, PartialAUC
-from recgauge.metrics.curves.points import precision_recall_over_k
 from recgauge.metrics.examples import judged_example
 
 N_ITEMS = 9

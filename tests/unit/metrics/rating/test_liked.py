@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import recgauge
 from recgauge.errors import ConfigError
 from recgauge.experiments.worked_examples.cases import read_cases
-from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
-from recgauge.metrics.rating.liked import LikedScore
+from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall, LikedScore
 
 LABELS = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}
 STARS = st.sampled_from([1.0, 2.0, 3.5, 4.0, 5.0])

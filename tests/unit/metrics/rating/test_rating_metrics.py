@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from recgauge.errors import ConfigError
 from recgauge.metrics.rating import JudgedRatings
-from recgauge.metrics.rating.correlations import Pearson, RSquared, Spearman
+from recgauge.metrics.rating.correlations import ConcordantPairs, Kendall, Pearson, RSquared, Spearman
 from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
-from recgauge.metrics.rating.pairs import ConcordantPairs, Kendall
 
 STARS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 3.7, 4.0, 5.0])
 ROWS = st.lists(st.tuples(st.integers(0, 3), STARS, STARS), min_size=1, max_size=25)

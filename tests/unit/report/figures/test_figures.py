@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, DataError, MetricError, SchemaError
-from recgauge.metrics.curves.points import precision_recall_curve, roc_curve
+from recgauge.metrics.curves import precision_recall_curve, roc_curve
 from recgauge.report.figures import (
     plot_bars,
     plot_coverage,
