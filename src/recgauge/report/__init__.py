@@ -1,7 +1,7 @@
 """Results for people: blocks of tables and statements, and how terminal, Markdown, LaTeX and HTML show them.
 
 Formatting and rounding live here and nowhere else. `blocks` is the model, `*_tables` make blocks of records,
-comparisons, segments and stability, `terminal`, `markdown`, `latex` and `html` render them, `page` puts them
+comparisons, segments and stability, `console`, `markdown`, `latex` and `html` render them, `page` puts them
 together as the page of ``recgauge report``.
 """
 

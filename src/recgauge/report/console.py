@@ -1,21 +1,24 @@
-"""What the terminal shows: progress while a run goes on, and what a run and a sweep end with."""
+"""What the terminal shows: progress while a run goes on, blocks, and what a run and a sweep end with."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from rich import progress
+from rich import box, progress
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from recgauge.comparison.series import headline_keys
 from recgauge.errors import printable
+from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 from recgauge.report.run_tables import MARK, run_blocks, run_title
 from recgauge.report.sweep_tables import sweep_blocks
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.outcome import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.utils.messages import plain
@@ -25,6 +28,9 @@ from recgauge.utils.secrets import without_secrets
 WIDE = 160  # of lines that go to a file or a pipe
 _MOST_NAMED = 4  # folders of runs that are not tracked
 IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
+_LOOKS = {"faint": "dim", "hit": "bold", "good": "green", "reused": "cyan", "partly": "yellow", "bad": "red"}
+"""How a cell's look is drawn; colours say nothing that words do not say."""
+_LONGEST_NAME, _LONGEST_NAMES = 32, 42  # characters of a row's name, or names, that are not folded
 
 
 class _SafeConsole(Console):
@@ -46,17 +52,6 @@ def output(*, stderr: bool = False) -> Console:
     return console if console.is_terminal else make(width=WIDE, soft_wrap=True)
 
 
-_NAME = progress.TextColumn("{task.description}", markup=False)  # names may hold brackets
-
-
-class _Rate(progress.ProgressColumn):
-    """How many units a second are done."""
-
-    def render(self, task: progress.Task) -> Text:
-        """Return the rate, nothing before there is one."""
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-
 class ConsoleProgress:
     """Shows stages, steps and notes on standard error; bars only on a terminal."""
 
@@ -69,7 +64,7 @@ class ConsoleProgress:
         if not self._console.is_terminal:
             yield
             return
-        self._spinner = self._bar(progress.SpinnerColumn(), _NAME, progress.TimeElapsedColumn())
+        self._spinner = self._bar(progress.SpinnerColumn(), progress.TimeElapsedColumn())
         with self._spinner:
             self._spinner.add_task(name, total=None)
             yield
@@ -82,9 +77,8 @@ class ConsoleProgress:
             return
         self._spinner.stop()  # a terminal shows one live display at a time
         done = progress.DownloadColumn() if unit == "bytes" else progress.MofNCompleteColumn()
-        rate: list[progress.ProgressColumn] = [_Rate()] if unit == "rows" else []
-        times = (*rate, progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
-        with self._bar(_NAME, progress.BarColumn(), done, progress.TextColumn(unit), *times) as bar:
+        times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+        with self._bar(progress.BarColumn(), done, progress.TextColumn(unit), *times) as bar:
             task = bar.add_task(printable(name), total=total)
             yield lambda count: bar.advance(task, count)
 
@@ -93,7 +87,112 @@ class ConsoleProgress:
         self._console.print(f"note: {text}")
 
     def _bar(self, *columns: progress.ProgressColumn) -> progress.Progress:
-        return progress.Progress(*columns, console=self._console, transient=True)
+        name = progress.TextColumn("{task.description}", markup=False)  # names may hold brackets
+        return progress.Progress(name, *columns, console=self._console, transient=True)
+
+
+def render_terminal(blocks: Sequence[Block], console: Console) -> None:
+    """Print blocks: best values with a star, tables divided where the console is too narrow."""
+    before: Block | None = None
+    show = partial(console.print, markup=False, highlight=False)
+    for block in blocks:
+        match block:
+            case Heading(text):
+                show(f"\n{text}", style="bold")
+            case Lines(texts, look):
+                for text in texts:
+                    style = "yellow" if look == "marks" else None
+                    show(f"note     {text}" if look == "notes" else text, style=style)
+            case TableBlock():
+                if block.caption or isinstance(before, TableBlock):
+                    console.print()
+                _print_table(block, console)
+        before = block
+
+
+def _print_table(table: TableBlock, console: Console) -> None:
+    show, rows = partial(console.print, markup=False, highlight=False), table.cells()
+    if table.caption:
+        show(table.caption, style="bold")
+    if table.header:
+        for number, drawn in enumerate(_drawn(table, console)):
+            if number:
+                console.print()
+            console.print(drawn)
+    else:
+        width = max(len(name.text) for name, *_ in rows)
+        for name, *values in rows:
+            show(f"{name.text:<{width}}  {' '.join(cell.text for cell in values)}", soft_wrap=True)
+    if table.note:
+        best = any(cell.rank == "best" for row in rows for cell in row)
+        show(f"*        best. {table.note}" if best else table.note)
+
+
+def _drawn(table: TableBlock, console: Console) -> list[Table]:
+    """Return the table as rich draws it, its columns divided among as many tables as the width needs.
+
+    No number is cut and no heading divided, however narrow the console is. Each table has the columns that
+    name a row; other columns of words stay in the first one. Of a droppable table there is one, with as many
+    columns as fit.
+    """
+    rows, header = table.cells(), table.header
+    columns = [_texts([row[place] for row in rows], console) for place in range(len(header))]
+    widths = [
+        max(cell_len(line) for text in (name, *(cell.plain for cell in cells)) for line in text.split("\n"))
+        for name, cells in zip(header, columns, strict=True)
+    ]
+    kept = [place for place in range(len(header)) if place < table.names or table.is_words(place)]
+    rest = [place for place in range(len(header)) if place not in kept]
+    edges, gap = (2, 3) if console.is_terminal else (0, 2)
+    tables: list[Table] = []
+    while rest or not tables:
+        least = _least({place: widths[place] for place in kept if table.is_words(place)})
+        room = console.width - edges - sum(least.get(place, widths[place]) + gap for place in kept) + gap
+        fitting = sum(end <= room for end in accumulate(widths[place] + gap for place in rest))
+        n = max(fitting, int(len(kept) <= table.names or table.droppable))
+        drawn = Table(pad_edge=False, box=box.SIMPLE_HEAD if console.is_terminal else None)
+        places = sorted([*kept, *rest[:n]])
+        for place in places:
+            if place in least:  # only words may be folded, since a cut number would be another number
+                is_number = any(cell.plain.isdigit() for cell in columns[place])
+                side: Literal["left", "right"] = "right" if is_number else "left"
+                drawn.add_column(header[place], justify=side, overflow="fold", min_width=least[place])
+            else:
+                drawn.add_column(header[place], justify="right", no_wrap=True, min_width=widths[place])
+        for number, row in enumerate(zip(*(columns[place] for place in places), strict=True)):
+            if table.groups and number and table.groups[number] != table.groups[number - 1]:
+                drawn.add_section()
+            drawn.add_row(*row)
+        tables.append(drawn)
+        rest, kept = [] if table.droppable else rest[n:], kept[: table.names]
+    return tables
+
+
+def _least(widths: Mapping[int, int]) -> dict[int, int]:
+    """Return how narrow columns of words may become: short ones stay whole, long ones share what is left."""
+    room, least = _LONGEST_NAME if len(widths) == 1 else _LONGEST_NAMES, {}
+    for done, (place, width) in enumerate(sorted(widths.items(), key=lambda each: each[1])):
+        least[place] = min(width, room // (len(widths) - done))
+        room -= least[place]
+    return least
+
+
+def _texts(cells: Sequence[Cell], console: Console) -> list[Text]:
+    """Return the texts of a column, with space for the star and the letters that some of them have."""
+    stars = any(cell.rank == "best" for cell in cells)
+    letters = max((len(cell.letters) for cell in cells), default=0)
+    texts = []
+    for cell in cells:
+        text = cell.text
+        if stars and text:
+            text += "*" if cell.rank == "best" else " "
+        if letters:
+            text += f" {cell.letters:<{max(3, letters)}}"
+        style = "bold green" if cell.rank == "best" else _LOOKS.get(cell.look, "")
+        below = [f"{line} " if stars and not letters else line for line in cell.small]
+        joined = "\n".join([text, *below])
+        texts.append(console.render_str(joined, style=style, markup=False, emoji=False, highlight=False))
+    return texts
 
 
 def print_run(

@@ -3,8 +3,7 @@
 from collections import Counter
 
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import output, render_terminal
 from recgauge.runs.outcome import JobOutcome
 from recgauge.sweeps.jobs import Job, labels_of
 from recgauge.sweeps.sweep import Sweep, check, look_for_data, reuse, set_fingerprints

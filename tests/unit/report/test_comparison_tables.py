@@ -6,9 +6,9 @@ from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
 from recgauge.report.comparison_tables import Cost, comparison_blocks, interval, latex, number
+from recgauge.report.console import render_terminal
 from recgauge.report.latex import escaped
 from recgauge.report.markdown import render_markdown
-from recgauge.report.terminal import render_terminal
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
 

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from recgauge.comparison.series import has_rivals
+from recgauge.report.console import render_terminal
 from recgauge.report.sweep_tables import sweep_blocks, sweep_table
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.facts import PartFacts, SplitFacts
 from recgauge.runs.outcome import JobOutcome
 from records import NAMES, metric, record_with

@@ -16,8 +16,7 @@ from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
-from recgauge.report.console import output, shown_path
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
 from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder

@@ -14,8 +14,7 @@ from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, listed
 from recgauge.report.compared_runs import FORMATS, marks_of, write_comparison
 from recgauge.report.comparison_tables import comparison_blocks
-from recgauge.report.console import output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
 
 

@@ -8,9 +8,8 @@ from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output
+from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.folder import load_record
 from recgauge.runs.list_files import LISTS
 from recgauge.runs.record import RunRecord

@@ -16,8 +16,7 @@ from recgauge.datasets.archives import FileSource, find_archive, local_place
 from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import ConsoleProgress, output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.sweeps.compose import build_dataset
 from recgauge.sweeps.places import conf_folder

@@ -8,9 +8,8 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split, Step
 from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters
-from recgauge.report.console import ConsoleProgress, output
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.data_card import DataCard, card_tables, data_card, write_card
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import allowed_packages
 from recgauge.splits import Splitter

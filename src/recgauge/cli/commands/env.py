@@ -11,8 +11,7 @@ from recgauge.isolated.environments import (
     remove_environment,
 )
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import ConsoleProgress, output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.places import program
 from recgauge.utils.memory import in_units
 

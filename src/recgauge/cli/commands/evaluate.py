@@ -354,9 +354,8 @@ def _segments(
     if not groups:
         return []
     from recgauge.comparison.segments import segments_of
-    from recgauge.report.console import output
+    from recgauge.report.console import output, render_terminal
     from recgauge.report.segment_tables import segment_blocks
-    from recgauge.report.terminal import render_terminal
 
     first = next(iter(results.values())).results
     usable = [entry.key for entry in first if entry.stderr is not None]

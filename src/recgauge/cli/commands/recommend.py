@@ -14,8 +14,7 @@ from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import output, render_terminal
 from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
 from recgauge.tracking import run_folder

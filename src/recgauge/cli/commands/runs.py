@@ -9,8 +9,7 @@ from recgauge.cli.commands.options import SEARCH, add_store, named, store_uri
 from recgauge.errors import ConfigError
 from recgauge.metrics import HEADLINE
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output
-from recgauge.report.terminal import render_terminal
+from recgauge.report.console import output, render_terminal
 from recgauge.tracking import RunStore
 from recgauge.tracking.page import SUMMARY_TAG
 

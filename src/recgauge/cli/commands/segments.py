@@ -17,11 +17,10 @@ from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines
-from recgauge.report.console import output
+from recgauge.report.console import output, render_terminal
 from recgauge.report.markdown import render_markdown
 from recgauge.report.segment_tables import segment_blocks
 from recgauge.report.stories import stories, story_markdown
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.files import check_formats, text_writer, write_files
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from recgauge.cli.commands.options import add_sources, named, runs_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
-from recgauge.report.console import output
+from recgauge.report.console import output, render_terminal
 from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import stability_blocks
-from recgauge.report.terminal import render_terminal
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.files import check_formats, write_files
 
