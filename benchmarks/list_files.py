@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from _measure import save, side_by_side
 
-from recgauge.runs.list_files import COLUMNS, ROWS_OF_A_GROUP
+from recgauge.sweeps.artifacts import COLUMNS, ROWS_OF_A_GROUP
 
 SHAPES = ((20_000, 500, 12_000, False), (20_000, 100, 30_000, True), (138_000, 100, 26_000, False))
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recgauge.runs.facts import DatasetFacts, MetricValue, PartFacts, SplitFacts
-from recgauge.runs.outcome import JobOutcome
-from recgauge.runs.record import RunRecord
+from recgauge.runs.folder import JobOutcome
+from recgauge.runs.record import DatasetFacts, MetricValue, PartFacts, RunRecord, SplitFacts
 
 NAMES = {"dataset": "d", "split": "s", "candidates": "all", "model": "m", "conventions": "standard"}
 

@@ -11,7 +11,7 @@ from recgauge.comparison import DatasetsResult, compare, compare_datasets, perfo
 from recgauge.comparison.claims import metric_label
 from recgauge.comparison.over_datasets import ranked
 from recgauge.report.comparison_tables import p_value
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, label, plain_table, where
 from recgauge.studies.published_table import COLUMNS, judged, published_row, read_published, verdict_lines
 from recgauge.utils.randomness import stream

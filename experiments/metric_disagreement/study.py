@@ -8,7 +8,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, where
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability
 from recgauge.report import markdown_table
 from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import option_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, distinct, folded, label, where
 
 from ..stability.study import WinnerStability, read_rows

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, missing_runs, number_row, where
 from recgauge.studies.published_table import (
     COLUMNS,

@@ -9,7 +9,7 @@ from recgauge.conventions import Convention, conventions, get_convention
 from recgauge.judging import Policies
 from recgauge.metrics import Metric
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, distinct, folded, label, missing_runs, where
 
 from ..metric_disagreement.study import MISSING, MetricDisagreement, orders, ranges, refusals

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import PER_USER, RunFolder
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, number_row, where
 from recgauge.utils.checks import DoubleArray

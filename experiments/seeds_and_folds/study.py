@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.comparison.tests_of_pairs import paired_t
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import PER_USER, RunFolder
 from recgauge.studies import Row, Study, folded, label, missing_runs, number_row, plain_table, where
 from recgauge.utils.checks import DoubleArray

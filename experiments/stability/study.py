@@ -11,7 +11,7 @@ from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.report.markdown import render_markdown
 from recgauge.report.stability_tables import choice_table, claims, option_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import LISTS, PER_USER, TEST, RunFolder
 from recgauge.studies import Row, Study, distinct, folded, where
 

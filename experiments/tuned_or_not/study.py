@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import (
     Row,
     Study,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, table, where
 from recgauge.studies.published_table import NOT_REPRODUCED, REPRODUCED, tally
 

@@ -24,7 +24,7 @@ from recgauge.models.adapters.surprise import Surprise
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 from recgauge.runs.environment import read_beside
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
 from recgauge.sweeps.sweep import Sweep, check

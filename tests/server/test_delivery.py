@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from recgauge.errors import TrackingError
-from recgauge.runs.facts import JobFacts
 from recgauge.runs.folder import CHECKSUMS, load_record, read_checksums, write_checksums
+from recgauge.runs.record import JobFacts
 from recgauge.tracking import Store, deliver
 from server.conftest import Place
 

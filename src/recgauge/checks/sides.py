@@ -18,7 +18,7 @@ from recgauge.comparison.stored_values import StoredValues
 from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
 from recgauge.evaluation import Evaluation
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import mix

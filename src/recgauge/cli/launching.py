@@ -19,16 +19,12 @@ from recgauge.cli.words import SWEEPER, check_trust
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run
-from recgauge.runs.folder import load_record
-from recgauge.runs.outcome import JobOutcome, read_jobs, write_jobs
+from recgauge.runs.folder import JobOutcome, load_record, read_jobs, write_jobs
 from recgauge.sweeps.compose import build_store
-from recgauge.sweeps.ending import conclude_study, end_sweep
 from recgauge.sweeps.engines import Engine, make_engine
-from recgauge.sweeps.jobs import Job, checked_job
-from recgauge.sweeps.names import check_repeats
+from recgauge.sweeps.jobs import Job, check_repeats, checked_job
 from recgauge.sweeps.places import served_by, work_folder
-from recgauge.sweeps.planning import show_plan
-from recgauge.sweeps.sweep import Sweep, check, look_for_data, run_sweep
+from recgauge.sweeps.sweep import Sweep, check, look_for_data, run_sweep, show_plan
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
 from recgauge.utils.lazy import resume_collecting
@@ -48,6 +44,8 @@ def run_alone(config: DictConfig) -> bool:
     look_for_data(sweep)
     with Deliveries(store) as deliveries:
         if study is not None and not study.needs_runs:
+            from recgauge.sweeps.ending import conclude_study
+
             conclude_study(study, [], sweep, deliveries)
             return True
         (outcome,) = run_sweep(sweep, Engine(), deliveries)
@@ -142,6 +140,8 @@ def _sweep(config: DictConfig) -> Sweep:
 
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> None:
     """Sum up a sweep; KeyboardInterrupt if it was stopped, SystemExit if a job has failed."""
+    from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
+
     ended_well = end_sweep(sweep, deliveries, load=data_again if config.report else None)
     if any(outcome.status == "stopped" for outcome in sweep.every):
         raise KeyboardInterrupt

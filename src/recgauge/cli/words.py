@@ -25,10 +25,10 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.explain import check_assignments, check_words, explain_config_error
-from recgauge.cli.trusted import ADDRESSES, check_hosts
+from recgauge.cli.settings import ADDRESSES, check_hosts
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain, installed_options
-from recgauge.sweeps.names import check_single
+from recgauge.sweeps.jobs import check_single
 from recgauge.sweeps.places import conf_folder, program
 
 LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"

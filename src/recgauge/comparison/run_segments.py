@@ -23,7 +23,7 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.checks import check_int
 

@@ -14,7 +14,7 @@ from recgauge.comparison.series import FOLDS, Series, all_series, headline_keys
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics import HEADLINE
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, Protocol, differences, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings

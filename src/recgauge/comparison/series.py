@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recgauge.comparison.results import Repeats
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings

@@ -27,10 +27,8 @@ from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.packages.making import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
-from recgauge.runs.facts import SplitFacts
-from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
-from recgauge.runs.outcome import JobOutcome
-from recgauge.runs.record import RunRecord
+from recgauge.runs.folder import CHECKSUMS, JobOutcome, file_digest, read_checksums
+from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
 from recgauge.sweeps.artifacts import held_out_rows

@@ -20,13 +20,11 @@ from recgauge.comparison.runs import ComparedRuns
 from recgauge.errors import ConfigError, RecgaugeError, listed, said
 from recgauge.packages.page import package_page
 from recgauge.report.compared_runs import FORMATS, write_comparison
-from recgauge.runs.facts import JobFacts
-from recgauge.runs.folder import HITS, write_checksums
-from recgauge.runs.outcome import JobOutcome
-from recgauge.runs.record import RunRecord
+from recgauge.runs.folder import HITS, JobOutcome, write_checksums
+from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
-from recgauge.sweeps.compared import NAME, REPORT, compared_jobs
+from recgauge.sweeps.ending import NAME, REPORT, compared_jobs
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice

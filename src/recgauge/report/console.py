@@ -19,7 +19,7 @@ from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 from recgauge.report.run_tables import MARK, run_blocks, run_title
 from recgauge.report.sweep_tables import sweep_blocks
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.utils.messages import plain
 from recgauge.utils.progress import Advance

@@ -21,7 +21,7 @@ from recgauge.metrics.beyond.catalogue import Gini
 from recgauge.metrics.beyond.popularity import by_popularity, short_head
 from recgauge.report.blocks import TableBlock
 from recgauge.report.markdown import escaped, render_markdown
-from recgauge.runs.facts import PARTS
+from recgauge.runs.record import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 from recgauge.utils.plain import from_plain
 

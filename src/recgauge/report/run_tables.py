@@ -6,9 +6,8 @@ from recgauge.data.split import Step
 from recgauge.models.fitting import leak_mark
 from recgauge.report.blocks import Block, Heading, TableBlock, lines
 from recgauge.report.markdown import markdown_table
-from recgauge.runs.facts import MetricValue, SanityFacts
 from recgauge.runs.protocol import MARK as MARK
-from recgauge.runs.record import RunRecord
+from recgauge.runs.record import MetricValue, RunRecord, SanityFacts
 
 COUNTS = ("rows", "users", "items")
 

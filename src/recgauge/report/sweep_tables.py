@@ -8,7 +8,7 @@ from recgauge.comparison.series import Best, Series, all_series, best_values, ha
 from recgauge.models.fitting import leak_mark
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
 from recgauge.report.run_tables import MARK, mark_lines
-from recgauge.runs.outcome import JobOutcome, Status
+from recgauge.runs.folder import JobOutcome, Status
 from recgauge.runs.record import RunRecord
 
 BEST = (

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, ClassVar
 from recgauge.comparison.conditions import label as label
 from recgauge.errors import MissingDataError, SchemaError
 from recgauge.report import markdown_table
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from recgauge.runs.facts import MetricValue
-    from recgauge.runs.record import RunRecord
+    from recgauge.runs.record import MetricValue, RunRecord
 
 Row = dict[str, str]
 """One row of results.csv: column to text, every row with the same columns."""

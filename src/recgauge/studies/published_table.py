@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from recgauge.errors import MissingDataError, SchemaError
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings
 from recgauge.studies import Row, Study, distinct, folded, label, table, where

@@ -1,4 +1,4 @@
-"""After the last job: a sweep's table and summary files, and what an experiment's study makes of its runs."""
+"""After the last job: a sweep's table, its runs compared, and what an experiment's study makes of them."""
 
 import csv
 from collections import Counter
@@ -14,16 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
+from recgauge.comparison import Comparison, Procedure
+from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
 from recgauge.errors import RecgaugeError, said
-from recgauge.report import markdown_table
+from recgauge.report import markdown_line, markdown_table
+from recgauge.report.compared_runs import FORMATS, write_comparison
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
-from recgauge.runs.facts import JobFacts
-from recgauge.runs.folder import Summary, write_summary
-from recgauge.runs.outcome import JobOutcome, write_jobs
-from recgauge.runs.record import RunRecord
+from recgauge.runs.folder import JobOutcome, Summary, write_jobs, write_summary
+from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
+from recgauge.sweeps.artifacts import PER_USER
 from recgauge.sweeps.jobs import labels_of
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
@@ -33,12 +35,18 @@ from recgauge.utils.files import is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
-    from recgauge.comparison.runs import ComparedRuns
     from recgauge.report.gathering import Load
 
 HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 """Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
+MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
+MOST_ROWS = 200_000  # of a data set that is loaded again for the report
+MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
+MOST_CLAIMS = 4  # under a sweep's table
+MOST_FIGURES = 2
+NAME = "comparison"
+REPORT = "report.html"
 
 
 def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = None) -> bool:
@@ -47,8 +55,6 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     The table comes from memory: a disk that takes nothing more costs the files of the summary, not the table.
     `load` gives the report the data of a run again; without it no report is written.
     """
-    from recgauge.sweeps.compared import claim_lines, compare_sweep  # only now: it takes long to import
-
     folder, store = sweep.folder, sweep.store
     jobs = [replace(job, label=label) for job, label in zip(sweep.every, labels_of(sweep.every), strict=True)]
     study = next((job.study() for job in sweep.jobs), None)
@@ -97,7 +103,7 @@ def _optional(lacking: str) -> Iterator[None]:
 
 
 def _tell_of(
-    compared: "ComparedRuns",
+    compared: ComparedRuns,
     files: Sequence[Path],
     sweep: Sweep,
     deliveries: Deliveries,
@@ -106,8 +112,6 @@ def _tell_of(
     tracked: bool,
 ) -> None:
     """Write the report of a sweep's comparison, and store both."""
-    from recgauge.sweeps.compared import comparison_summary, report_sweep
-
     if load is not None:
         with _optional("no report is written"):
             files = [*files, report_sweep(compared, sweep.folder, load)]
@@ -228,3 +232,78 @@ def _checkout_folder(name: str) -> Path | None:
     """
     folder = Path("experiments") / name
     return folder if (folder / "README.md").is_file() and is_writable(folder) else None
+
+
+def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRuns, list[Path]] | None:
+    """Compare a sweep's finished runs, and write comparison.md, .tex, .csv, .json and figures to its folder.
+
+    Where runs on one data set differ in more than the model, as under several candidate rules, the largest
+    number of runs that agree is compared.
+    """
+    compared = compared_jobs(jobs)
+    if compared is None:
+        return None
+    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    return compared, [*files, *_draw(compared.comparison, folder)]
+
+
+def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
+    """Compare the most finished runs that differ in the model alone; None if there are not two."""
+    known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
+    chosen, notes = agreeing(known)
+    if not chosen:
+        return None
+    if lacking := sum(job.record is None for job in jobs):
+        notes.append(f"{lacking} of {len(jobs)} jobs have no results and are left out: summary.md says why")
+    procedure = Procedure()
+    if sum(_n_users(job) for job in chosen) > MOST_CELLS:
+        procedure = replace(procedure, interval="normal", correction="holm")
+    return compare_runs(chosen, procedure, notes=notes)
+
+
+def claim_lines(comparison: Comparison) -> list[str]:
+    """Return the first claims, by the first metric of each data set, and where all of them are."""
+    first = comparison.metrics[:1]
+    claims = [claim for result in comparison.results if result.metric in first for claim in result.claims]
+    more = [f"{len(claims) - MOST_CLAIMS} more in {NAME}.md"] if len(claims) > MOST_CLAIMS else []
+    return [f"compared {line}" for line in (*claims[:MOST_CLAIMS], *more)]
+
+
+def comparison_summary(comparison: Comparison, folder: Path, job: JobFacts) -> Summary:
+    """Return what a store gets of a comparison that was written to a folder."""
+    text = (folder / f"{NAME}.md").read_text(encoding="utf-8")
+    n_runs = len({row.run for result in comparison.results for row in result.rows})
+    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
+    return Summary(
+        job=replace(job, name=f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
+        subject=NAME,
+        fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
+        note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
+    )
+
+
+def report_sweep(compared: ComparedRuns, folder: Path, load: "Load") -> Path:
+    """Write report.html into the sweep's folder, beside the other files of its comparison.
+
+    What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
+    """
+    from recgauge.report.gathering import Effort, report_data, write_page
+
+    effort = Effort(rows=MOST_ROWS, values=MOST_VALUES, load=load)
+    return write_page(report_data(compared, effort), folder / REPORT)
+
+
+def _n_users(job: JobOutcome) -> int:
+    return int(pq.read_metadata(job.folder / PER_USER).num_rows)
+
+
+def _draw(comparison: Comparison, folder: Path) -> list[Path]:
+    from recgauge.report.figures.compared import forest
+    from recgauge.report.figures.style import save_png
+
+    drawn = []
+    for dataset in comparison.datasets[:MOST_FIGURES]:
+        figure = forest(comparison, comparison.metrics[0], dataset)
+        name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
+        drawn.append(save_png(figure, folder / f"{name}.png"))
+    return drawn

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from threadpoolctl import threadpool_limits
 
 from recgauge.errors import ConfigError, said
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.messages import print_note
 from recgauge.utils.secrets import private_output

@@ -1,14 +1,24 @@
 """A sweep from its jobs to its table: composed, checked, reused, run and summed up."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from filelock import FileLock, Timeout
+from rich import progress as bars
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from recgauge.errors import (
     ConfigError,
@@ -19,14 +29,13 @@ from recgauge.errors import (
     TrackingError,
     listed,
 )
-from recgauge.report.console import ConsoleProgress
+from recgauge.report.blocks import TableBlock
+from recgauge.report.console import ConsoleProgress, output, print_job_line, render_terminal
 from recgauge.runs.environment import fingerprint_of
-from recgauge.runs.folder import CHECKSUMS, load_record
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import CHECKSUMS, JobOutcome, load_record
 from recgauge.sweeps.engines import Engine, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, labels_of, leave_failure, why_not
 from recgauge.sweeps.places import experiment_folder
-from recgauge.sweeps.watching import Watching
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
 from recgauge.utils.messages import print_error
 from recgauge.utils.progress import Progress
@@ -336,3 +345,120 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
             return replace(job.outcome, status="reused", run_id=run_id, record=record)
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None
+
+
+class Watching:
+    """Shows a line for each job that ended, and a bar over all where they run elsewhere."""
+
+    def __init__(self, jobs: Sequence[JobOutcome], n_todo: int, engine: Engine, *, alone: bool) -> None:
+        self._alone, self._n_jobs, self._n_todo = alone, len(jobs), n_todo
+        self._labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
+        self._running = self._ended = self._failed = 0
+        self._began, self._said = monotonic(), set[str]()
+        console = output(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._bar = bars.Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+        self._task = self._bar.add_task("", total=n_todo)
+        self._shown = console.is_terminal and not engine.in_this_process and bool(n_todo)
+        for job in jobs:
+            if job.status == "reused":
+                self._line(job)
+
+    def bar(self) -> AbstractContextManager[object]:
+        """Return the bar if there is one to show: rich would end another one with an empty line."""
+        return self._bar if self._shown else nullcontext()
+
+    def begun(self) -> None:
+        """Take note that a job begins."""
+        self._running += 1
+        self._describe()
+
+    def ended(self, outcome: JobOutcome) -> None:
+        """Print how a job ended; many may fail for one reason, which is said once."""
+        self._running = max(0, self._running - 1)
+        self._ended += 1
+        self._failed += outcome.status == "failed"
+        self._bar.advance(self._task)
+        self._describe()
+        if outcome.record is not None:
+            self._line(outcome)
+        elif (reason := str(outcome.reason)) not in self._said:
+            self._said.add(reason)
+            label = "" if self._alone else f"{self._labels[outcome.number]}: "
+            print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
+
+    def _line(self, outcome: JobOutcome) -> None:
+        assert outcome.record is not None
+        if self._alone:
+            return
+        told = "" if self._shown or outcome.status == "reused" else f"({self})"
+        print_job_line(outcome.record, outcome, self._labels[outcome.number], self._n_jobs, told)
+
+    def __str__(self) -> str:
+        parts = [f"{self._ended} of {self._n_todo} jobs done"]
+        parts += [f"{self._failed} failed"] if self._failed else []
+        if self._ended < self._n_todo:
+            left = (monotonic() - self._began) / self._ended * (self._n_todo - self._ended)
+            parts.append(f"about {in_words(left)} left")
+        return ", ".join(parts)
+
+    def _describe(self) -> None:
+        failed = f", {self._failed} failed" if self._failed else ""
+        self._bar.update(self._task, description=f"{self._running} running{failed}")
+
+
+def in_words(seconds: float) -> str:
+    """Return a time for people.
+
+    Examples
+    --------
+    >>> [in_words(seconds) for seconds in (0.4, 42, 100, 8000, 200_000)]
+    ['1 s', '42 s', '1 min 40 s', '2 h 13 min', '2 days 7 h']
+    """
+    whole = max(1, round(seconds))
+    if whole >= 48 * 3600:
+        return f"{whole // 86400} days {whole % 86400 // 3600} h"
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
+
+
+def _traceback_in(log: Path) -> str:
+    """Say that a job's log ends with a traceback, if it does."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - (1 << 16)))
+            return f"; its traceback is in {log}" if b"Traceback (most recent" in file.read() else ""
+    except OSError:
+        return ""
+
+
+def show_plan(sweep: Sweep) -> bool:
+    """Print what a command would do, and do nothing; return whether all jobs can run, as far as is known."""
+    check(sweep)
+    look_for_data(sweep, fetch_them=False)
+    set_fingerprints(sweep)
+    reuse(sweep, copy=False)
+    to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
+    rows = tuple(
+        (str(outcome.number), label or "as configured", _becomes(outcome, to_run.get(outcome.number), sweep))
+        for outcome, label in zip(outcomes, labels_of(outcomes), strict=True)
+    )
+    console = output()
+    render_terminal([TableBlock("", ("job", "settings", "plan"), rows, words=("settings", "plan"))], console)
+    counts = Counter(outcome.status for outcome in sweep.outcomes.values())
+    console.print(
+        f"\n{len(outcomes)} job{'s' * (len(outcomes) > 1)}: {len(to_run)} to run, {counts['reused']} reused, "
+        f"{counts['no data']} left out, {counts['failed']} cannot run"
+    )
+    return not counts["failed"] and not counts["no data"]
+
+
+def _becomes(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
+    """Return what becomes of a job, in a few words; `job` is None of those that will not run."""
+    if job is None:
+        reused = f"reuse run {outcome.run_id}" if outcome.run_id else "reuse"
+        return {"failed": "cannot run", "no data": "left out: no data"}.get(outcome.status, reused)
+    if job.dataset is None:
+        return "conclude the study"
+    return "download data, run" if job.number in sweep.fetched else "run"

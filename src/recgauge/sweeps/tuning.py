@@ -13,7 +13,7 @@ from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.models import EpochModel
 from recgauge.models.rating_predictor import RatingPredictor
 from recgauge.runs.environment import read_beside
-from recgauge.runs.facts import SearchFacts
+from recgauge.runs.record import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint
 from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings

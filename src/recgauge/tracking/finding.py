@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, did_you_mean, listed
-from recgauge.runs.outcome import JobOutcome, read_jobs
+from recgauge.runs.folder import JobOutcome, read_jobs
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RECORD, RunFolder
 from recgauge.tracking.delivering import delivered

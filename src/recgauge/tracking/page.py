@@ -12,9 +12,8 @@ from recgauge.metrics import HEADLINE
 from recgauge.models.fitting import leak_mark
 from recgauge.report import markdown_table
 from recgauge.report.run_tables import by_cutoffs, filter_points, mark_lines, steps_markdown
-from recgauge.runs.facts import JobFacts, MetricValue, SanityFacts
 from recgauge.runs.folder import Failure, Summary
-from recgauge.runs.record import RunRecord
+from recgauge.runs.record import JobFacts, MetricValue, RunRecord, SanityFacts
 from recgauge.runs.settings import (
     FREE_DATASET_SETTINGS,
     FREE_ISOLATED_SETTINGS,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-    from recgauge.runs.facts import SearchFacts
+    from recgauge.runs.record import SearchFacts
     from recgauge.search.trial import Trial
 
 SEARCH_TAG, TRIAL_TAG, PARENT = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"

@@ -11,12 +11,11 @@ from recgauge.cli.commands.cli import main
 from recgauge.comparison.runs import agreeing, run_names
 from recgauge.comparison.series import all_series
 from recgauge.report.sweep_tables import sweep_table
-from recgauge.runs.facts import PartFacts, SearchFacts
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import differences, protocol
+from recgauge.runs.record import PartFacts, SearchFacts
 from recgauge.search.trial import Trial
-from recgauge.sweeps.compared import compare_sweep
-from recgauge.sweeps.ending import end_sweep
+from recgauge.sweeps.ending import compare_sweep, end_sweep
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries
 from records import NAMES, metric, record_with

@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import CHECKSUMS, JobOutcome, read_checksums, read_folder
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
 from recgauge.sweeps.sweep import Sweep

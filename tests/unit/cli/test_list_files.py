@@ -6,10 +6,9 @@ import pytest
 
 from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
-from recgauge.runs import list_files
 from recgauge.runs.folder import finish, unfinished, write_checksums
-from recgauge.runs.list_files import holds, which_lists, write_lists
-from recgauge.sweeps.artifacts import write_tables
+from recgauge.sweeps import artifacts
+from recgauge.sweeps.artifacts import holds, which_lists, write_lists, write_tables
 from recgauge.utils.progress import NoProgress
 from small_runs import experiment
 
@@ -37,7 +36,7 @@ def expected(result):
 
 @pytest.mark.parametrize("rows_of_a_group", [1_000_000, 170])
 def test_whole_lists_are_as_they_were_judged(result, tmp_path, monkeypatch, rows_of_a_group):
-    monkeypatch.setattr(list_files, "ROWS_OF_A_GROUP", rows_of_a_group)
+    monkeypatch.setattr(artifacts, "ROWS_OF_A_GROUP", rows_of_a_group)
     (path,) = write_lists(result.ranking, result.dataset.interactions, tmp_path, "true", NoProgress())
     assert path.name == "recommendations.parquet"
     pd.testing.assert_frame_equal(pd.read_parquet(path), expected(result))

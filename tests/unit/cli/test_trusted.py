@@ -2,7 +2,7 @@
 
 import pytest
 
-from recgauge.cli.trusted import check_hosts
+from recgauge.cli.settings import check_hosts
 from recgauge.errors import ConfigError
 
 WORDS = ["tracking.uri=http://ours:5000"]

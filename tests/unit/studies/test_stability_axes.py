@@ -9,7 +9,7 @@ import pytest
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
-from recgauge.runs.facts import PartFacts, SplitFacts
+from recgauge.runs.record import PartFacts, SplitFacts
 from recgauge.runs.stored import RunFolder
 from records import NAMES, metric, record_with
 

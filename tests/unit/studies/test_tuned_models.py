@@ -1,7 +1,7 @@
 """The study of tuned models: a table ordered by quality, with what choosing and training cost."""
 
 from recgauge.experiments.tuned_models.study import COLUMNS, TunedModels
-from recgauge.runs.facts import SearchFacts
+from recgauge.runs.record import SearchFacts
 from recgauge.search.trial import Trial
 from records import ended, metric, record_with
 

@@ -1,7 +1,7 @@
 """Models with unequal tuning: who is best, and which pairs turn."""
 
 from recgauge.experiments.tuned_or_not.study import TunedOrNot
-from recgauge.runs.facts import SearchFacts
+from recgauge.runs.record import SearchFacts
 from recgauge.search.trial import Trial
 from records import ended, metric, record_with
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recgauge.runs.facts import JobFacts
 from recgauge.runs.folder import write_checksums
+from recgauge.runs.record import JobFacts
 from recgauge.tracking import Store
 from recgauge.tracking.store import open_store
 from records import metric, record_with

@@ -12,8 +12,8 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
-from recgauge.runs.facts import JobFacts, PartFacts, SplitFacts
 from recgauge.runs.folder import Failure, Summary, load_record, write_failure, write_summary
+from recgauge.runs.record import JobFacts, PartFacts, SplitFacts
 from recgauge.tracking import Store, deliver, delivered, store_of, waiting
 from recgauge.tracking import store as stores
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete

@@ -11,9 +11,9 @@ from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.runs.folder import load_record
-from recgauge.runs.list_files import LISTS
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder
+from recgauge.sweeps.artifacts import LISTS
 from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")

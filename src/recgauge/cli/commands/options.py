@@ -8,7 +8,7 @@ from typing import Any
 from recgauge.comparison.stored_values import StoredValues, holds_values
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.stored import PARQUET
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 

@@ -4,8 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from recgauge.cli.commands.options import RUN, add_store, store_uri
 from recgauge.report.console import output, print_run
-from recgauge.runs.folder import RECORD
-from recgauge.runs.outcome import JobOutcome
+from recgauge.runs.folder import RECORD, JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.tracking import delivered, run_folder
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recgauge.cli.trusted import check_hosts
+from recgauge.cli.settings import check_hosts
 from recgauge.errors import MissingDataError, RecgaugeError, TrackingError
 from recgauge.report.console import output
 from recgauge.runs.folder import CHECKSUMS

@@ -25,7 +25,6 @@ from recgauge.packages.making import PREDICTED, RANKS, copy_tables, packed_lists
 from recgauge.report.console import ConsoleProgress, output
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
-from recgauge.runs.list_files import HITS, LISTS, which_lists
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
     Difference,
@@ -35,7 +34,7 @@ from recgauge.runs.repeated import (
     differing_values,
 )
 from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder
-from recgauge.sweeps.artifacts import PER_USER, write_tables
+from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_tables
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 

@@ -21,7 +21,7 @@ from recgauge.report.figures.compared import (
 )
 from recgauge.report.page.data import DatasetPart, PopularityShares, ReportData, Told
 from recgauge.report.page.results import is_beyond
-from recgauge.runs.facts import SearchFacts
+from recgauge.runs.record import SearchFacts
 from recgauge.runs.stored import PREDICTIONS, read_table, user_table
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray
