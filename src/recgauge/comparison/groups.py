@@ -329,7 +329,7 @@ def _read_text(path: Path) -> "pd.DataFrame":
         file.size()
         with file.open() as stream:
             first = stream.readline()
-        file.limits.check_columns(max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
+        file.limits.check("columns", max(map(first.count, (b",", b";", b"\t", b"|", b" "))) + 1, file)
         with file.open() as stream:
             return pd.read_csv(stream, sep=None, engine="python")
     except RecgaugeError:  # some are OSErrors and ValueErrors, too

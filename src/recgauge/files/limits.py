@@ -9,7 +9,6 @@ from typing import IO, Any
 
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import check_int
-from recgauge.utils.memory import in_units
 
 BLOCK = 1 << 20  # bytes read at a time
 _DOUBT = 1.25  # an estimate is refused when it is so many times the limit; reading tells the rest exactly
@@ -52,50 +51,23 @@ class Limits:
             raise ConfigError(f"limits: must be a mapping with some of {', '.join(_NAMES)}; got {setting!r}.")
         return cls(**(setting or {}))
 
-    def check_columns(self, n_columns: int, file: object) -> None:
-        """Refuse a file with too many columns with a SchemaError."""
-        if n_columns > self.columns:
+    def check(self, name: str, n: float, file: object, *, guessed: bool = False) -> None:
+        """Refuse a file that has more of what a limit names with a SchemaError; see the fields."""
+        limit = getattr(self, name)
+        if n > limit * (_DOUBT if guessed else 1):
+            remedy = f"; if that is right, set data.limits.{name} higher" if self.adjustable else ""
             raise SchemaError(
-                f"{file}: {n_columns:,} columns, at most {self.columns:,} are read. Keep those that are "
-                f"needed or check what separates them{self._remedy('columns', n_columns)}."
+                f"{file}: {'about ' if guessed else ''}{n:,.0f} {_NAMES[name]}, at most {limit:,} are read. "
+                f"Check the format and the file{remedy}."
             )
 
-    def check_rows(self, n_rows: float, file: object, *, guessed: bool = False) -> None:
-        """Refuse a file with too many rows with a SchemaError."""
-        if n_rows > self.rows * (_DOUBT if guessed else 1):
-            count = f"about {n_rows:,.0f}" if guessed else f"more than {self.rows:,}"
-            raise SchemaError(
-                f"{file}: {count} rows, which need {in_units(n_rows * BYTES_PER_ROW)} of memory or more; at "
-                f"most {self.rows:,} are read. Check what the file "
-                f"holds{self._remedy('rows', n_rows if guessed else 0)}."
-            )
 
-    def check_unpacked(self, n_bytes: float, file: object, *, guessed: bool = False) -> None:
-        """Refuse a packed file whose content is too large with a SchemaError."""
-        if n_bytes > self.unpacked_bytes * (_DOUBT if guessed else 1):
-            size = ("about " if guessed else "") + f"{n_bytes:,.0f} bytes ({in_units(n_bytes)}) or more"
-            raise SchemaError(
-                f"{file}: {size} when it is unpacked, at most {self.unpacked_bytes:,} bytes "
-                f"({in_units(self.unpacked_bytes)}) are. Check what the file "
-                f"holds{self._remedy('unpacked_bytes', n_bytes if guessed else 0)}."
-            )
-
-    def check_line(self, n_bytes: int, file: object, n_before: int) -> None:
-        """Refuse a file with too long a line with a SchemaError."""
-        if n_bytes > self.line_bytes:
-            raise SchemaError(
-                f"{file}, line {n_before + 1:,}: longer than {self.line_bytes:,} bytes, so this may be no "
-                f"text of rows. Check the format and the file{self._remedy('line_bytes')}."
-            )
-
-    def _remedy(self, name: str, size: float = 0) -> str:
-        if not self.adjustable:
-            return ""
-        value = f"={size * _DOUBT:.0f}" if size > getattr(self, name) else " higher"
-        return f"; if that is right, set data.limits.{name}{value}"
-
-
-_NAMES = ("rows", "columns", "line_bytes", "unpacked_bytes")
+_NAMES = {
+    "rows": "rows or more",
+    "columns": "columns",
+    "line_bytes": "bytes or more in one line",
+    "unpacked_bytes": "bytes or more when it is unpacked",
+}
 
 
 class LimitedStream(io.RawIOBase):
@@ -127,14 +99,15 @@ class LimitedStream(io.RawIOBase):
     def _count(self, block: bytes) -> None:
         self._n_bytes += len(block)
         if self._packed:
-            self._limits.check_unpacked(self._n_bytes, self._file)
+            self._limits.check("unpacked_bytes", self._n_bytes, self._file)
         first = block.find(b"\n")
         self._in_line += len(block) if first < 0 else first
-        self._limits.check_line(self._in_line, self._file, self._n_ends)
+        if self._in_line > self._limits.line_bytes:
+            self._limits.check("line_bytes", self._in_line, f"{self._file}, line {self._n_ends + 1:,}")
         if first >= 0:
             self._in_line = len(block) - 1 - block.rfind(b"\n")
             self._n_ends += block.count(b"\n")
-            self._limits.check_rows(self._n_ends, self._file)
+            self._limits.check("rows", self._n_ends, self._file)
 
 
 @contextmanager

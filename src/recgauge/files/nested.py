@@ -41,7 +41,7 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         if not row.keys() <= names.keys():
             kept |= {name: [None] * len(lines) for name in row if name not in names and wanted.may_be(name)}
             names |= dict.fromkeys(row)
-            file.limits.check_columns(len(names), file)
+            file.limits.check("columns", len(names), file)
         for name, cells in kept.items():
             cells.append(row.get(name))
         lines.append(number)
@@ -165,7 +165,7 @@ def _row_per_id(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: bo
     ids, start = split.values, to_numpy(split.offsets).astype(np.int64)
     named = to_numpy(pc.utf8_length(ids))[start[:-1]] > 0  # other lines are blank
     begins, n_items, line = start[:-1][named], (np.diff(start) - 1)[named], np.flatnonzero(named) + 1
-    file.limits.check_rows(int(n_items.sum()), file)
+    file.limits.check("rows", int(n_items.sum()), file)
     users = ids.take(to_arrow(begins))
     if counted:
         _check_counts(file, users, n_items, line)

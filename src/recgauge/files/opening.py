@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -25,15 +25,14 @@ from recgauge.errors import (
 from recgauge.files.columns import Wanted
 from recgauge.files.limits import BLOCK, LimitedStream, Limits
 from recgauge.files.stored import StoredTable, find_stored, is_stored
-from recgauge.utils.files import irregular, refuse_irregular, user_path
+from recgauge.utils.files import refuse_irregular, user_path
 from recgauge.utils.secrets import without_secrets
 
 # What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
-_LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
-_PACKED_SAMPLE, _UNPACKED_SAMPLE, _PIECE = 1 << 18, 1 << 24, 1 << 12  # bytes of a gzip that tell its ratio
+_SAMPLE = 1 << 18  # bytes of a gzip that tell its ratio
 
 
 @dataclass(frozen=True)
@@ -75,16 +74,20 @@ class TableFile:
     @contextmanager
     def unpacked(self) -> Iterator[IO[bytes]]:
         """Open the unpacked bytes, without a limit."""
+        with self._unpacking(), self.path.open("rb") as file:
+            if self.member is not None:
+                with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
+                    yield member
+            elif self.packed:
+                with gzip.open(file) as content:
+                    yield cast("IO[bytes]", content)
+            else:
+                yield file
+
+    @contextmanager
+    def _unpacking(self) -> Iterator[None]:
         try:
-            with self.path.open("rb") as file:
-                if self.member is not None:
-                    with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
-                        yield member
-                elif self.packed:
-                    with gzip.open(file) as content:
-                        yield cast("IO[bytes]", content)
-                else:
-                    yield file
+            yield
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
                 f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
@@ -107,17 +110,15 @@ class TableFile:
     def size(self) -> tuple[float, float]:
         """Return how many lines and ids the file has, if a line is ids and all are as at its beginning."""
         n_bytes, exact = self._unpacked_bytes()
-        with replace(self, encoding="utf-8").open() as stream:
+        if self.packed:
+            self.limits.check("unpacked_bytes", n_bytes, self, guessed=not exact)
+        with self.unpacked() as stream:
             sample = stream.read(BLOCK)
-            if self.packed:
-                self.limits.check_unpacked(n_bytes, self, guessed=not exact)
-            if sample.startswith(b"PAR1"):
-                return 0, 0  # it says itself
-            if len(sample) - sample.rfind(b"\n") > _LONG:
-                sample += stream.readline()
+        if sample.startswith(b"PAR1"):
+            return 0, 0  # it says itself
         share = n_bytes / max(len(sample), 1)
         n_lines = sample.count(b"\n")
-        self.limits.check_rows(n_lines * share, self, guessed=True)
+        self.limits.check("rows", n_lines * share, self, guessed=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
 
     def _unpacked_bytes(self) -> tuple[float, bool]:
@@ -130,33 +131,18 @@ class TableFile:
             if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 # zipfile unpacks 4 kB of these at once, which may become gigabytes
                 raise SchemaError(
-                    f"{self}: packed in a way that cannot be unpacked in pieces (method "
-                    f"{about.compress_type} of zip, such as bzip2 or LZMA). Pack it as a usual zip (deflate) "
-                    "or a gzip."
+                    f"{self}: packed in a way that cannot be unpacked in pieces, such as bzip2 or LZMA. Pack "
+                    "it as a usual zip (deflate) or a gzip."
                 )
             return about.file_size, True
         size = self.path.stat().st_size
         if not self.packed:
             return size, True
-        with self.path.open("rb") as file:
-            unpacked, packed = _first_of_gzip(file)
-        return unpacked * size / packed, packed == size
-
-
-def _first_of_gzip(file: IO[bytes]) -> tuple[int, int]:
-    """Return how many bytes the first packed ones become, and how many these are."""
-    unpacker, n_unpacked, n_packed = zlib.decompressobj(31), 0, 0
-    while n_unpacked < _UNPACKED_SAMPLE and n_packed < _PACKED_SAMPLE and (piece := file.read(_PIECE)):
-        n_packed += len(piece)
-        while piece:
-            try:
-                n_unpacked += len(unpacker.decompress(piece))
-            except zlib.error:  # blank bytes after the end, or damage: reading tells
-                return n_unpacked, n_packed
-            piece = unpacker.unused_data
-            if unpacker.eof:
-                unpacker = zlib.decompressobj(31)
-    return n_unpacked, n_packed
+        unpacked = 0
+        with self._unpacking(), self.path.open("rb") as file, gzip.open(file) as content:
+            while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
+                unpacked += len(block)
+            return unpacked * size / file.tell(), file.tell() == size
 
 
 class _Utf8:
@@ -254,35 +240,20 @@ def _refuse_twice(files: Sequence[Path], paths: Sequence[str], option: str) -> N
 
 
 def _expand(text: str, option: str) -> list[Path]:
-    path, named = user_path(text), f"{option}={printable(shortened(text, 300))}"
-    if irregular(path) == "folder":
-        inside = listed(sorted(entry.name for entry in path.iterdir() if entry.is_file()), most=10)
-        raise MissingDataError(
-            f"{named} is not a regular file but a folder; name a file in it ({inside or 'it has none'}) or a "
-            "pattern."
-        )
-    paths = [path] if _is_there(path) else []
-    if not paths and any(sign in path.name for sign in "*?["):
-        paths = sorted(path.parent.glob(path.name))
-    if not paths:
-        raise MissingDataError(f"{named}: there is no such file, seen from {Path.cwd()}. Correct {option}.")
+    path = user_path(text)
+    try:
+        path.stat()
+        paths = [path]
+    except (OSError, ValueError) as error:  # ValueError: with a NUL
+        paths = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
+        if not paths:
+            named = f"{option}={printable(shortened(text, 300))}"
+            raise MissingDataError(
+                f"{named}: there is no such file that can be read, seen from {Path.cwd()}. Correct {option}."
+            ) from error
     for expanded in paths:
         refuse_irregular(expanded, option)
     return paths
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        path.stat()
-    except PermissionError as error:
-        raise _unreadable(path, error) from error
-    except (OSError, ValueError):  # ValueError: with a NUL
-        return False
-    return True
-
-
-def _unreadable(path: Path, error: OSError) -> MissingDataError:
-    return MissingDataError(f"{printable(str(path))} cannot be read: {error.strerror}. Make it readable.")
 
 
 def _member(path: Path, member: str | None) -> str | None:
@@ -291,28 +262,22 @@ def _member(path: Path, member: str | None) -> str | None:
         with path.open("rb") as stream:
             if stream.read(4) != b"PK\x03\x04":
                 return None
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    try:
         with zipfile.ZipFile(path) as archive:
             names = [
                 name for name in archive.namelist() if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)
             ]
     except UNPACKING_ERRORS as error:
-        raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
-    if member is None and len(names) == 1:
-        return names[0]
-    if names.count(member or "") == 1:
-        return member
-    if not names:
-        raise SchemaError(f"{path} holds no file of rows. Correct dataset.path.")
-    if member in names or len(set(names)) == 1:
-        raise SchemaError(f"{path} holds {member or names[0]} twice; pack it again with one of each.")
-    problem = "several files" if member is None else f"no file {member!r}"
-    raise SchemaError(f"{path} holds {problem}; choose one with dataset.member: {listed(names)}.")
+        raise IntegrityError(f"{path} cannot be read: {said(error)}. Get the file again.") from error
+    chosen = member if member is not None or len(names) != 1 else names[0]
+    if chosen is None or names.count(chosen) != 1:
+        raise SchemaError(
+            f"{path}: dataset.member must name one file in it, got {member!r}; it has "
+            f"{listed(names) or 'no file of rows'}."
+        )
+    return chosen
 
 
-_SAMPLE = 'user,item\r\n1,"a"\r\n'
+_LINES = 'user,item\r\n1,"a"\r\n'
 _NAMES_OF_HOSTS = ("idna", "punycode")  # Python calls them encodings of text; no file is written in them
 
 
@@ -327,7 +292,7 @@ def check_encoding(encoding: object) -> str:
     if isinstance(encoding, str):
         try:
             name = codecs.lookup(encoding).name
-            if name not in _NAMES_OF_HOSTS and _SAMPLE.encode(name).decode(name) == _SAMPLE:
+            if name not in _NAMES_OF_HOSTS and _LINES.encode(name).decode(name) == _LINES:
                 return name
         except (LookupError, ValueError):
             pass

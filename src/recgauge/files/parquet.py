@@ -27,8 +27,8 @@ def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     with file.unpacked() as stream:
         source = _source(file, stream)
         table = parquet.ParquetFile(source)
-        file.limits.check_columns(table.metadata.num_columns, file)
-        file.limits.check_rows(table.metadata.num_rows, file)
+        file.limits.check("columns", table.metadata.num_columns, file)
+        file.limits.check("rows", table.metadata.num_rows, file)
         check_memory(file, table.metadata.num_rows, BYTES_PER_ROW)
         schema = table.schema_arrow
         positions = wanted.by_name(schema.names, str(file))

@@ -250,7 +250,7 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
             f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
             f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
         ) from error
-    file.limits.check_columns(len(first), file)
+    file.limits.check("columns", len(first), file)
     below: list[list[str]] = []
     with suppress(csv.Error):  # the reading of the rows says where
         below = _split(more, separator, quotes=quotes)

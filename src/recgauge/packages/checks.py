@@ -120,7 +120,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
             f"{path}: has {size:,} bytes when it is unpacked, more than {MOST_TIMES} times its size. "
             "Nothing was unpacked."
         )
-    LIMITS.check_unpacked(size, path)
+    LIMITS.check("unpacked_bytes", size, path)
     return members
 
 
@@ -151,9 +151,11 @@ def _check_size(file: Path) -> None:
         about = pq.read_metadata(file)
     except (OSError, ValueError):  # damaged: reading it says so
         return
-    LIMITS.check_rows(about.num_rows, file)
-    LIMITS.check_columns(about.num_columns, file)
-    LIMITS.check_unpacked(sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)), file)
+    LIMITS.check("rows", about.num_rows, file)
+    LIMITS.check("columns", about.num_columns, file)
+    LIMITS.check(
+        "unpacked_bytes", sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups)), file
+    )
 
 
 def read_about(folder: Path, path: Path) -> dict[str, Any]:

@@ -40,9 +40,13 @@ PACK = {"r.csv": bytes, "r.csv.gz": gzip.compress, "r.zip": zipped}
 @pytest.mark.parametrize(
     ("content", "limits", "message"),
     [
-        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows, .*data.limits.rows=1"),
-        (ROWS, {"rows": 1_999}, r"more than 1,999 rows.*data.limits.rows higher"),
-        (ROWS + "y" * 5_000, {"line_bytes": 1_000}, r"line 2,002: longer than 1,000 bytes"),
+        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows or more, .*data.limits.rows higher"),
+        (ROWS, {"rows": 1_999}, r"2,0.. rows or more, at most 1,999 .*data.limits.rows higher"),
+        (
+            ROWS + "y" * 5_000,
+            {"line_bytes": 1_000},
+            r"line 2,002: 5,... bytes or more in one line, at most 1,000",
+        ),
         ("," * 50 + "\n1\n", {"columns": 20}, "51 columns, at most 20"),
     ],
     ids=["many rows", "one row too many", "long line", "wide"],
@@ -68,7 +72,7 @@ def test_a_file_at_its_limits_is_read(tmp_path, name):
 def test_unpacked_bytes_are_bounded_where_the_file_is_packed(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(PACK[name](ROWS.encode()))
-    with pytest.raises(SchemaError, match=r"bytes \(.*\) or more when it is unpacked, at most 9,999 bytes"):
+    with pytest.raises(SchemaError, match="bytes or more when it is unpacked, at most 9,999"):
         Table(str(path), limits={"unpacked_bytes": 9_999}).load()
     (tmp_path / "plain.csv").write_text(ROWS)
     plain = Table(str(tmp_path / "plain.csv"), limits={"unpacked_bytes": 9_999})
@@ -89,14 +93,14 @@ def test_a_gzip_whose_beginning_promises_little_ends_at_the_limit(tmp_path):
     first = "user,item\n" + "".join(f"{user},{item}\n" for user, item in noise)
     path = tmp_path / "r.csv.gz"
     path.write_bytes(gzip.compress(first.encode()) + gzip.compress(b"1,2\n" * 3_000_000))
-    with pytest.raises(SchemaError, match="more than 200,000 rows"):
+    with pytest.raises(SchemaError, match="rows or more, at most 200,000"):
         Table(str(path), limits={"rows": 200_000}).load()
 
 
 def test_parquet_says_its_rows_and_columns_before_they_are_read(tmp_path):
     path = tmp_path / "r.parquet"
     pq.write_table(pa.table({"user": [1] * 500, "item": list(range(500)), "more": [0] * 500}), path)
-    with pytest.raises(SchemaError, match="more than 499 rows"):
+    with pytest.raises(SchemaError, match="rows or more, at most 499"):
         Table(str(path), limits={"rows": 499}).load()
     with pytest.raises(SchemaError, match="3 columns, at most 2"):
         Table(str(path), limits={"columns": 2}).load()
@@ -116,7 +120,7 @@ def test_users_with_their_items_count_as_rows(tmp_path):
     path.write_text("1 2 3 4\n2 3 4 5\n")
     table = {"path": str(path), "format": "user_lines"}
     assert len(Table(**table, limits={"rows": 6}).load().interactions) == 6
-    with pytest.raises(SchemaError, match="more than 5 rows"):
+    with pytest.raises(SchemaError, match="rows or more, at most 5"):
         Table(**table, limits={"rows": 5}).load()
 
 
@@ -124,7 +128,7 @@ def test_a_split_from_files_has_the_same_limits(tmp_path):
     (tmp_path / "test.csv").write_text(ROWS)
     split = Published(test=str(tmp_path / "test.csv"), limits={"rows": 100})
     for use in (split.find, lambda: split.split(Interactions.from_ids(["1"], ["2"]), rng=None)):
-        with pytest.raises(SchemaError, match=r"^split=published, test: .*more than 100 rows"):
+        with pytest.raises(SchemaError, match=r"^split=published, test: .*rows or more, at most 100"):
             use()
 
 
@@ -134,9 +138,9 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
     with pytest.raises(SchemaError, match="10,003 columns, at most 10,000") as refused:
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
     assert "data.limits" not in str(refused.value)
-    path.write_bytes(b"1,2,3\n" + b"9" * (1 << 24) + b"9")
-    with pytest.raises(SchemaError, match=r"lists\.csv, line 2: longer than 16,777,216 bytes"):
-        find_list_files([str(path)], "--run")
+    path.write_bytes(b"user,item,rank\n" + b"9" * (1 << 24) + b"9")
+    with pytest.raises(SchemaError, match=r"lists\.csv, line 2: 1.* bytes or more in one line"):
+        read_rows(find_list_files([str(path)], "--run")[0], "lists")
 
 
 @pytest.mark.parametrize("limits", [{"rows": 0}, {"lines": 3}, {"columns": "many"}, 5, {"rows": True}])
