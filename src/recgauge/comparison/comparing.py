@@ -5,17 +5,13 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recgauge.comparison.inputs import DatasetMeans, RunValues, read_long, read_run
-from recgauge.comparison.one_metric import Resamples, compare_metric
+from recgauge.comparison.one_metric import compare_table
 from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.resampling import Rounded, bootstrap_means, bootstrap_pooled, flipped_sums
 from recgauge.comparison.results import Comparison, MetricComparison
 from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
 from recgauge.errors import ConfigError, listed
-from recgauge.utils.checks import LongArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +141,7 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     notes: list[str] = []
     for table in tables:
         check_runs(table.runs, procedure)
-        found = _compare_table(table, procedure)
+        found = compare_table(table, procedure)
         results += found
         notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
     over, more = _over_datasets(results, procedure)
@@ -163,46 +159,6 @@ def check_runs(runs: Sequence[str], procedure: Procedure) -> None:
             f"compare: {len(runs)} runs make {pairs:,} pairs, of which at most {_MOST_PAIRS:,} are "
             "compared. Name a baseline, which the others are then compared with, or compare fewer runs."
         )
-
-
-def few_users(metrics: Sequence[str], n_users: LongArray) -> ConfigError:
-    """Return the error that no metric has two users with a value in every run."""
-    return ConfigError(
-        "compare: a metric needs at least two users who have a value in every run; "
-        + ", ".join(f"{metric}: {n}" for metric, n in zip(metrics, n_users, strict=True))
-        + "."
-    )
-
-
-def _compare_table(table: UserValues, procedure: Procedure) -> list[MetricComparison]:
-    n_complete = np.isfinite(table.values).all(axis=1).sum(axis=1)
-    usable = np.flatnonzero(n_complete >= 2)
-    if not len(usable):
-        raise few_users(table.metrics, n_complete)
-    rounded = Rounded.of(table.contributions[usable])
-    means = flips = None
-    exact = False
-    if procedure.interval != "normal" or "bootstrap" in procedure.tests:
-        means = bootstrap_means(rounded, procedure.n_resamples, procedure.seed)
-    if procedure.correction == "max_t" or "permutation" in procedure.tests:
-        flips, exact = flipped_sums(rounded, procedure.n_resamples, procedure.seed)
-    results = []
-    for place, which in enumerate(usable.tolist()):
-        n = int(n_complete[which])
-        observed = centre = rounded.sums()[place] / n
-        drawn = None if means is None else means[:, place]
-        if drawn is not None and (parts := table.pooled.get(table.metrics[which])) is not None:
-            drawn, centre = bootstrap_pooled(parts, procedure.n_resamples, procedure.seed)
-        resamples = Resamples(
-            None if drawn is None else drawn[np.isfinite(drawn).all(axis=1)],
-            observed,
-            centre,
-            None if flips is None else flips[:, place] / n,
-            exact,
-            2 * float(rounded.unit[place]),
-        )
-        results.append(compare_metric(table, which, procedure, resamples))
-    return results
 
 
 def notes_on(

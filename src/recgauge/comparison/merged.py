@@ -7,10 +7,10 @@ from math import ceil, exp, factorial, frexp, ldexp, sqrt
 
 import numpy as np
 
-from recgauge.comparison.comparing import check_runs, few_users, notes_on
-from recgauge.comparison.one_metric import ROUNDING, MeanDifference, Measured
+from recgauge.comparison.comparing import check_runs, notes_on
+from recgauge.comparison.one_metric import ROUNDING, Measured, few_users
 from recgauge.comparison.procedure import Procedure
-from recgauge.comparison.results import Comparison
+from recgauge.comparison.results import Comparison, Pair
 from recgauge.comparison.tests_of_pairs import sign_p, student_quantile, two_sided_t
 from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
@@ -146,7 +146,7 @@ class _Sums(Measured):
     def interval(self, run: int) -> tuple[float, float]:
         return self._interval(self.of_runs[run], self._drawn(run))
 
-    def difference(self, a: int, b: int) -> MeanDifference:
+    def difference(self, a: int, b: int) -> Pair:
         sums = self.of_pairs[a, b] if a < b else -self.of_pairs[b, a]
         n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
         if deviation <= self.rounding:  # every user differs by the same
@@ -161,15 +161,9 @@ class _Sums(Measured):
             as_large = int((np.abs(drawn - sums.mean) >= abs(sums.mean) - 2 * self.unit).sum())
             p["bootstrap"] = (as_large + 1) / (len(drawn) + 1)
         gains = sums if self.higher_is_better else -sums
-        return MeanDifference(
-            sums.mean,
-            *self._interval(sums, drawn),
-            deviation,
-            {test: p[test] for test in self.procedure.tests},
-            gains.above / n,
-            (n - gains.above - gains.below) / n,
-            gains.below / n,
-        )
+        shares = gains.above / n, (n - gains.above - gains.below) / n, gains.below / n
+        p = {test: p[test] for test in self.procedure.tests}
+        return self.pair(a, b, sums.mean, deviation, self._interval(sums, drawn), p, shares)
 
     def _drawn(self, run: int) -> DoubleArray:
         """Return the means of a run in the resamples that have a user."""

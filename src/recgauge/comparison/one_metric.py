@@ -1,17 +1,24 @@
 """One metric on one data set: every run's mean, every pair's difference."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import inf, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from recgauge.comparison.claims import metric_claims
 from recgauge.comparison.procedure import Procedure, Test
-from recgauge.comparison.resampling import bootstrap_interval, normal_interval
+from recgauge.comparison.resampling import (
+    Rounded,
+    bootstrap_interval,
+    bootstrap_means,
+    bootstrap_pooled,
+    flipped_sums,
+    normal_interval,
+)
 from recgauge.comparison.results import MetricComparison, Pair, Repeats, RunRow
 from recgauge.comparison.tests_of_pairs import (
     benjamini_hochberg,
@@ -27,54 +34,12 @@ from recgauge.comparison.tests_of_pairs import (
     wilcoxon,
 )
 from recgauge.comparison.user_values import UserValues
-from recgauge.utils.checks import DoubleArray
+from recgauge.errors import ConfigError
+from recgauge.utils.checks import DoubleArray, LongArray
 
 _BLOCK_BYTES = 1 << 25  # of the statistics of all pairs at once: memory must not grow with resamples x pairs
 ROUNDING = 1e-12
 """Of the largest value: two sums of the same terms in another order differ by less."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Resamples:
-    """What resampling gave for one metric.
-
-    Parameters
-    ----------
-    means : ndarray of float64, shape (n, n_runs), or None
-        In samples of users.
-    observed : ndarray of float64, shape (n_runs,)
-        The means of what users contribute, rounded as those with random signs are.
-    centre : ndarray of float64, shape (n_runs,)
-        The numbers without resampling, rounded as those of the samples are: of metrics over all rows they
-        are not `observed`.
-    flipped : ndarray of float64, shape (n, n_runs), or None
-        Sums over users with random signs, divided by the number of users.
-    exact : bool
-        Whether all signs were tried.
-    rounding : float
-        What rounding may have done to a mean.
-    """
-
-    means: DoubleArray | None
-    observed: DoubleArray
-    centre: DoubleArray
-    flipped: DoubleArray | None
-    exact: bool
-    rounding: float
-
-
-class MeanDifference(NamedTuple):
-    """Two runs of one metric, a - b, before the decision: see `Pair`."""
-
-    mean: float
-    low: float
-    high: float
-    deviation: float  # of the users' differences
-    p: dict[str, float]
-    better: float
-    equal: float
-    worse: float
-    p_folds: float | None = None
 
 
 @dataclass(eq=False)
@@ -101,24 +66,51 @@ class Measured(ABC):
         """Return the interval of a run's number."""
 
     @abstractmethod
-    def difference(self, a: int, b: int) -> MeanDifference:
-        """Return two runs compared."""
+    def difference(self, a: int, b: int) -> Pair:
+        """Return two runs compared, as `pair` does."""
 
-    @property
-    def repeats(self) -> Mapping[int, Repeats]:
-        """What there is of several seeds and folds, by run."""
-        return {}
-
-    def corrected(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
+    def corrected(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
-        first = np.array([one.p[self.procedure.tests[0]] for one in found.values()])
+        first = np.array([pair.p[self.procedure.tests[0]] for pair in pairs.values()])
         level = self.procedure.alpha
         if self.procedure.correction == "holm":
-            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_compared - 1)
+            return holm(first), student_quantile(1 - level / (2 * len(pairs)), self.n_compared - 1)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
 
-    def compared(self, n_left_out: int, *, over_rows: bool = False) -> MetricComparison:
+    def pair(
+        self,
+        a: int,
+        b: int,
+        mean: float,
+        deviation: float,  # of the users' differences
+        interval: tuple[float, float],
+        p: dict[str, float],
+        shares: tuple[float, float, float],
+    ) -> Pair:
+        """Return two runs compared, before the correction."""
+        base = self.mean(b)
+        return Pair(
+            self.runs[a],
+            self.runs[b],
+            mean,
+            *interval,
+            deviation / sqrt(self.n_compared),
+            relative=mean / abs(base) if base else None,
+            p=p,
+            p_adjusted=1.0,
+            differs=False,
+            effect_size=mean / deviation if deviation else None,
+            better=shares[0],
+            equal=shares[1],
+            worse=shares[2],
+            detectable=None,
+            users_needed=None,
+        )
+
+    def compared(
+        self, n_left_out: int, *, over_rows: bool = False, repeats: Mapping[int, Repeats | None] | None = None
+    ) -> MetricComparison:
         """Return the leaderboard, the pairs, letters and claims."""
         means = [self.mean(run) for run in range(len(self.runs))]
         sign = 1.0 if self.higher_is_better else -1.0
@@ -132,7 +124,7 @@ class Measured(ABC):
                 self.n_compared,
                 is_best=means[run] == places[0],
                 is_second=len(places) > 1 and means[run] == places[1],
-                repeats=self.repeats.get(run),
+                repeats=(repeats or {}).get(run),
             )
             for run in order
         ]
@@ -143,10 +135,14 @@ class Measured(ABC):
             chosen = [(run, base) for run in order if run != base]
         found = {(a, b): self.difference(a, b) for a, b in chosen}
         adjusted, critical = self.corrected(found)
-        pairs = [
-            self._decided(a, b, one, means[b], p, critical)
-            for ((a, b), one), p in zip(found.items(), adjusted.tolist(), strict=True)
-        ]
+        pairs = []
+        for pair, p in zip(found.values(), adjusted.tolist(), strict=True):
+            detectable = detectable_difference(pair.stderr, self.n_compared, critical)
+            users = users_to_show(pair.difference, detectable, self.n_compared)
+            differs = p <= self.procedure.alpha
+            pairs.append(
+                replace(pair, p_adjusted=p, differs=differs, detectable=detectable, users_needed=users)
+            )
         if self.procedure.baseline is None:
             place = {run: i for i, run in enumerate(order)}
             different = [
@@ -166,57 +162,90 @@ class Measured(ABC):
         )
         return replace(result, claims=metric_claims(result, self.procedure))
 
-    def _decided(self, a: int, b: int, one: MeanDifference, base: float, p: float, critical: float) -> Pair:
-        """Return a pair with its decision, and what as many users could have decided."""
-        n, stderr = self.n_compared, one.deviation / sqrt(self.n_compared)
-        detectable = detectable_difference(stderr, n, critical)
-        return Pair(
-            self.runs[a],
-            self.runs[b],
-            one.mean,
-            one.low,
-            one.high,
-            stderr,
-            relative=one.mean / abs(base) if base else None,
-            p=one.p,
-            p_adjusted=p,
-            differs=p <= self.procedure.alpha,
-            effect_size=one.mean / one.deviation if one.deviation else None,
-            better=one.better,
-            equal=one.equal,
-            worse=one.worse,
-            detectable=detectable,
-            users_needed=users_to_show(one.mean, detectable, n),
-            p_folds=one.p_folds,
-        )
 
-
-def compare_metric(
-    table: UserValues, which: int, procedure: Procedure, resamples: Resamples
-) -> MetricComparison:
-    """Compare all runs by the metric at `which`, of which at least two users have a value in every run."""
-    _, own, n_left_out = table.complete(which)
-    values = own
-    if table.shares is not None:
-        values = np.ascontiguousarray(table.shares[which][:, np.isfinite(table.values[which]).all(axis=0)])
-    metric, higher = table.metrics[which], table.higher_is_better[which]
-    rounding = ROUNDING * float(np.abs(values).max())
-    measured = _InMemory(
-        table.dataset, metric, table.runs, higher, procedure, table, which, values, own, resamples, rounding
+def few_users(metrics: Sequence[str], n_users: LongArray) -> ConfigError:
+    """Return the error that no metric has two users with a value in every run."""
+    return ConfigError(
+        "compare: a metric needs at least two users who have a value in every run; "
+        + ", ".join(f"{metric}: {n}" for metric, n in zip(metrics, n_users, strict=True))
+        + "."
     )
-    return measured.compared(n_left_out, over_rows=metric in table.pooled)
+
+
+def compare_table(table: UserValues, procedure: Procedure) -> list[MetricComparison]:
+    """Compare all runs by each metric of which at least two users have a value in every run."""
+    n_complete = np.isfinite(table.values).all(axis=1).sum(axis=1)
+    usable = np.flatnonzero(n_complete >= 2)
+    if not len(usable):
+        raise few_users(table.metrics, n_complete)
+    rounded = Rounded.of(table.contributions[usable])
+    means = flips = None
+    exact = False
+    if procedure.interval != "normal" or "bootstrap" in procedure.tests:
+        means = bootstrap_means(rounded, procedure.n_resamples, procedure.seed)
+    if procedure.correction == "max_t" or "permutation" in procedure.tests:
+        flips, exact = flipped_sums(rounded, procedure.n_resamples, procedure.seed)
+    results = []
+    for place, which in enumerate(usable.tolist()):
+        metric, n = table.metrics[which], int(n_complete[which])
+        _, own, n_left_out = table.complete(which)
+        values = own if table.shares is None else table.shares[which][:, rounded.used[place]].copy()
+        observed = centre = rounded.sums()[place] / n
+        drawn = None if means is None else means[:, place]
+        if drawn is not None and (parts := table.pooled.get(metric)) is not None:
+            drawn, centre = bootstrap_pooled(parts, procedure.n_resamples, procedure.seed)
+        measured = _InMemory(
+            table.dataset,
+            metric,
+            table.runs,
+            table.higher_is_better[which],
+            procedure,
+            values,
+            own,
+            None if drawn is None else drawn[np.isfinite(drawn).all(axis=1)],
+            observed,
+            centre,
+            None if flips is None else flips[:, place] / n,
+            exact,
+            2 * float(rounded.unit[place]),
+            None if table.folds is None else table.folds[which],
+        )
+        repeats = {run: table.repeats.get((metric, name)) for run, name in enumerate(table.runs)}
+        over_rows = metric in table.pooled
+        results.append(measured.compared(n_left_out, over_rows=over_rows, repeats=repeats))
+    return results
 
 
 @dataclass(eq=False)
 class _InMemory(Measured):
-    """What users with a value in every run contribute, and their own values: (n_runs, m) each."""
+    """Runs by one metric, from the values of all users.
 
-    table: UserValues
-    which: int
+    Parameters
+    ----------
+    values, own : ndarray of float64, shape (n_runs, m)
+        What users with a value in every run contribute, and their own values.
+    drawn : ndarray of float64, shape (n, n_runs), or None
+        Means in samples of users.
+    observed, centre : ndarray of float64, shape (n_runs,)
+        Means without random signs and without resampling, each rounded as those with it are.
+    flipped : ndarray of float64, shape (n, n_runs), or None
+        Means over users with random signs.
+    exact : bool
+        Whether all signs were tried.
+    rounding : float
+        What rounding may have done to `drawn` and `flipped`.
+    folds : ndarray of float64, shape (n_runs, n_folds), or None
+    """
+
     values: DoubleArray
     own: DoubleArray
-    resamples: Resamples
+    drawn: DoubleArray | None
+    observed: DoubleArray
+    centre: DoubleArray
+    flipped: DoubleArray | None
+    exact: bool
     rounding: float
+    folds: DoubleArray | None
 
     @property
     def n_compared(self) -> int:
@@ -226,13 +255,8 @@ class _InMemory(Measured):
         return float(self.values[run].mean())
 
     def interval(self, run: int) -> tuple[float, float]:
-        drawn = None if self.resamples.means is None else self.resamples.means[:, run]
-        return self._interval(self.values[run], drawn, float(self.resamples.centre[run]))
-
-    @property
-    def repeats(self) -> Mapping[int, Repeats]:
-        known = {run: self.table.repeats.get((self.metric, name)) for run, name in enumerate(self.runs)}
-        return {run: one for run, one in known.items() if one is not None}
+        drawn = None if self.drawn is None else self.drawn[:, run]
+        return self._interval(self.values[run], drawn, float(self.centre[run]))
 
     def _interval(
         self, values: DoubleArray, means: DoubleArray | None, observed: float
@@ -242,29 +266,36 @@ class _InMemory(Measured):
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
-    def difference(self, a: int, b: int) -> MeanDifference:
+    def difference(self, a: int, b: int) -> Pair:
         differences = self._differences(self.values, a, b)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
-        if deviation <= self.rounding:  # every user differs by the same
+        if deviation <= self._least:  # every user differs by the same
             deviation = 0.0
         gains = differences if self.own is self.values else self._differences(self.own, a, b)
         gains = gains if self.higher_is_better else -gains
-        drawn = None if self.resamples.means is None else _difference(self.resamples.means, a, b)
-        observed = float(self.resamples.centre[a] - self.resamples.centre[b])
-        return MeanDifference(
+        drawn = None if self.drawn is None else _difference(self.drawn, a, b)
+        pair = self.pair(
+            a,
+            b,
             mean,
-            *self._interval(differences, drawn, observed),
             deviation,
+            self._interval(differences, drawn, float(self.centre[a] - self.centre[b])),
             {test: self._p(test, differences, gains, a, b) for test in self.procedure.tests},
-            float((gains > 0).mean()),
-            float((gains == 0).mean()),
-            float((gains < 0).mean()),
-            self._p_folds(a, b),
+            (float((gains > 0).mean()), float((gains == 0).mean()), float((gains < 0).mean())),
         )
+        if self.folds is None:
+            return pair
+        of_folds = self.folds[a] - self.folds[b]
+        return replace(pair, p_folds=corrected_resampled_t(of_folds, test_share=1 / len(of_folds))[0])
+
+    @cached_property
+    def _least(self) -> float:
+        """The least difference that is not rounding."""
+        return ROUNDING * float(np.abs(self.values).max())
 
     def _differences(self, values: DoubleArray, i: int, j: int) -> DoubleArray:
         differences: DoubleArray = values[i] - values[j]
-        differences[np.abs(differences) <= self.rounding] = 0.0
+        differences[np.abs(differences) <= self._least] = 0.0
         return differences
 
     def _p(self, test: Test, differences: DoubleArray, gains: DoubleArray, i: int, j: int) -> float:
@@ -276,43 +307,35 @@ class _InMemory(Measured):
         if test == "sign":
             return sign_test(gains)
         if test == "permutation":
-            observed = float(self.resamples.observed[i] - self.resamples.observed[j])
-            assert self.resamples.flipped is not None
-            null, one = _difference(self.resamples.flipped, i, j), 0 if self.resamples.exact else 1
+            observed = float(self.observed[i] - self.observed[j])
+            assert self.flipped is not None
+            null, one = _difference(self.flipped, i, j), 0 if self.exact else 1
         else:
-            assert self.resamples.means is not None
-            observed = float(self.resamples.centre[i] - self.resamples.centre[j])
-            null, one = _difference(self.resamples.means, i, j) - observed, 1
-        n_as_large = int((np.abs(null) >= abs(observed) - self.resamples.rounding).sum())
+            assert self.drawn is not None
+            observed = float(self.centre[i] - self.centre[j])
+            null, one = _difference(self.drawn, i, j) - observed, 1
+        n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + one) / (len(null) + one)
 
-    def _p_folds(self, i: int, j: int) -> float | None:
-        if self.table.folds is None:
-            return None
-        folds = self.table.folds[self.which]
-        return corrected_resampled_t(folds[i] - folds[j], test_share=1 / folds.shape[1])[0]
+    def corrected(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
+        return self._by_max_t(pairs) if self.procedure.correction == "max_t" else super().corrected(pairs)
 
-    def corrected(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
-        return self._by_max_t(found) if self.procedure.correction == "max_t" else super().corrected(found)
-
-    def _by_max_t(self, found: Mapping[tuple[int, int], MeanDifference]) -> tuple[DoubleArray, float]:
+    def _by_max_t(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
         """Compare in units of the root of the mean square, which flipped signs do not change.
 
         Student's t is a rising function of that statistic, the same for all pairs.
         """
-        flipped, observed, n = self.resamples.flipped, self.resamples.observed, self.values.shape[1]
+        flipped, n = self.flipped, self.n_compared
         assert flipped is not None
-        scale = np.array(
-            [sqrt((n - 1) * (pair.deviation / sqrt(n)) ** 2 + pair.mean**2) for pair in found.values()]
-        )
-        first, second = (list(side) for side in zip(*found, strict=True))
+        scale = np.array([sqrt((n - 1) * pair.stderr**2 + pair.difference**2) for pair in pairs.values()])
+        first, second = (list(side) for side in zip(*pairs, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        rows = max(1, _BLOCK_BYTES // (8 * len(found)))
+        rows = max(1, _BLOCK_BYTES // (8 * len(pairs)))
         blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
         resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
-        statistics = np.abs(observed[first] - observed[second]) * per_unit
-        rounding = self.resamples.rounding * per_unit + ROUNDING
-        adjusted, largest = max_t(statistics, resampled, exact=self.resamples.exact, tolerance=rounding)
+        statistics = np.abs(self.observed[first] - self.observed[second]) * per_unit
+        rounding = self.rounding * per_unit + ROUNDING
+        adjusted, largest = max_t(statistics, resampled, exact=self.exact, tolerance=rounding)
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
