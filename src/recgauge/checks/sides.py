@@ -10,7 +10,6 @@ import numpy as np
 
 from recgauge.comparison.conditions import Condition
 from recgauge.comparison.inputs import RunValues, read_run
-from recgauge.comparison.merged import hash_users
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import cost_of, records_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
@@ -20,8 +19,9 @@ from recgauge.errors import ConfigError, listed
 from recgauge.evaluation import Evaluation
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
+from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.randomness import mix
+from recgauge.utils.randomness import hash_ids, mix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,9 +164,11 @@ def stored_side(source: str, role: str, keys: Sequence[str]) -> Side:
 
 def _digests(parts: Iterable[tuple[IdArray, Mapping[str, DoubleArray]]]) -> tuple[str, str]:
     """Return digests of the users, and of their values, whatever the order of users and parts."""
+    import pyarrow as pa
+
     n, of_users, of_values = 0, np.zeros(2, np.uint64), np.zeros(1, np.uint64)
     for users, values in parts:
-        words = hash_users(users)
+        words = hash_ids(pa.chunked_array([to_arrow(users)]), as_text=True)
         n += len(words)
         of_users += np.array([words.sum(), mix(words).sum()])
         for key in sorted(values):

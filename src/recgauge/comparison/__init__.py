@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.inputs import RunValues as RunValues
     from recgauge.comparison.inputs import read_long as read_long
     from recgauge.comparison.inputs import read_run as read_run
-    from recgauge.comparison.one_metric import Measured as Measured
+    from recgauge.comparison.one_metric import Sums as Sums
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets

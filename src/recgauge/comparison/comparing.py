@@ -1,12 +1,14 @@
 """Compare runs: the public function, and the steps for each metric."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recgauge.comparison.inputs import DatasetMeans, RunValues, read_long, read_run
-from recgauge.comparison.one_metric import compare_table
+from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
 from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
 from recgauge.comparison.results import Comparison, MetricComparison
@@ -16,6 +18,8 @@ from recgauge.errors import ConfigError, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+USUAL = Procedure(correction="holm", interval="normal")
+"""What needs no resamples: of so many users the mean is as good as normal."""
 _FEW = 30
 _MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
 
@@ -146,6 +150,84 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
         notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
     over, more = _over_datasets(results, procedure)
     return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
+
+
+def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> Comparison:
+    """Compare runs on their users' values, part by part.
+
+    Equal to `compare` on the values of all users, whatever the parts, their order and that of the users.
+
+    Parameters
+    ----------
+    parts : iterable of UserValues
+        All runs' values of some users each, of equal metrics; iterated twice.
+    procedure : Procedure
+        With the normal interval, a correction other than ``max_t``, and the tests t and sign.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ConfigError
+        If the procedure has more, or there are no two runs or no two users in common.
+
+    Examples
+    --------
+    >>> from recgauge.comparison import RunValues
+    >>> strong, weak, users = np.linspace(0.5, 1.0, 40), np.linspace(0.0, 0.4, 40), np.arange(40)
+    >>> parts = [
+    ...     UserValues.paired(
+    ...         {run: RunValues(users[rows], {"ndcg": values[rows]})
+    ...          for run, values in (("a", weak), ("b", strong))},
+    ...         {"ndcg": True},
+    ...     )
+    ...     for rows in (slice(0, 15), slice(15, 40))
+    ... ]
+    >>> found = compare_parts(parts)
+    >>> [(row.run, round(row.mean, 2), row.letters) for row in found.results[0].rows]
+    [('b', 0.75, 'a'), ('a', 0.2, 'b')]
+    """
+    _refuse_no_sums(procedure)
+    if isinstance(parts, Iterator):
+        raise TypeError("compare_parts iterates its parts twice; give a list, or what makes them again")
+    first = next(iter(parts))
+    check_runs(first.runs, procedure)
+    largest, n_users = np.zeros(len(first.metrics)), np.zeros(len(first.metrics), np.int64)
+    for part in parts:
+        for which in range(len(first.metrics)):
+            _, values, _ = part.complete(which)
+            largest[which] = max(largest[which], np.abs(values).max(initial=0.0))
+            n_users[which] += values.shape[1]
+    described = zip(first.metrics, first.higher_is_better, largest.tolist(), n_users, strict=True)
+    sums = {
+        which: Sums(first.dataset, metric, first.runs, higher, procedure, greatest)
+        for which, (metric, higher, greatest, n) in enumerate(described)
+        if n > 1
+    }
+    if not sums:
+        raise few_users(first.metrics, n_users)
+    for part in parts:
+        for which, of_metric in sums.items():
+            of_metric.add(*part.complete(which)[1:])
+    results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
+    return Comparison(tuple(results), procedure, (), tuple(notes_on(first.metrics, results, procedure)))
+
+
+def _refuse_no_sums(procedure: Procedure) -> None:
+    """Refuse what is no sum over users."""
+    more = [
+        ("interval", procedure.interval, ("normal",)),
+        ("correction", procedure.correction, ("holm", "bh", "none")),
+        *(("tests", test, ("t", "sign")) for test in procedure.tests),
+    ]
+    for name, value, known in more:
+        if value not in known:
+            raise ConfigError(
+                f"{name}: {value} is no sum over users, so it is not computed in parts; choose one of "
+                f"{', '.join(known)}, or read the files at once with recgauge.compare."
+            )
 
 
 def check_runs(runs: Sequence[str], procedure: Procedure) -> None:

@@ -28,11 +28,14 @@ from recgauge.comparison.tests_of_pairs import (
     holm,
     max_t,
     paired_t,
+    sign_p,
     sign_test,
     student_quantile,
+    two_sided_t,
     users_to_show,
     wilcoxon,
 )
+from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError
 from recgauge.utils.checks import DoubleArray, LongArray
@@ -267,11 +270,11 @@ class _InMemory(Measured):
         return bootstrap_interval(means, values, confidence, method, observed)
 
     def difference(self, a: int, b: int) -> Pair:
-        differences = self._differences(self.values, a, b)
+        differences = _differences(self.values, a, b, self._least)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self._least:  # every user differs by the same
             deviation = 0.0
-        gains = differences if self.own is self.values else self._differences(self.own, a, b)
+        gains = differences if self.own is self.values else _differences(self.own, a, b, self._least)
         gains = gains if self.higher_is_better else -gains
         drawn = None if self.drawn is None else _difference(self.drawn, a, b)
         pair = self.pair(
@@ -292,11 +295,6 @@ class _InMemory(Measured):
     def _least(self) -> float:
         """The least difference that is not rounding."""
         return ROUNDING * float(np.abs(self.values).max())
-
-    def _differences(self, values: DoubleArray, i: int, j: int) -> DoubleArray:
-        differences: DoubleArray = values[i] - values[j]
-        differences[np.abs(differences) <= self._least] = 0.0
-        return differences
 
     def _p(self, test: Test, differences: DoubleArray, gains: DoubleArray, i: int, j: int) -> float:
         """Return a p-value: of means from what users contribute, of ranks and signs from their gains."""
@@ -341,6 +339,76 @@ class _InMemory(Measured):
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
 
 
+@dataclass(eq=False)
+class Sums(Measured):
+    """Runs by one metric, from what users add up to: nobody's at first.
+
+    Parameters
+    ----------
+    largest : float
+        The largest absolute value of all users.
+    """
+
+    largest: float
+    n_left_out: int = 0
+
+    def __post_init__(self) -> None:
+        base, n = self.procedure.baseline, len(self.runs)
+        self._of_runs = [UserSums.nobody() for _ in range(n)]
+        self._of_pairs = {
+            (a, b): UserSums.nobody()
+            for a, b in combinations(range(n), 2)
+            if base is None or base in (self.runs[a], self.runs[b])
+        }
+
+    @property
+    def n_compared(self) -> int:
+        """How many users have been added."""
+        return self._of_runs[0].n_valued
+
+    def add(self, values: DoubleArray, n_left_out: int) -> None:
+        """Add some users' values, (n_runs, m)."""
+        self.n_left_out += n_left_out
+        for run, row in enumerate(values):
+            self._of_runs[run] += UserSums.of(row)
+        for a, b in self._of_pairs:
+            self._of_pairs[a, b] += UserSums.of(_differences(values, a, b, ROUNDING * self.largest))
+
+    def mean(self, run: int) -> float:
+        """Return the mean over the users."""
+        return self._of_runs[run].mean
+
+    def interval(self, run: int) -> tuple[float, float]:
+        """Return Student's interval."""
+        return self._interval(self._of_runs[run])
+
+    def _interval(self, sums: UserSums) -> tuple[float, float]:
+        half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_valued - 1) * sums.stderr
+        return sums.mean - half, sums.mean + half
+
+    def difference(self, a: int, b: int) -> Pair:
+        """Return two runs compared by the t-test and the sign test."""
+        sums = self._of_pairs[a, b] if a < b else -self._of_pairs[b, a]
+        n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
+        if deviation <= ROUNDING * self.largest:  # every user differs by the same
+            deviation = 0.0
+        p = {
+            "t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1),
+            "sign": sign_p(sums.above, sums.above + sums.below),
+        }
+        gains = sums if self.higher_is_better else -sums
+        shares = gains.above / n, (n - gains.above - gains.below) / n, gains.below / n
+        tests: dict[str, float] = {test: p[test] for test in self.procedure.tests}
+        return self.pair(a, b, sums.mean, deviation, self._interval(sums), tests, shares)
+
+
 def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:
     difference: DoubleArray = values[:, i] - values[:, j]
     return difference
+
+
+def _differences(values: DoubleArray, i: int, j: int, least: float) -> DoubleArray:
+    """Return differences of two rows, 0 where they are rounding."""
+    differences: DoubleArray = values[i] - values[j]
+    differences[np.abs(differences) <= least] = 0.0
+    return differences

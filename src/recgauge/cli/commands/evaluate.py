@@ -305,7 +305,7 @@ def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) ->
 
 def _compared_in_parts(folder: Path, results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
     """Compare runs by the values of their users, a part at a time."""
-    from recgauge.comparison.merged import USUAL, compare_parts
+    from recgauge.comparison.comparing import USUAL, compare_parts
 
     usable = _comparable(results, options)
     if not usable:
