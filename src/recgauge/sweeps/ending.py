@@ -35,7 +35,7 @@ from recgauge.utils.files import is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
-    from recgauge.report.gathering import Load
+    from recgauge.report.page.data import Load
 
 HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 """Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
@@ -287,7 +287,8 @@ def report_sweep(compared: ComparedRuns, folder: Path, load: "Load") -> Path:
 
     What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
     """
-    from recgauge.report.gathering import Effort, report_data, write_page
+    from recgauge.report.page import write_page
+    from recgauge.report.page.data import Effort, report_data
 
     effort = Effort(rows=MOST_ROWS, values=MOST_VALUES, load=load)
     return write_page(report_data(compared, effort), folder / REPORT)

@@ -18,14 +18,14 @@ from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure, compare
 from recgauge.comparison.claims import metric_label
 from recgauge.comparison.runs import ComparedRuns, compare_runs
-from recgauge.report import gathering
+from recgauge.report import page as pages
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
 from recgauge.report.figures.svg import svg_text
-from recgauge.report.gathering import Effort, report_data, write_figures, write_page
-from recgauge.report.page import pictures, report_page
-from recgauge.report.page.data import DatasetPart, ReportData
-from recgauge.report.page.words import protocol_words
+from recgauge.report.page import data as gathering
+from recgauge.report.page import pictures, report_page, write_figures, write_page
+from recgauge.report.page.behind import protocol_words
+from recgauge.report.page.data import DatasetPart, Effort, ReportData, report_data
 from recgauge.tracking import find_runs
 from report_page import Page, read_page
 
@@ -166,7 +166,7 @@ def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, und
 
 
 def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(gathering, "pictures", lambda data: islice(pictures(data), 2))
+    monkeypatch.setattr(pages, "pictures", lambda data: islice(pictures(data), 2))
     files = write_figures(data, tmp_path / "figures")
     assert {path.suffix for path in files} == {".png", ".svg"}
     assert all(path.stat().st_size > 500 for path in files)

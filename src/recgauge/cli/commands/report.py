@@ -8,7 +8,8 @@ from recgauge.cli.commands.compare import add_procedure, compared_runs
 from recgauge.cli.commands.options import add_allowed, add_sources
 from recgauge.cli.commands.run_data import data_again
 from recgauge.report.console import output
-from recgauge.report.gathering import WANTED, Effort, report_data, write_figures, write_page
+from recgauge.report.page import write_figures, write_page
+from recgauge.report.page.data import WANTED, Effort, report_data
 from recgauge.utils.files import check_formats
 
 

@@ -19,8 +19,7 @@ from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines
 from recgauge.report.console import output, render_terminal
 from recgauge.report.markdown import render_markdown
-from recgauge.report.segment_tables import segment_blocks
-from recgauge.report.stories import stories, story_markdown
+from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
 from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.files import check_formats, text_writer, write_files
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
@@ -42,7 +41,6 @@ from recgauge.report.figures.style import (
 from recgauge.report.stability_tables import turned_text, winner_text
 from recgauge.utils.checks import DoubleArray
 
-_QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _MOST_MARKED = 30  # points of a line
 Line = tuple[Sequence[float], Sequence[float]]
 """Horizontal and vertical coordinates, equally many."""
@@ -158,23 +156,6 @@ def plot_tradeoff(
     return figure
 
 
-def plot_user_values(values: Mapping[str, DoubleArray], *, metric: str) -> Figure:
-    """Draw where the values of single users lie: the middle half, the middle four fifths, median and mean."""
-    names = short_names(list(values))
-    with new_figure(None, height=1.3 + 0.3 * len(names), width=COLUMN) as (figure, (axes,)):
-        for row, known in enumerate(values.values()):
-            low, lower, median, upper, high = np.quantile(known, _QUANTILES)
-            axes.plot([low, high], [row, row], color=PALETTE[0], linewidth=1.2)
-            axes.plot([lower, upper], [row, row], color=PALETTE[0], linewidth=6, solid_capstyle="butt")
-            axes.plot([median], [row], marker="|", markersize=11, markeredgewidth=2, color=INK)
-            axes.plot([known.mean()], [row], marker="D", markersize=4.5, color=INK, markerfacecolor="white")
-            if (share := float((known == 0).mean())) > 0:
-                write_at_edge(axes, f"{100 * share:.0f} % have 0", row)
-        name_rows(axes, names)
-        figure.supxlabel(f"{metric} of a user: bar 25–75 %, line 10–90 %, | median, ◇ mean", fontsize=SMALL)
-    return figure
-
-
 def plot_popularity_shares(shares: Mapping[str, DoubleArray], train: DoubleArray, *, k: int) -> Figure:
     """Draw which share of its top `k` each run takes from groups of items; `train`: of the training rows."""
     groups = range(len(train), 0, -1)  # the popular ones, where runs differ most, are on the right
@@ -214,17 +195,16 @@ def plot_lines(
     *,
     x_label: str,
     y_label: str,
-    steps: bool = False,
     title: str | None = None,
     percent: bool = False,
 ) -> Figure:
     """Draw a line for each label, named at its end, wider under a title.
 
-    `steps`: a value holds until the next one; `percent`: values are shares, drawn from 0 to 100 %.
+    `percent`: values are shares, drawn from 0 to 100 %.
     """
     width, height = (COLUMN, 3.2) if title is None else (WIDTH, 3.7)
     with new_figure(title, height=height, width=width) as (figure, (axes,)):
-        ends = _draw_lines(axes, lines, steps=steps)
+        ends = _draw_lines(axes, lines)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
@@ -235,27 +215,12 @@ def plot_lines(
     return figure
 
 
-def plot_calibration(lines: Mapping[str, Line]) -> Figure:
-    """Draw the mean rating that users gave against the mean predicted one, in bins."""
-    with new_figure(None, height=3.6, width=COLUMN) as (figure, (axes,)):
-        ends = _draw_lines(axes, lines)
-        every = np.concatenate([np.concatenate(line) for line in lines.values()])
-        low, high = float(every.min()), float(every.max())
-        axes.plot([low, high], [low, high], **REFERENCE)
-        axes.set(xlim=(low, high), ylim=(low, high))
-        axes.set(xlabel="mean predicted rating, in tenths of the rows", ylabel="mean rating given")
-        label_ends(axes, [(high, "as predicted", INK), *ends])
-    return figure
-
-
-def _draw_lines(
-    axes: Axes, lines: Mapping[str, Line], *, steps: bool = False
-) -> list[tuple[float, str, str]]:
+def _draw_lines(axes: Axes, lines: Mapping[str, Line]) -> list[tuple[float, str, str]]:
     """Draw a line for each label, and return for `label_ends` where it ends."""
     ends = []
     for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
         drawn = line_look(index, marker=len(x) <= _MOST_MARKED)
-        axes.plot(x, y, drawstyle="steps-post" if steps else "default", clip_on=False, **drawn)
+        axes.plot(x, y, clip_on=False, **drawn)
         ends.append((float(y[-1]), name, color(index)))
     return ends
 

@@ -1,13 +1,18 @@
 """The page of ``recgauge report``: self-contained HTML, read offline and without script."""
 
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 from recgauge.comparison.conditions import label
 from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
+from recgauge.report.figures.style import save_png
+from recgauge.report.figures.svg import svg_file
 from recgauge.report.html import render_page
-from recgauge.report.page import behind, results, runs
+from recgauge.report.page import behind, results
 from recgauge.report.page.data import ReportData, by_dataset
+from recgauge.utils.files import text_writer, write_files
 
 
 def sections(data: ReportData) -> list[Section]:
@@ -18,16 +23,14 @@ def sections(data: ReportData) -> list[Section]:
         results.pairs(data),
         by_dataset("May they replace the baseline?", data, results.checks, folded=False),
         by_dataset("Who gains, who loses", data, results.segments, folded=False),
-        results.over_cutoffs(data),
-        by_dataset("Quality against cost", data, runs.costs),
-        by_dataset("Beyond accuracy", data, runs.beyond),
+        by_dataset("Every metric over cutoffs", data, results.over_cutoffs),
+        by_dataset("Quality against cost", data, results.costs),
+        by_dataset("Beyond accuracy", data, results.beyond),
         by_dataset("Does the winner stay?", data, results.stability),
         by_dataset("Example users", data, results.stories),
-        by_dataset("Popular and rare items", data, runs.long_tail),
-        by_dataset("Single users", data, runs.user_values),
-        by_dataset("Predicted ratings", data, runs.ratings),
-        by_dataset("Learning curves", data, runs.learning),
-        by_dataset("Search history", data, runs.searches),
+        by_dataset("Popular and rare items", data, results.long_tail),
+        by_dataset("Learning curves", data, results.learning),
+        by_dataset("Search history", data, results.searches),
         by_dataset("Data", data, behind.data_card),
         behind.guards(data),
         behind.protocol(data),
@@ -53,3 +56,21 @@ def report_page(data: ReportData) -> str:
         f"{jobs} trained and evaluated, compared by {listed(list(map(label, comparison.metrics)))}",
         sections(data),
     )
+
+
+def write_page(data: ReportData, path: Path) -> Path:
+    """Write a report, whole or not at all."""
+    return write_files({path: text_writer(report_page(data))})[0]
+
+
+def write_figures(data: ReportData, folder: Path) -> list[Path]:
+    """Write every figure of a report as PNG and as SVG."""
+
+    def write(picture: Picture, file: Path) -> None:
+        if file.suffix == ".png":
+            save_png(picture.draw(), file)
+        else:
+            file.write_text(svg_file(picture.draw(), picture.alt, picture.name), encoding="utf-8")
+
+    made = {folder / f"{each.name}{suffix}": each for each in pictures(data) for suffix in (".png", ".svg")}
+    return write_files({path: partial(write, picture) for path, picture in made.items()})

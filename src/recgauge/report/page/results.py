@@ -1,7 +1,6 @@
-"""Sections of what the runs reached, and whether it holds: claims, leaderboard, pairs, groups, choices."""
+"""Sections of what the runs reached, whether it holds, and what it costs."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -9,6 +8,7 @@ from matplotlib.figure import Figure
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.claims import metric_label
 from recgauge.comparison.conditions import label
+from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
 from recgauge.metrics import HEADLINE, metric_class
@@ -28,13 +28,28 @@ from recgauge.report.blocks import (
     slug,
 )
 from recgauge.report.check_tables import check_blocks
-from recgauge.report.figures.compared import plot_gains, plot_stability
+from recgauge.report.data_card import percent
+from recgauge.report.figures.compared import (
+    Line,
+    plot_gains,
+    plot_lines,
+    plot_popularity_shares,
+    plot_stability,
+    plot_tradeoff,
+)
 from recgauge.report.figures.curves import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
-from recgauge.report.page.data import DatasetPart, ReportData, Told, by_dataset
+from recgauge.report.page.data import DatasetPart, ReportData, Told
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
+BEYOND = (
+    *("catalog_coverage", "novelty", "diversity", "intra_list_similarity", "personalization", "gini"),
+    *("serendipity", "long_tail_share"),
+)
+"""Metrics beyond accuracy, the first ones of which are drawn against quality."""
+MOST_BEYOND, MOST_IN_TABLE = 4, 6
+SHORTEST = 1e-3  # seconds that are drawn
 
 
 def answer(data: ReportData) -> Section:
@@ -174,32 +189,12 @@ def checks(_: ReportData, part: DatasetPart) -> Told:
     return lead, [block for result in part.checks for block in check_blocks(result)]
 
 
-def over_cutoffs(data: ReportData) -> Section | None:
+def over_cutoffs(_: ReportData, part: DatasetPart) -> Told:
     """Return every metric at every cutoff: figures of the first ones, a table of all."""
-    made = by_dataset("Every metric over cutoffs", data, _over_cutoffs)
-    winners: Counter[str] = Counter()
-    n_counted = 0
-    for part in data.parts:
-        counted = [key for key, (name, _) in part.common_keys().items() if not is_beyond(name)]
-        n_counted += len(counted)
-        best = best_values(list(part.runs.values()), counted)
-        for name, series in part.runs.items():
-            winners[name] += sum(best.get((series.comparable, key)) == series.mean(key) for key in counted)
-    told = ", ".join(f"{name} {count} times" for name, count in winners.most_common(3) if count)
-    lead = f"Best in {n_counted} combinations of an accuracy metric and a cutoff: {told or 'nobody alone'}."
-    return None if made is None else Section(made.title, lead, made.blocks, folded=True)
-
-
-def _over_cutoffs(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
     pictures = tuple(_cutoff_pictures(part))
     drawn: list[PageBlock] = [Pictures(pictures)] if pictures else []
-    return "", [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
-
-
-def is_beyond(name: str) -> bool:
-    """Whether a metric is of lists as a whole, whatever is relevant."""
-    known = metric_class(name)
-    return known is not None and ".beyond." in known.__module__
+    lead = "Does a run lead at some cutoffs only, or by some metrics only?"
+    return lead, [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
 
 
 def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
@@ -264,3 +259,142 @@ def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool)
     spread = series.deviation(key) if len(series.jobs) > 1 else error
     small = () if spread is None else (f"± {tables.number(spread)}",)
     return Cell(tables.number(value), small, "best" if is_best else "", order=value)
+
+
+def costs(data: ReportData, part: DatasetPart) -> Told:
+    """Return quality against the seconds of training."""
+    first = data.comparison.result(data.comparison.metrics[0], part.name)
+    times = {row.run: data.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows}
+    points = {
+        row.run: (max(time, SHORTEST), row.mean) for row in first.rows if (time := times[row.run]) is not None
+    }
+    if len(points) < 2:
+        return None
+    sign = 1 if first.higher_is_better else -1
+    fastest: list[str] = []  # runs that are better than all that are faster
+    for run in sorted(points, key=lambda run: (points[run][0], -sign * points[run][1])):
+        if not fastest or sign * points[run][1] > sign * points[fastest[-1]][1]:
+            fastest.append(run)
+    lead = f"No run{data.place(part.name)} is both faster and better than {', '.join(fastest)}."
+    name, y_label = f"cost_{slug(part.name)}", metric_label(first.metric)
+    picture = _tradeoff(name, part, points, "training, s (logarithmic)", y_label, log_x=True)
+    return lead, [Pictures((picture,))]
+
+
+def _tradeoff(
+    name: str,
+    part: DatasetPart,
+    points: Mapping[str, tuple[float, float]],
+    x_label: str,
+    y_label: str,
+    *,
+    log_x: bool = False,
+) -> Picture:
+    told = "; ".join(f"{run} {tables.number(x)} and {tables.number(y)}" for run, (x, y) in points.items())
+    draw = partial(plot_tradeoff, points, x_label=x_label, y_label=y_label, log_x=log_x)
+    title = f"{y_label} against {x_label}"
+    return Picture(name, draw, f"{title}: {told}", f"{title}, {part.name}")
+
+
+def beyond(data: ReportData, part: DatasetPart) -> Told:
+    """Return accuracy against coverage, novelty and diversity: of metrics at the first metric's cutoff."""
+    first = data.comparison.metrics[0]
+    k, common = first.rpartition("_at_")[2], part.common_keys()
+    named = [key for name in BEYOND if (key := f"{name}_at_{k}") in common]
+    more = [key for key, (name, its_k) in common.items() if _is_beyond(name) and str(its_k) == k]
+    keys = list(dict.fromkeys([*named, *more]))
+    if not keys:
+        return None
+    means = {row.run: row.mean for row in data.comparison.result(first, part.name).rows}
+    best, drawn = data.best(part), []
+    for key in keys[:MOST_BEYOND]:
+        points = {run: (part.mean(run, key), means[run]) for run in part.runs}
+        name = f"beyond_{slug(part.name)}_{slug(key)}"
+        drawn.append(_tradeoff(name, part, points, metric_label(key), metric_label(first)))
+    shown = keys[:MOST_IN_TABLE]
+    values = {run: [part.mean(run, key) for key in shown] for run in part.runs}
+    table = TableBlock(
+        f"{part.name}: metrics of the lists as a whole",
+        ("run", *map(metric_label, shown)),
+        tuple((run, *(Cell(tables.number(v), order=v) for v in row)) for run, row in values.items()),
+        sortable=True,
+    )
+    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys[:3])
+    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
+    return lead, [Pictures(tuple(drawn)), table]
+
+
+def _is_beyond(name: str) -> bool:
+    """Whether a metric is of lists as a whole, whatever is relevant."""
+    known = metric_class(name)
+    return known is not None and ".beyond." in known.__module__
+
+
+def long_tail(data: ReportData, part: DatasetPart) -> Told:
+    """Return what each run recommends of popular and of rare items."""
+    popularity, best = part.popularity, data.best(part)
+    if popularity is None:
+        return None
+    first, last = (percent(float(popularity.shares[best][end])) for end in (0, -1))
+    lead = (
+        f"The most popular items with a tenth of the training rows get {first} of what {best} "
+        f"recommends{data.place(part.name)}, the rarest with a tenth of the rows {last}."
+    )
+    told = "; ".join(f"{run} {percent(float(each[0]))}" for run, each in popularity.shares.items())
+    picture = Picture(
+        f"tail_{slug(part.name)}",
+        partial(plot_popularity_shares, popularity.shares, popularity.train, k=popularity.k),
+        f"Share of recommendations by popularity of items. The most popular tenth gets: {told}",
+        f"What is recommended, by popularity in training, {part.name}",
+    )
+    shares = {"training rows": popularity.train, **popularity.shares}
+    rows = tuple((name, *(percent(float(share)) for share in each)) for name, each in shares.items())
+    header = ("run", *(f"{place}." for place in range(1, len(popularity.train) + 1)))
+    caption = f"{part.name}: share of the top {popularity.k} recommendations by tenths of the training rows"
+    return lead, [Pictures((picture,)), TableBlock(caption, header, rows)]
+
+
+def learning(data: ReportData, part: DatasetPart) -> Told:
+    """Return what was seen while models learned in epochs."""
+    learned = {run: record for run in part.runs if (record := part.record(run)).learned}
+    if not learned:
+        return None
+    values: dict[str, Line] = {}
+    pictures: list[Picture] = []
+    for place, (run, record) in enumerate(learned.items()):
+        points = record.learned
+        if seen := [(float(point.epoch), point.value) for point in points if point.value is not None]:
+            values[run] = ([epoch for epoch, _ in seen], [value for _, value in seen])
+        losses = {run: ([float(point.epoch) for point in points], [point.loss for point in points])}
+        name, where = f"loss_{slug(part.name)}_{place}", f"{run}, {part.name}"
+        pictures.append(_lines_picture(name, losses, "training loss", where))
+    if values:
+        label = f"{metric_label(next(iter(learned.values())).learned[0].metric)} on validation rows"
+        pictures.insert(0, _lines_picture(f"learned_{slug(part.name)}", values, label, part.name))
+    kept = [
+        f"{run} keeps epoch {record.kept_epoch} of {len(record.learned)}" for run, record in learned.items()
+    ]
+    return f"{'; '.join(kept)}{data.place(part.name)}.", [Pictures(tuple(pictures))]
+
+
+def _lines_picture(name: str, drawn: Mapping[str, Line], label: str, place: str) -> Picture:
+    told = "; ".join(f"{run} ends at {tables.number(float(y[-1]))}" for run, (_, y) in drawn.items())
+    draw = partial(plot_lines, drawn, x_label="epoch", y_label=label)
+    return Picture(name, draw, f"{label} by epoch: {told}", f"{label} by epoch, {place}")
+
+
+def searches(data: ReportData, part: DatasetPart) -> Told:
+    """Return how settings were searched, and what was chosen."""
+    found = {run: search for run in part.runs if (search := part.record(run).search) is not None}
+    if not found:
+        return None
+    rows: list[Row] = []
+    for run, search in found.items():
+        value = tables.number(float(search.chosen.value or 0.0))
+        about = f"{len(search.trials)}", search.sampler, tables.seconds(search.seconds)
+        rows.append((run, *about, value, search.chosen.words))
+    metric = metric_label(next(iter(found.values())).metric)
+    header = ("run", "trials", "by", "seconds", f"{metric}, validation", "chosen")
+    caption = f"{part.name}: settings chosen by validation rows; test rows were not looked at"
+    table = TableBlock(caption, header, tuple(rows), words=("by", "chosen"))
+    return f"The settings of {', '.join(found)} were searched{data.place(part.name)}.", [table]
