@@ -7,9 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recgauge.engine._jit import borrower, kernel
-from recgauge.engine._tiles import pack
-from recgauge.engine._vectors import at_least, bit_count, exact_dots, largest, lowest_bit, unsettled
+from recgauge.engine._vectors import (
+    at_least,
+    bit_count,
+    borrower,
+    exact_dots,
+    kernel,
+    largest,
+    lowest_bit,
+    pack,
+    unsettled,
+)
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s
 
 SLACK = 64

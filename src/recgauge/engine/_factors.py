@@ -4,29 +4,28 @@ The preparation is plain numpy: a change of basis that tightens the bounds, orde
 """
 
 import threading
-from collections.abc import Iterator
 from functools import cache, lru_cache
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from recgauge.engine import _scan
-from recgauge.engine._bounds import PANEL_TILES, Panels, round_items
-from recgauge.engine._candidates import capacity_of
-from recgauge.engine._vectors import ITEMS, has_byte_dot
+from recgauge.engine._candidates import capacity_of, sort_key, write_list
+from recgauge.engine._scan import PANEL_TILES, Panels, Space, round_items, top_factors
+from recgauge.engine._vectors import ITEMS, entry, exact_dots, has_byte_dot
 from recgauge.engine.sources import (
     Allowed,
     FactorSource,
     SeenRows,
     allowed_items,
     as_float32,
+    candidate_rows,
     check_finite,
     check_range,
     seen_rows,
 )
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import FloatArray, IntArray
-from recgauge.utils.compiled import F32s, F64s, I32s
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s
 
 _SAMPLE = 1_024
 _PART = 2 * PANEL_TILES * ITEMS
@@ -86,14 +85,6 @@ def _falling_norms(item: F32s, right: F64s, codes: I32s) -> I32s:
     return order
 
 
-def _moved(item: F32s, right: F64s, codes: I32s) -> Iterator[tuple[int, F64s]]:
-    """Items in their new basis, a part at a time in the same memory, since new memory costs more."""
-    wide = np.empty((_PART, right.shape[1]))
-    for start in range(0, len(codes), _PART):
-        part = item[codes[start : start + _PART]].astype(np.float64)
-        yield start, np.matmul(part, right, out=wide[: len(part)])
-
-
 def _slack(left: F64s, right: F64s) -> float:
     """Bound on what the change of basis and its rounding do to a product, relative to the norms after it."""
     width = len(left)
@@ -132,11 +123,32 @@ def prepare(user: F32s, item: F32s, allowed: I32s, use_bytes: bool | None = None
         rounding=0.0 if is_byte else padded * 2.4e-7,
         slack=_slack(left, right),
     )
-    for start, moved in _moved(item, right, order):
+    wide = np.empty((_PART, width))  # a part at a time in the same memory, since new memory costs more
+    for start in range(0, len(order), _PART):
+        part = item[order[start : start + _PART]].astype(np.float64)
+        moved = np.matmul(part, right, out=wide[: len(part)])
         round_items(moved, start // (PANEL_TILES * ITEMS), panels)
     # the search ends by bisection, so a panel's bound is that of all that follow
     panels.norm[:] = np.maximum.accumulate(panels.norm[::-1])[::-1]
     return panels
+
+
+@entry
+def gather_factors(
+    user: F32s, item: F32s, codes: I32s, indptr: I64s, indices: I32s, out_items: I32s, out_scores: F32s
+) -> None:
+    """Fill lists of users' own candidates; scores are summed as `top_factors` sums them."""
+    for row in range(len(codes)):
+        who = np.int64(codes[row])
+        start, stop = indptr[who], indptr[who + 1]
+        keys = np.empty(stop - start, np.uint64)
+        for p in range(start, stop, 4):
+            last = stop - 1
+            b, c, d = min(p + 1, last), min(p + 2, last), min(p + 3, last)
+            dots = exact_dots(user, who, item, indices[p], indices[b], indices[c], indices[d])
+            for offset in range(min(4, stop - p)):
+                keys[p - start + offset] = sort_key(np.float32(dots[offset]), indices[p + offset])
+        write_list(np.sort(keys)[::-1], len(keys), out_items, out_scores, row)
 
 
 @cache
@@ -146,7 +158,10 @@ def _blas() -> ThreadpoolController:
 
 
 class FactorLists:
-    """Lists of a factor model; `use_bytes`: round to bytes or to float32, by default as is best here."""
+    """Lists of a factor model, of all items or of users' own candidates, which cost a product each.
+
+    `use_bytes`: round to bytes or to float32, by default as is best here.
+    """
 
     most_users = 512
     n_users: int | None
@@ -156,6 +171,7 @@ class FactorLists:
         source: FactorSource,
         seen: SeenRows | None,
         items: Allowed | None,
+        candidates: SeenRows | None,
         name: str,
         use_bytes: bool | None = None,
     ) -> None:
@@ -179,34 +195,42 @@ class FactorLists:
         )
         check_range(name, width * largest)
         n_items = len(self._item)
-        allowed = allowed_items(items, n_items)
-        self.n_candidates = len(allowed)
-        self._seen = seen_rows(seen, self.n_users, n_items)
         self._threads = threading.local()
         self._panels: Panels | None = None
+        if candidates is not None:
+            self._rows = candidate_rows(candidates, self.n_users, n_items)
+            self.n_candidates = int(np.diff(self._rows[0]).max(initial=0))
+            return
+        self._rows = seen_rows(seen, self.n_users, n_items)
+        allowed = allowed_items(items, n_items)
+        self.n_candidates = len(allowed)
         if len(allowed):
             # small products: BLAS threads that wait for one another cost more than they bring
             with _blas().limit(limits=1, user_api="blas"):
                 self._panels = prepare(self._user, self._item, allowed, use_bytes)
 
     def bytes_per_user(self, k: int) -> int:
-        """Memory a user of a block takes."""
+        """Memory a user of a block takes; keys of candidates are one user's at a time."""
+        if self._panels is None:
+            return 8 * k + 16
         n_tiles = self.n_candidates // 64 + 1
         return 12 * capacity_of(k) + 8 * n_tiles + 4 * int(self._user.shape[1]) + 128
 
     def fill(self, users: IntArray, items: IntArray, scores: FloatArray) -> None:
         """Write the lists of the users, (b, k)."""
         panels = self._panels
-        assert panels is not None
+        if panels is None:
+            gather_factors(self._user, self._item, users, *self._rows, items, scores)
+            return
         space = self._space(len(users), capacity_of(items.shape[1]), panels)
         scratch = np.empty((5, 64), np.int32 if panels.bias > 0.0 else np.float32)
-        _scan.top_factors(self._user, self._item, users, *self._seen, panels, space, scratch, items, scores)
+        top_factors(self._user, self._item, users, *self._rows, panels, space, scratch, items, scores)
 
-    def _space(self, n_users: int, capacity: int, panels: Panels) -> _scan.Space:
+    def _space(self, n_users: int, capacity: int, panels: Panels) -> Space:
         """Memory of the calling thread, allocated again only where it does not fit."""
-        space: _scan.Space | None = getattr(self._threads, "space", None)
+        space: Space | None = getattr(self._threads, "space", None)
         if space is None or len(space.rows) < n_users or space.low.shape[1] != capacity:
-            space = self._threads.space = _scan.Space(
+            space = self._threads.space = Space(
                 np.empty((n_users, panels.basis.shape[1]), np.int8 if panels.bias > 0.0 else np.float32),
                 np.empty((n_users, capacity), np.float32),
                 np.empty((n_users, capacity), np.float32),

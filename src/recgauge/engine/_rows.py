@@ -1,17 +1,43 @@
 """Exact top k of rows of scores: from a model that only gives scores, and from sums of item weights.
 
 Items are in order of their codes here, so an item that only equals the k-th best comes after it and is left
-out at once. Numba kernels.
+out at once. Numba kernels, and the lists made by them.
 """
 
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from recgauge.engine._bounds import block_seen
-from recgauge.engine._candidates import ALL_BITS, SLACK, first_bits, keep_best, sort_list, trim, write_list
-from recgauge.engine._jit import entry, kernel
-from recgauge.engine._vectors import SUM_WIDTH, at_least, lowest_bit, sum_rows
+from recgauge.engine._candidates import (
+    ALL_BITS,
+    SLACK,
+    capacity_of,
+    first_bits,
+    keep_best,
+    sort_list,
+    trim,
+    write_list,
+)
+from recgauge.engine._scan import block_seen
+from recgauge.engine._vectors import SUM_WIDTH, at_least, entry, kernel, lowest_bit, sum_rows
+from recgauge.engine.sources import (
+    Allowed,
+    ItemWeights,
+    SeenRows,
+    Source,
+    allowed_items,
+    as_float32,
+    candidate_rows,
+    check_finite,
+    check_range,
+    checked_codes,
+    frozen,
+    seen_rows,
+)
+from recgauge.errors import ScoreError
+from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.compiled import F32s, I32s, I64s, U64s
 
 _TILE = 64
@@ -29,12 +55,13 @@ class Best(NamedTuple):
 
 
 class Barred(NamedTuple):
-    """What a user may not be given: bits for everybody, and rows of items seen."""
+    """What a user may not be given: bits for everybody, and rows of items seen, or of the only ones."""
 
     code: I32s  # (n_items,) 0, 1, ...: positions are codes here
     everybody: U64s  # (n_tiles,)
     indptr: I64s
     indices: I32s
+    only: bool  # whether the rows are all that users may be given
 
 
 @kernel
@@ -125,7 +152,14 @@ def write_best(best: Best, k: int, code: I32s, out_items: I32s, out_scores: F32s
 def bar(barred: Barred, codes: I32s) -> U64s:
     """Bits of a block's users."""
     blocked = np.empty((len(codes), len(barred.everybody)), np.uint64)
-    block_seen(barred.indptr, barred.indices, codes, barred.code, barred.everybody, blocked)
+    if not barred.only:
+        block_seen(barred.indptr, barred.indices, codes, barred.code, barred.everybody, blocked)
+        return blocked
+    blocked[:] = ALL_BITS
+    for row in range(len(codes)):
+        for p in range(barred.indptr[codes[row]], barred.indptr[codes[row] + 1]):
+            item = barred.indices[p]
+            blocked[row, item >> 6] &= ~(np.uint64(1) << np.uint64(item & 63))
     return blocked
 
 
@@ -225,3 +259,138 @@ def top_sparse(
                 total[0, weight_indices[q]] += values[p] * weights[q]
         take_row(best, row, total, 0, n_items, 0, blocked, tail, k, code)
     write_best(best, k, code, out_items, out_scores)
+
+
+def _barred(
+    seen: SeenRows | None, items: Allowed | None, candidates: SeenRows | None, n_users: int, n_items: int
+) -> tuple[Barred, int]:
+    """Return what may not be recommended, and how many items that leaves anybody at most."""
+    code = np.arange(n_items, dtype=np.int32)
+    allowed = allowed_items(items, n_items)
+    free = np.zeros((n_items + 63) & -64, np.bool_)
+    free[allowed] = True
+    everybody = np.packbits(~free, bitorder="little").view(np.uint64)
+    if candidates is None:
+        return Barred(code, everybody, *seen_rows(seen, n_users, n_items), only=False), len(allowed)
+    indptr, indices = candidate_rows(candidates, n_users, n_items)
+    return Barred(code, everybody, indptr, indices, only=True), int(np.diff(indptr).max(initial=0))
+
+
+def _list_bytes(n_items: int, k: int) -> int:
+    return 8 * capacity_of(k) + n_items // 8 + 128
+
+
+class ScoreLists:
+    """Lists of a model that only gives scores; it is called by one thread at a time.
+
+    The source's attribute `users_at_once`, if it has one, says how many users it should be asked for at most.
+    The first of `users` is scored at once, to learn the number of items.
+    """
+
+    most_users = 4096
+
+    def __init__(
+        self,
+        source: Source,
+        seen: SeenRows | None,
+        items: Allowed | None,
+        candidates: SeenRows | None,
+        name: str,
+        users: IntArray,
+    ) -> None:
+        self._score: Any = getattr(source, "score", source)
+        self.most_users = min(self.most_users, getattr(source, "users_at_once", self.most_users))
+        self._name = name
+        if not callable(self._score):
+            raise ScoreError(f"top_k: source must have factors or score(users), got {self._name}.")
+        self._lock = Lock()
+        self.n_items = self._ask(users[:1], None).shape[1] if len(users) else 0
+        rows = seen if candidates is None else candidates
+        if isinstance(rows, tuple):
+            n_users = max(0, len(rows[0]) - 1)
+        else:
+            n_users = int(users.max(initial=-1)) + 1 if rows is None else rows.shape[0]
+        self.n_users: int | None = n_users
+        self.n_candidates = 0
+        if len(users):
+            self._barred, self.n_candidates = _barred(seen, items, candidates, n_users, self.n_items)
+
+    def _ask(self, users: IntArray, n_items: int | None) -> FloatArray:
+        with self._lock:
+            scores = np.asarray(self._score(users))
+        if scores.ndim != 2 or len(scores) != len(users) or n_items not in (None, scores.shape[1]):
+            expected = n_items if n_items is not None else "n_items"
+            raise ScoreError(
+                f"{self._name}: score(users) must return shape ({len(users)}, {expected}), "
+                f"got {scores.shape}."
+            )
+        return as_float32(f"{self._name}: scores", scores)
+
+    def bytes_per_user(self, k: int) -> int:
+        """Memory a user of a block takes: the model's scores and as much again for its work, and the list."""
+        return 8 * max(1, self.n_items) + _list_bytes(self.n_items, k)
+
+    def fill(self, users: IntArray, items: IntArray, scores: FloatArray) -> None:
+        """Write the lists of the users, (b, k)."""
+        values = self._ask(users, self.n_items)
+        bad = top_rows(values, users, self._barred, capacity_of(items.shape[1]), items, scores)
+        if bad >= 0:
+            raise ScoreError(
+                f"{self._name}: scores must be finite; scores of user {users[bad]} are not finite. "
+                "Did training diverge?"
+            )
+
+
+class WeightLists:
+    """Lists of a model of item weights, dense or sparse."""
+
+    most_users = 16384
+
+    def __init__(
+        self,
+        source: ItemWeights,
+        seen: SeenRows | None,
+        items: Allowed | None,
+        candidates: SeenRows | None,
+        name: str,
+    ) -> None:
+        rows = sparse.csr_array(source.interactions)
+        self.n_users, self.n_items = rows.shape[0], source.weights.shape[1]
+        self._rows = (
+            frozen(rows.indptr.astype(np.int64)),
+            checked_codes("interactions", rows.indices, rows.shape[1]),
+        )
+        self._values = as_float32(f"{name}: interactions", rows.data)
+        self._barred, self.n_candidates = _barred(seen, items, candidates, self.n_users, self.n_items)
+        if sparse.issparse(source.weights):
+            weights = sparse.csr_array(source.weights)
+            columns = checked_codes("weights", weights.indices, self.n_items)
+            self._weights: tuple[Any, ...] = (
+                frozen(weights.indptr.astype(np.int64)),
+                columns,
+                as_float32(f"{name}: weights", weights.data),
+            )
+        else:
+            self._weights = (as_float32(f"{name}: weights", source.weights),)
+        longest = int(np.diff(rows.indptr).max(initial=0))
+        largest = check_finite(f"{name}: interactions", self._values)
+        largest *= check_finite(f"{name}: weights", self._weights[-1])
+        check_range(name, longest * largest)
+
+    def bytes_per_user(self, k: int) -> int:
+        """Memory a user of a block takes."""
+        return _list_bytes(self.n_items, k)
+
+    def fill(self, users: IntArray, items: IntArray, scores: FloatArray) -> None:
+        """Write the lists of the users, (b, k)."""
+        top: Any = top_sparse if len(self._weights) > 1 else top_dense
+        top(
+            *self._rows,
+            self._values,
+            *self._weights,
+            users,
+            self._barred,
+            capacity_of(items.shape[1]),
+            items,
+            scores,
+        )

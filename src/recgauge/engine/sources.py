@@ -4,7 +4,7 @@ Arrays become contiguous, read-only and of the kernels' types. Every kind of sou
 says how much memory a user takes and fills the lists of a block of users.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -141,6 +141,19 @@ def seen_rows(
     return frozen(indptr), indices
 
 
+def candidate_rows(candidates: SeenRows, n_users: int, n_items: int) -> tuple[LongArray, IntArray]:
+    """Row pointers and distinct, rising item codes of every user's candidates."""
+    indptr, indices = seen_rows(candidates, n_users, n_items, name="candidates")
+    indices = indices[: indptr[-1]]
+    owner = np.repeat(np.arange(n_users), np.diff(indptr))
+    code = owner * np.int64(n_items) + indices[indptr[0] :]
+    if (np.diff(code) <= 0).any():
+        code = np.unique(code)
+        indptr = np.searchsorted(code, np.arange(n_users + 1) * np.int64(n_items))
+        indices = (code % n_items).astype(np.int32)
+    return frozen(indptr.astype(np.int64, copy=False)), frozen(indices)
+
+
 def check_finite(name: str, values: FloatArray) -> float:
     """Largest magnitude, or an error where there is a nan or an infinity."""
     largest = 0.0
@@ -205,28 +218,17 @@ def make_lists(
         if width == k and lists.n_candidates:
             lists.fill(users[part], items[part], scores[part])
         else:
-            few, best = (
-                np.empty((len(users[part]), width), np.int32),
-                np.empty((len(users[part]), width), np.float32),
-            )
+            few = np.full((len(users[part]), width), -1, np.int32)
+            best = np.full(few.shape, -np.inf, np.float32)
             if lists.n_candidates:
                 lists.fill(users[part], few, best)
-            else:
-                few[:], best[:] = -1, -np.inf
             items[part, :width], scores[part, :width] = few, best
             items[part, width:], scores[part, width:] = -1, -np.inf
         return len(users[part])
 
     starts = range(0, len(users), size)
-    if n_threads == 1:
-        _report(map(block, starts), on_progress)
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            _report(pool.map(block, starts), on_progress)
+    with ThreadPoolExecutor(n_threads) as pool:
+        for n_done in map(block, starts) if n_threads == 1 else pool.map(block, starts):
+            if on_progress is not None:
+                on_progress(n_done)
     return items, scores
-
-
-def _report(done: Iterable[int], on_progress: Callable[[int], None] | None) -> None:
-    for n_users in done:
-        if on_progress is not None:
-            on_progress(n_users)

@@ -1,4 +1,4 @@
-"""Precision, recall and F-score of class labels, and of ratings that are liked or not, averaged over labels."""
+"""Precision, recall and F-score of class labels, and of ratings that are liked or not, averaged over both."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

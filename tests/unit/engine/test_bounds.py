@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recgauge.engine._bounds import Queries, encode_users, error_bound, reach_of
 from recgauge.engine._factors import prepare
+from recgauge.engine._scan import Queries, encode_users, error_bound, reach_of
 
 
 @numba.njit

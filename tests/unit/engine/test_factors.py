@@ -58,7 +58,9 @@ def model(user, item):
 @given(problems(), st.booleans())
 def test_lists_equal_a_full_sort(problem, use_bytes):
     user, item, users, k, seen, allowed = problem
-    maker = _factors.FactorLists(model(user, item), seen, allowed, "model", use_bytes and has_byte_dot())
+    maker = _factors.FactorLists(
+        model(user, item), seen, allowed, None, "model", use_bytes and has_byte_dot()
+    )
     items, scores = sources.make_lists(maker, users, k, 1 << 20, 1, None)
     expected_items, expected_scores = full_sort(factor_scores(user, item), users, k, seen, allowed)
     assert_array_equal(items, expected_items)

@@ -14,8 +14,6 @@ import sys
 import numpy as np
 from types import SimpleNamespace
 from recgauge.engine import _vectors
-if sys.argv[1] == "older":
-    _vectors._has = lambda feature: False
 from recgauge.engine import top_k
 assert sys.argv[1] == "this" or not _vectors.has_wide_vectors()
 rng = np.random.default_rng(1)
