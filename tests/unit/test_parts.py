@@ -14,8 +14,7 @@ from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.evaluation.recorded_runs import evaluate_lists_of_runs
 from recgauge.files.stored import find_stored
 from recgauge.metrics.beyond.catalogue import Entropy
-from recgauge.recorded import ListSettings, read_recorded
-from recgauge.recorded.reading import wanted
+from recgauge.recorded import ListSettings, read_recorded, wanted
 
 OF_USERS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg", "dcg", "rbp", "f1_of_means")
 OF_ITEMS = ("catalog_coverage", "gini", "entropy", "personalization", "herfindahl", "prediction_coverage")

@@ -227,7 +227,7 @@ class Table(DatasetSource):
                     unit=self.time_unit,
                 )
                 if rows.problems and self.on_bad_rows == "error":
-                    raise refuse(rows, headless=all(map(_is_numbered, rows.part.labels.values())))
+                    raise refuse(rows, headless=all(map(_is_numbered, rows.labels.values())))
                 parts.append(rows)
                 advance(1)
         with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
@@ -306,7 +306,7 @@ def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)
     return {
-        "labels": dict(parts[0].part.labels),
+        "labels": dict(parts[0].labels),
         "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
         "remarks": remarks,
         "n_bad": sum(rows.n_bad for rows in parts),
@@ -328,7 +328,7 @@ def _tell(facts: Mapping[str, Any], files: Sequence[Source], rows: Interactions,
 def join(parts: Sequence[Rows]) -> Interactions:
     """Return the good rows of all files, in order."""
     for role in ("rating", "time"):
-        have = [str(rows.file) for rows in parts if role in rows.part.labels]
+        have = [str(rows.file) for rows in parts if role in rows.labels]
         if 0 < len(have) < len(parts):
             raise SchemaError(
                 f"Table: {listed(have)} has a {role} column, other files have none. Choose the columns, "

@@ -22,9 +22,8 @@ from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging.judge import judge
 from recgauge.metrics import RunMetric
-from recgauge.recorded import ListSettings, RecordedRuns, join_recorded
+from recgauge.recorded import ListSettings, RecordedRuns, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, refusal
-from recgauge.recorded.reading import rows_of_table
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs

@@ -15,8 +15,8 @@ from recgauge.errors import DataError, RecgaugeError, SchemaError, said
 from recgauge.evaluation.parts import Part, PartTask
 from recgauge.evaluation.user_tables import described
 from recgauge.files.stored import StoredTable
+from recgauge.recorded import rows_of_table
 from recgauge.recorded.dividing import DividedTable, Division
-from recgauge.recorded.reading import rows_of_table
 from recgauge.utils.files import exclusive, written_whole
 from recgauge.utils.progress import NoProgress, Progress
 

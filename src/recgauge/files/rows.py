@@ -96,6 +96,11 @@ class Rows:
         return self.part.file
 
     @property
+    def labels(self) -> Mapping[Role, str]:
+        """What the columns are called."""
+        return self.part.labels
+
+    @property
     def n_bad(self) -> int:
         """Rows that are not good, broken ones included."""
         return sum(len(problem.lines) for problem in self.problems)
@@ -128,7 +133,7 @@ class Rows:
 
     def understood(self, *optional: Role) -> str:
         """Return in one line how the file was read, so that a wrong guess is seen."""
-        labels = self.part.labels
+        labels = self.labels
         texts = [f"{role}={label}" for role, label in labels.items() if role != "time"]
         texts += [f"no {role}" for role in optional if role not in labels]
         if "time" in labels:

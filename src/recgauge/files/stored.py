@@ -356,7 +356,6 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
 
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
-    scheme = text.partition("://")[0]
     try:
         # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
         address, mark, told = text.partition("?")
@@ -364,18 +363,11 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
         system, path = fs.FileSystem.from_uri(base + mark + told)
         return system, path + ("/" if star and base.endswith("/") else "") + star + rest
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-        reason = said(error)
+        raise ConfigError(
+            f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. Copy the files."
+        ) from error
     except (OSError, pa.ArrowException) as error:
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
-    try:
-        import fsspec  # type: ignore[import-not-found] # where a user has installed it
-
-        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), text.partition("://")[2]
-    except (ImportError, ValueError) as error:
-        raise ConfigError(
-            f"{option}={printable(text)}: nothing here reads {scheme}://: {reason}. Install fsspec and what "
-            f"it needs for {scheme}, or copy the files."
-        ) from error
 
 
 def _files(system: "fs.FileSystem", path: str) -> "Iterator[fs.FileInfo]":

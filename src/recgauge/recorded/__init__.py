@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,28 @@ import numpy.typing as npt
 from recgauge.data.ids import IdArray
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.columns import Role
+from recgauge.files.columns import (
+    ACTUAL_RATINGS,
+    GRADES,
+    ITEMS,
+    LISTED,
+    LISTED_SCORES,
+    RANKS,
+    SCORES,
+    TAGS,
+    USERS,
+    Choice,
+    Names,
+    Role,
+    Wanted,
+)
+from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
-from recgauge.files.opening import find_list_files
+from recgauge.files.opening import Source, TableFile, find_list_files
+from recgauge.files.parquet import part_of_table
 from recgauge.files.rows import Rows
+from recgauge.files.stored import StoredTable
+from recgauge.files.text import TextFormat
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
@@ -23,9 +42,31 @@ from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import describe as describe
 from recgauge.recorded.findings import places, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
-from recgauge.recorded.reading import Columns, Kind, read_rows, wanted
 from recgauge.utils.checks import IntArray
 from recgauge.utils.grouped import repeats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Kind = Literal["lists", "relevant", "ratings", "train"]
+"""What a file holds; of ``ratings`` the ratings are taken where the file has grades, too."""
+
+Columns = Mapping[Role, Choice]
+"""Names or positions of columns that the user chose."""
+
+_PAIR: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "items": LISTED}
+_RANKED: Mapping[Role, Names] = {
+    "rank": RANKS,
+    "score": SCORES,
+    "scores": LISTED_SCORES,
+    "tag": TAGS,
+}
+_NAMES: Mapping[Kind, Mapping[Role, Names]] = {
+    "lists": {**_PAIR, **_RANKED},
+    "relevant": {**_PAIR, "rating": GRADES},
+    "ratings": {**_PAIR, "rating": ACTUAL_RATINGS},
+    "train": _PAIR,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +131,16 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     settings, formats = settings or ListSettings(), formats or {}
     third = settings.order if settings.order != "auto" else None
 
-    def read(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
+    def rows_of(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
         like = wanted(kind, columns, third)
         files = find_list_files(paths, option)
         return [read_rows(file, kind, form, like=like, header=header) for file in files]
 
     with ThreadPoolExecutor(2) as pool:  # Arrow and numpy let the other thread work
         kind: Kind = "ratings" if ratings else "relevant"
-        of_truth = pool.submit(read, truth, "--truth", kind, formats.get("relevant"))
-        of_train = pool.submit(read, train, "--train", "train", formats.get("train")) if train else None
-        lists = read(run, "--run", "lists", formats.get("lists"))
+        of_truth = pool.submit(rows_of, truth, "--truth", kind, formats.get("relevant"))
+        of_train = pool.submit(rows_of, train, "--train", "train", formats.get("train")) if train else None
+        lists = rows_of(run, "--run", "lists", formats.get("lists"))
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
         truths = [_judged(rows) for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
@@ -146,15 +187,10 @@ def join_recorded(
     return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids)
 
 
-def refuse_unused(columns: Columns | None, files: Sequence[Rows], option: str) -> None:
+def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], option: str) -> None:
     """Refuse a column that no file has: a typing error would pass unseen where usual names are there, too."""
-    refuse_unused_labels(columns, [rows.part.labels for rows in files], option)
-
-
-def refuse_unused_labels(columns: Columns | None, files: Sequence[Mapping[Role, str]], option: str) -> None:
-    """Refuse a column that no file has, by the names of each file's columns."""
-    for role, choice in (columns or {}).items():
-        labels = [label for file in files if (label := file.get(role))]
+    for role, choice in (chosen or {}).items():
+        labels = [label for file in files if (label := file.labels.get(role))]
         if isinstance(choice, str) and choice not in labels:
             taken = f"; taken instead: {listed(dict.fromkeys(labels))}" if labels else ""
             raise ConfigError(
@@ -242,3 +278,48 @@ def _grouped(
             f"{int(again.sum()):,} such rows in all. Keep one row for each user and item."
         )
     return replace(table, distinct=distinct)
+
+
+def wanted(
+    kind: Kind, chosen: Columns | None = None, third: Role | None = None, *, in_run: bool = False
+) -> Wanted:
+    """Return what a file of a kind is read for; `third` is the third column of lists without a header."""
+    names = _NAMES[kind]
+    order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
+    pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
+    if kind == "lists":
+        order = ("user", "item", third) if third else ()
+        pair = (*pair, ("rank", "score", "items"))
+    return Wanted(
+        names,
+        order,
+        {role: choice for role, choice in (chosen or {}).items() if role in names},
+        pair,
+        option="model.columns.{}={}" if in_run else "--{} {}",
+        command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
+        setting="model.{}={}" if in_run else "--{} {}",
+        of_lists=True,
+        mixed_ids=True,
+    )
+
+
+def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
+    """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
+    like = like or wanted(kind)
+    return checked(part_of_table(TableFile(Path(name)), table, like), "parquet", None, like)
+
+
+def read_rows(
+    file: Source,
+    kind: Kind,
+    form: str | None = None,
+    *,
+    like: Wanted | None = None,
+    header: bool | None = None,
+) -> Rows:
+    """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
+    how = TextFormat(header=header, quotes=True)
+    rows = read(file, like or wanted(kind), how, form=form, lines=True)
+    if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
+        raise SchemaError(f"{file} has no rows.")
+    return rows

@@ -33,31 +33,27 @@ _PIECE = 1 << 23  # rows that one worker spreads to one file
 _READ_AGAIN = 0.3  # share of all rows that may be read once more before it is cheaper to spread them
 MOST_PARTS = 800  # which a thousand rows of a batch have, if they are spread
 _MOST_SPREAD = 1 << 22  # rows of a part: memory for larger ones is taken from the system anew each time
-_TOGETHER = 6  # bits of an id that do not change its part
 
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Users in parts: by ranges of whole numbers, by 64 neighbouring numbers in turn, or by a hash of the id.
+    """Users in parts: by ranges of whole numbers, or by a hash of the id.
 
     Parameters
     ----------
     n_parts : int
     edges : ndarray of int64, shape (n_parts - 1,), or None
-        The least user of each part but the first; None: in turn or by hash.
+        The least user of each part but the first; None: by hash.
     as_text : bool
         Whether ids are hashed as text.
     most_again : int, default 0
         Rows of a table that may be read for several parts.
-    span : (int, int) or None
-        The least and the greatest user, where numbers go to the parts in turn.
     """
 
     n_parts: int
     edges: LongArray | None
     as_text: bool
     most_again: int = 0
-    span: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, tables: Sequence[StoredTable], memory_mib: int) -> "Division":
@@ -80,17 +76,12 @@ class Division:
             if 2 * division.n_parts > n_parts and division.reads_in_place(largest):
                 return division
         n_parts = max(n_parts, min(-(-n_rows // _MOST_SPREAD), MOST_PARTS))
-        groups = [group for table in tables for group in table.groups]
-        if whole and all(group.users for group in groups):
-            users = [user for group in groups for user in group.users or ()]
-            if max(users) - min(users) < largest.n_rows and max(users) < 1 << 62:
-                return cls(n_parts | 1, None, False, span=(min(users), max(users)))
         return cls(n_parts, None, not whole)
 
     @property
     def text(self) -> str:
         """What tells this division from others."""
-        users = (self.span or "high bits of hashes") if self.edges is None else self.edges.tolist()
+        users = "high bits of hashes" if self.edges is None else self.edges.tolist()
         return f"{self.n_parts} {users} {self.as_text}"
 
     def reads_in_place(self, table: StoredTable) -> bool:
@@ -114,8 +105,6 @@ class Division:
         """Return the part of each user; rows without one are in the first part."""
         if self.n_parts == 1:
             return np.zeros(len(users), np.int64)
-        if self.span is not None:
-            return self.in_turn(users)[0]
         if self.edges is None:
             high = hash_ids(users, as_text=self.as_text) >> np.uint64(32)
             return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int64)
@@ -124,27 +113,6 @@ class Division:
         if users.null_count:
             found[to_numpy(users.is_null().cast("uint8")) == 1] = 0
         return found
-
-    def in_turn(self, users: "pa.ChunkedArray") -> tuple[IntArray | LongArray, IntArray | LongArray]:
-        """Return the part of each user, and the user's number there, from 0 without large gaps."""
-        assert self.span is not None
-        least, greatest = self.span
-        kind = np.int32 if greatest - least < 1 << 31 else np.int64  # a difference that wraps around is right
-        near = np.subtract(to_numpy(users), np.int64(least), dtype=kind, casting="unsafe")
-        turn = near >> _TOGETHER
-        number = turn // self.n_parts
-        turn -= number * self.n_parts
-        number <<= _TOGETHER
-        number += near & ((1 << _TOGETHER) - 1)
-        return turn, number
-
-    def users_in_turn(self, part: int) -> LongArray:
-        """Return the users of a part by their number there, and perhaps some who are in no table."""
-        assert self.span is not None
-        least, greatest = self.span
-        turns = np.arange(part, ((greatest - least) >> _TOGETHER) + 1 + self.n_parts, self.n_parts)
-        users: LongArray = (turns[:, None] << _TOGETHER) + np.arange(1 << _TOGETHER) + least
-        return np.minimum(users, greatest).ravel()
 
     def read_part(self, table: StoredTable, part: int) -> "pa.Table":
         """Return the rows of a part from the table's own files, in their order."""
@@ -233,9 +201,6 @@ class DividedTable:
 
         division, schema = self.division, _narrow(self.table)
         user = schema.get_field_index(self.table.labels["user"])
-        if division.span is not None:
-            kind = np.min_scalar_type(len(division.users_in_turn(0)))
-            schema = schema.set(user, schema.field(user).with_type(pa.from_numpy_dtype(kind)))
         file = self._unfinished / f"{piece}.arrow"
         with (
             written_whole(file) as hidden,
@@ -244,11 +209,7 @@ class DividedTable:
         ):
             for batch in self.table.batches(_BATCH, self._pieces[piece]):
                 rows = pa.Table.from_batches([batch]).select(schema.names)
-                if division.span is None:
-                    parts = division.parts(rows.column(user))
-                else:
-                    parts, numbers = division.in_turn(rows.column(user))
-                    rows = rows.set_column(user, schema.names[user], to_arrow(numbers))
+                parts = division.parts(rows.column(user))
                 small = parts.astype(np.uint16)  # sorted by radix
                 order = np.argsort(small, kind="stable")
                 (ordered,) = rows.cast(schema).take(to_arrow(order)).combine_chunks().to_batches()
@@ -270,13 +231,7 @@ class DividedTable:
         rows = pa.Table.from_batches(found)
         user = rows.schema.get_field_index(self.table.labels["user"])
         kind = _plain(self.table.schema.field(self.table.labels["user"]).type)  # results show it
-        if self.division.span is None:
-            users = rows.column(user).cast(kind)
-        else:
-            known = to_arrow(self.division.users_in_turn(part)).cast(kind)
-            numbers = rows.column(user).combine_chunks().cast(pa.int32())
-            users = pa.DictionaryArray.from_arrays(numbers, known, safe=False)
-        return rows.set_column(user, rows.schema.names[user], users)
+        return rows.set_column(user, rows.schema.names[user], rows.column(user).cast(kind))
 
     def forget(self) -> None:
         """Remove what was spread."""

@@ -12,10 +12,18 @@ from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
 from recgauge.files.stored import PARQUET, is_stored, table_of_files
-from recgauge.recorded import ListSettings, joint_codes, joint_runs, refuse_unused, runs_of
+from recgauge.recorded import (
+    Columns,
+    ListSettings,
+    joint_codes,
+    joint_runs,
+    read_rows,
+    refuse_unused,
+    runs_of,
+    wanted,
+)
 from recgauge.recorded.findings import Found
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
-from recgauge.recorded.reading import Columns, read_rows, wanted
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 

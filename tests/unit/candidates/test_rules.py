@@ -112,7 +112,7 @@ def test_allow_lists_that_cannot_be_used(split, tmp_path):
 def test_a_file_of_gigabytes_without_lines_is_not_read_as_a_whole(split, tmp_path, rule):
     with (tmp_path / "zeros").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(SchemaError, match="line 1: .* bytes or more in one line"):
+    with pytest.raises(SchemaError, match=r"line 1: .* bytes or more in one line"):
         rule(path=str(tmp_path / "zeros")).choose(split, rng=RNG)
 
 

@@ -17,7 +17,7 @@ from recgauge.errors import MissingDataError
 from recgauge.evaluation.parts import PartTask
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.files.stored import find_stored
-from recgauge.recorded.reading import wanted
+from recgauge.recorded import wanted
 
 SERVER = """
 import sys

@@ -21,7 +21,7 @@ from recgauge.errors import DataError
 from recgauge.evaluation.parts import PartTask
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.files.stored import find_stored
-from recgauge.recorded.reading import wanted
+from recgauge.recorded import wanted
 
 METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
 N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
@@ -218,7 +218,9 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet: there is no column score, which" in line
     assert "no file has such a column" in refused(capsys, "--run", lists, "--truth", truth, "--user", "usr")
-    assert "nothing here reads nowhere://" in refused(capsys, "--run", "nowhere://a/b", "--truth", truth)
+    assert "nothing here reads such an address: Unrecognized" in refused(
+        capsys, "--run", "nowhere://a/b", "--truth", truth
+    )
     assert "there is no --train" in refused(capsys, "--run", lists, "--truth", truth, "--train", truth)
     line = refused(capsys, "--run", lists, "--truth", truth, "--metrics", "novelty@10")
     assert "novelty needs train, which parts do not have" in line

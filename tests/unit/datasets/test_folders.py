@@ -12,7 +12,7 @@ from recgauge.files.formats import read
 from recgauge.files.stored import StoredTable
 from recgauge.models import Recorded
 from recgauge.models.recommend import recommend
-from recgauge.recorded.reading import wanted
+from recgauge.recorded import wanted
 from recgauge.splits import Published
 
 ROWS = pa.table(

@@ -18,7 +18,7 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.files.limits import LimitedStream, Limits
 from recgauge.files.opening import find_list_files
-from recgauge.recorded.reading import read_rows
+from recgauge.recorded import read_rows
 from recgauge.splits import Published
 from recgauge.utils import memory
 from recgauge.utils.progress import NoProgress, Timings

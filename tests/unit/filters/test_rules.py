@@ -219,7 +219,7 @@ def test_a_table_of_weights_that_cannot_be_used(few, tmp_path, text, message):
 def test_a_table_of_weights_that_is_one_endless_line_is_not_read_as_a_whole(few, tmp_path):
     with (tmp_path / "zeros").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(SchemaError, match="line 1: .* bytes or more in one line"):
+    with pytest.raises(SchemaError, match=r"line 1: .* bytes or more in one line"):
         UserWeights("table", path=str(tmp_path / "zeros")).apply(few, rng=RNG)
 
 

@@ -23,9 +23,9 @@ from recgauge.recorded import (
     Order,
     describe,
     read_recorded,
-    refuse_unused_labels,
+    refuse_unused,
+    wanted,
 )
-from recgauge.recorded.reading import wanted
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, user_path, write_files
 
@@ -199,7 +199,7 @@ def _carry_out_in_parts(
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
     truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
-    refuse_unused_labels(columns, [table.labels for table in (*runs, truth)], "--")
+    refuse_unused(columns, [*runs, truth], "--")
     work = user_path(str(options.work or Path("outputs", "parts")))
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
