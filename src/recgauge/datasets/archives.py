@@ -1,12 +1,17 @@
 """Data sets that somebody publishes as an archive or files: where these are looked for, how they get here."""
 
+import os
+import socket
+import ssl
+import time
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
-from recgauge.datasets._download import TransferError, download
 from recgauge.datasets.published_files import (
     OF_THE_PUBLISHER,
     Locations,
@@ -18,13 +23,19 @@ from recgauge.datasets.published_files import (
     verify,
 )
 from recgauge.datasets.table import join, join_digests
-from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError
+from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError, said
 from recgauge.files.columns import Wanted
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
-from recgauge.utils.files import refuse_irregular, user_path
+from recgauge.utils.files import exclusive, refuse_irregular, user_path
 from recgauge.utils.progress import NoProgress, Progress
+
+_BLOCK = 1 << 18
+MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
+CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
+WAITS = (1.0, 2.0, 4.0)  # seconds before each further request
+_ASK_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 
 class FileSource(DatasetSource):
@@ -139,7 +150,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
     for owner, place in _places(published, locations):
         try:
             return _ask(owner, place, published, locations, progress)
-        except TransferError as error:
+        except _TransferError as error:
             tried.append(f"{owner} {place}: {error}")
         except IntegrityError as error:
             if not is_address(place):
@@ -171,13 +182,13 @@ def _places(published: PublishedFile, locations: Locations) -> Iterator[tuple[st
 def _ask(
     owner: str, place: str, published: PublishedFile, locations: Locations, progress: Progress
 ) -> VerifiedFile:
-    """Return the file of one place, verified, or raise a TransferError that says why it has none."""
+    """Return the file of one place, verified, or raise a _TransferError that says why it has none."""
     if not is_address(place):
         return _in_folder(owner, Path(place), published, locations.pin)
     if owner == "publisher" and published.by_hand:
-        raise TransferError("does not offer it in this form", again=False)
+        raise _TransferError("does not offer it in this form", again=False)
     if locations.offline:
-        raise TransferError("not tried, since offline is set", again=False)
+        raise _TransferError("not tried, since offline is set", again=False)
     cached = locations.cache_folder / published.filename
 
     def check(path: Path) -> VerifiedFile:
@@ -185,7 +196,7 @@ def _ask(
 
     # another file that is pinned may have any size
     size = published.size if locations.pin is None else None
-    return download(place, cached, size, check, progress)
+    return _download(place, cached, size, check, progress)
 
 
 def _in_folder(owner: str, folder: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFile:
@@ -197,7 +208,7 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pin: Pin | No
     path = folder / published.filename
     refuse_irregular(path, owner)
     if not path.is_file():
-        raise TransferError(f"has no {published.filename}", again=False)
+        raise _TransferError(f"has no {published.filename}", again=False)
     if owner == "mirror" and published.is_archive:
         pin = pin or listed_pin(folder, published)
     return verify(path, published, pin)
@@ -210,3 +221,113 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
     places = _places(published, locations)
     folders = ((owner.split()[0], Path(place)) for owner, place in places if not is_address(place))
     return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
+
+
+@dataclass
+class _TransferError(Exception):
+    """An address did not give the file."""
+
+    reason: str  # as part of a sentence
+    again: bool  # whether the same request may succeed a little later
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def _download(
+    address: str,
+    target: Path,
+    size: int | None,
+    check: Callable[[Path], VerifiedFile],
+    progress: Progress,
+) -> VerifiedFile:
+    """Fetch, verify and store a file, whole or not at all, unless another job has done so meanwhile.
+
+    A server that sends more than `size` bytes (`MOST_BYTES` where it is not known) is cut off. `check`
+    returns what is known about a file, or raises if it must not be used.
+    """
+    folder, name = target.parent, target.name
+    hidden = folder / f".{name}.part"
+    waiting = f"{name}: another job is downloading it; waiting."
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with exclusive(folder / f".{name}.lock", lambda: progress.note(waiting)):
+            if target.is_file():
+                return check(target)
+            try:
+                _transfer_patiently(address, hidden, name, size, progress)
+                verified = check(hidden)
+                hidden.replace(target)
+                return replace(verified, path=target)
+            finally:
+                hidden.unlink(missing_ok=True)
+    except OSError as error:
+        raise MissingDataError(
+            f"The cache folder {folder} cannot hold {name}{f' ({size:,} bytes)' if size else ''}: "
+            f"{error.strerror or said(error)}. Free space or make it writable, choose another folder with "
+            "data.cache=FOLDER or RECGAUGE_CACHE, or name a local archive with dataset.archive=FILE."
+        ) from error
+
+
+def _transfer_patiently(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
+    """Ask again, a few times, where the trouble may pass."""
+    for wait in (*WAITS, None):
+        try:
+            _transfer(address, file, name, size, progress)
+            return
+        except _TransferError as error:
+            if wait is None or not error.again:
+                raise
+            progress.note(f"{address}: {error}; asking again in {wait:g} s.")
+            time.sleep(wait)
+
+
+def _transfer(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
+    import requests  # takes a tenth of a second, which runs without a download need not pay
+
+    n_bytes, most = 0, size or MOST_BYTES
+    try:
+        with (
+            requests.get(
+                address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=(CONNECT, SILENCE)
+            ) as answer,
+            file.open("wb") as stream,
+        ):
+            if answer.status_code != 200:
+                raise _TransferError(
+                    f"the server answered {answer.status_code} {answer.reason}",
+                    answer.status_code in _ASK_AGAIN,
+                )
+            length = answer.headers.get("Content-Length", "")
+            total = int(length) if length.isdecimal() else size
+            with progress.step(f"download {name}", total, "bytes") as advance:
+                for block in answer.iter_content(_BLOCK):
+                    n_bytes += len(block)
+                    if max(n_bytes, total or 0) > most:
+                        raise IntegrityError(
+                            f"{address} sends {max(n_bytes, total or 0):,} bytes or more, at most {most:,} "
+                            "are taken; nothing was kept."
+                        )
+                    stream.write(block)
+                    advance(len(block))
+            stream.flush()
+            os.fsync(stream.fileno())  # the bytes must outlive a power cut before the file gets its name
+    except requests.RequestException as error:
+        raise _failure(error, address) from error
+
+
+def _failure(error: BaseException, address: str) -> _TransferError:
+    """Say in words what is at the bottom of an error of requests."""
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    host = urlsplit(address).hostname or address
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _TransferError(
+            f"the certificate of {host} is not accepted ({error.verify_message}); if your network inspects "
+            "traffic, name its authority's certificate with REQUESTS_CA_BUNDLE; if only the "
+            f"certificate is old, curl --insecure -O {address} does, since recgauge verifies the file",
+            again=False,
+        )
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else said(error)
+    unknown = isinstance(error, socket.gaierror)
+    return _TransferError(f"the connection to {host} failed ({reason})", again=not unknown)

@@ -14,7 +14,7 @@ from recgauge.datasets import About
 from recgauge.datasets.archives import FileSource
 from recgauge.datasets.published_files import Locations, PublishedFile
 from recgauge.datasets.table import join, join_digests
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.formats import read
@@ -276,18 +276,12 @@ def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:
     """Return a file that is set as such or as a mapping."""
     if isinstance(setting, SplitFile):
         return setting
-    known = [field.name for field in fields(SplitFile)]
-    needed = known[: known.index("format")]
-    if not (isinstance(setting, Mapping) and set(needed) <= set(setting) <= set(known)):
-        got = list(setting) if isinstance(setting, Mapping) else setting
-        raise ConfigError(
-            f"SplitFiles: {part} must be a mapping with {', '.join(needed)} and perhaps "
-            f"{', '.join(known[len(needed) :])}; got {got!r}."
-        )
     try:
         return SplitFile(**setting)
-    except ConfigError as error:
-        raise ConfigError(f"SplitFiles: {part}: {error}") from error
+    except (ConfigError, TypeError) as error:
+        known = ", ".join(field.name for field in fields(SplitFile))
+        problem = said(error).removeprefix("SplitFile.__init__() ")
+        raise ConfigError(f"SplitFiles: {part}: {problem}. It is a mapping of {known}.") from error
 
 
 def _published(file: SplitFile, by_hand: str) -> PublishedFile:

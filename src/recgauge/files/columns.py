@@ -94,60 +94,68 @@ class Wanted:
 
     def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
         """Return the position of each role's column among `names`; what is not needed may be absent."""
-        positions, problems, unclear = {}, [], []
+        positions, problems = {}, {}
         for role in self.names:
             at = self._places(role, names)
             if len(at) == 1:
                 positions[role] = at[0]
             elif at:
-                problems.append(f"several columns could be the {role}: {listed(names[p] for p in at)}")
-                unclear.append(role)
+                problems[role] = f"several columns could be the {role}: {listed(names[p] for p in at)}"
             elif self.choices.get(role) not in (None, False) and not self.of_lists:
-                problems.append(f"there is no column {self.choices[role]!r} for the {role}")
-                unclear.append(role)
-        missing = [roles for roles in self.needed if not {*positions, *unclear} & set(roles)]
-        if missing:
-            problems.append(f"no column is known as the {_words(missing)}")
-            unclear += [roles[0] for roles in missing]
-        if problems:
-            raise SchemaError(
-                f"{location}: {'; '.join(problems)}. The columns are: {listed(names)}. Choose with "
-                f"{self._line(unclear)}."
-            )
-        return _distinct(positions, names, location)
+                problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
+        return self._complete(positions, problems, names, location, f"The columns are: {listed(names)}")
 
     def by_position(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
     ) -> dict[Role, int]:
         """Return the position of each role's column where there is no header, from the first rows."""
         chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
-        named = [
-            role for role, choice in self.choices.items() if isinstance(choice, str) and not self.of_lists
-        ]
-        texts: list[str] = []
-        if not chosen and not named:
+        problems = {
+            role: f"there is no column {choice!r} for the {role}"
+            for role, choice in self.choices.items()
+            if (isinstance(choice, str) and not self.of_lists) or chosen.get(role, -1) >= len(first)
+        }
+        if not chosen and not problems:
             if not self.order:
                 raise SchemaError(
                     f"{location}: nobody knows whether the third column is a rank or a score. Say "
                     f"{self.setting.format('order', 'rank')} or {self.setting.format('order', 'score')}, or "
                     f"choose columns by their positions: {self._line(['user', 'item'])}."
                 )
-            chosen, texts = self._in_order([first, *below])
-        elif not {"user", "item"} & {*chosen, *named}:
+            chosen, problems = self._in_order([first, *below])
+        elif not {"user", "item"} & {*chosen, *problems}:
             chosen = {"user": 0, "item": 1, **chosen}
-        unclear = [*named, *(role for role, at in chosen.items() if at >= len(first))]
-        problems = [f"there is no column {self.choices.get(role)!r} for the {role}" for role in unclear]
-        if missing := [roles for roles in self.needed if not {*chosen, *unclear} & set(roles)]:
-            problems.append(f"no column is known as the {_words(missing)}")
-            unclear += [roles[0] for roles in missing]
+        columns = f"There are {len(first)} columns, from 0"
+        return self._complete(chosen, problems, [str(at) for at in range(len(first))], location, columns)
+
+    def _complete(
+        self,
+        positions: dict[Role, int],
+        problems: dict[Role, str],
+        names: Sequence[str],
+        location: str,
+        columns: str,
+    ) -> dict[Role, int]:
+        """Return positions, or refuse what is wrong, what is missing and what is there twice."""
+        missing = [roles for roles in self.needed if not {*positions, *problems} & set(roles)]
+        texts = [*problems.values()]
+        if missing:  # that lists may stand in one column is said in the docs
+            words = (" or ".join(role for role in roles if role != "items") for roles in missing)
+            texts.append(f"no column is known as the {', the '.join(words)}")
         if texts:
-            unclear += [role for role in self.order[2:] if self.choices.get(role) is None]
-        if problems or texts:
+            unclear = [*problems, *(roles[0] for roles in missing)]
+            none = " (false for none)" if {"rating", "time"} & {*problems} else ""
             raise SchemaError(
-                f"{location}: {'; '.join([*problems, *texts])}. There are {len(first)} columns, from 0. "
-                f"Choose with {self._line(unclear)}{' (false for none)' if texts else ''}."
+                f"{location}: {'; '.join(filter(None, texts))}. {columns}. Choose with "
+                f"{self._line(unclear)}{none}."
             )
-        return _distinct(chosen, [str(at) for at in range(len(first))], location)
+        for role, at in positions.items():
+            if twice := [other for other in positions if other != role and positions[other] == at]:
+                raise SchemaError(
+                    f"{location}: column {shortened(names[at])} is taken as {role} and as {twice[0]}. "
+                    "Choose different columns."
+                )
+        return positions
 
     def has_header(
         self, first: Sequence[str], below: Sequence[Sequence[str]], location: str, said: bool | None = None
@@ -179,11 +187,11 @@ class Wanted:
         chosen = any(choice == name or _is_position(choice) for choice in self.choices.values())
         return chosen or any(self._usual(role, [name]) for role in self.names)
 
-    def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], list[str]]:
+    def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], dict[Role, str]]:
         """Return columns in their usual order, and what is wrong where rating or time would be text."""
         roles = [role for role in self.order if self.choices.get(role) is not False]
         positions: dict[Role, int] = {}
-        texts: list[str] = []
+        problems: dict[Role, str] = {}
         for at in range(len(rows[0])):
             if not roles:
                 break
@@ -192,10 +200,10 @@ class Wanted:
             if role == "rating" and "time" in roles and cells and all(map(_is_time, cells)):
                 role = "time"
             if role in ("rating", "time") and cells and not any(map(_is_value, cells)):
-                texts.append(f"column {at} is no {role}: {shown(cells[0])}")
+                problems |= dict.fromkeys(roles, "") | {role: f"column {at} is no {role}: {shown(cells[0])}"}
             positions[role] = at
             roles = roles[roles.index(role) + 1 :]
-        return positions, texts
+        return positions, problems
 
     def _places(self, role: Role, names: Sequence[str]) -> list[int]:
         choice = self.choices.get(role)
@@ -301,22 +309,6 @@ def _plain(name: str) -> str:
 def bare(name: str) -> str:
     """Return the name of a column without RecBole's type."""
     return _ATOMIC.sub("", name)
-
-
-def _words(missing: Sequence[Sequence[Role]]) -> str:
-    """Return what is missing; that lists may stand in one column is said in the docs."""
-    return ", the ".join(" or ".join(role for role in roles if role != "items") for roles in missing)
-
-
-def _distinct(chosen: dict[Role, int], names: Sequence[str], location: str) -> dict[Role, int]:
-    for position in chosen.values():
-        doubled = [role for role in chosen if chosen[role] == position]
-        if len(doubled) > 1:
-            raise SchemaError(
-                f"{location}: column {shortened(names[position])} is taken as {' and as '.join(doubled)}. "
-                "Choose different columns."
-            )
-    return chosen
 
 
 def _is_position(choice: Choice) -> TypeGuard[int]:

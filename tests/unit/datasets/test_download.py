@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recgauge.datasets import _download
+from recgauge.datasets import archives
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
@@ -29,7 +29,7 @@ HASTE = {"CONNECT": 2, "SILENCE": 0.5, "WAITS": (0.01, 0.02)}
 @pytest.fixture(autouse=True)
 def haste(monkeypatch):
     for name, value in HASTE.items():
-        monkeypatch.setattr(_download, name, value)
+        monkeypatch.setattr(archives, name, value)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path,
 
 
 def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets._download.MOST_BYTES", 5 << 20)
+    monkeypatch.setattr("recgauge.datasets.archives.MOST_BYTES", 5 << 20)
     server.files["/toy.zip"] = b"PK"
     server.faults += [endless()]
     unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from recgauge.datasets import _download
+from recgauge.datasets import archives
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, PublishedFile
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError
@@ -18,7 +18,7 @@ PINNED = "not the publisher's archive: pinned by "
 
 @pytest.fixture(autouse=True)
 def ask_once(monkeypatch):
-    monkeypatch.setattr(_download, "WAITS", ())
+    monkeypatch.setattr(archives, "WAITS", ())
 
 
 def sha256(path):

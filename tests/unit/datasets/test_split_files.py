@@ -131,7 +131,10 @@ def test_files_that_hold_something_else_than_declared_are_refused(split_of):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"sha": "0"}, r"train must be a mapping with filename, address, size, sha256 and perhaps format"),
+        (
+            {"sha": "0"},
+            r"train: got an unexpected .*'sha'.*a mapping of filename, address, size, sha256, format",
+        ),
         ({"filename": "../a"}, r"train: filename must be a path below the mirror's folder"),
         ({"sha256": "0"}, r"train: sha256 must be 64"),
     ],
