@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from recgauge.datasets.movielens import MovieLens as MovieLens
     from recgauge.evaluation import Evaluation as Evaluation
     from recgauge.evaluation.evaluate import evaluate as evaluate
+    from recgauge.evaluation.evaluate_ratings import RatingPredictions as RatingPredictions
     from recgauge.evaluation.evaluate_ratings import evaluate_ratings as evaluate_ratings
+    from recgauge.evaluation.evaluate_ratings import predict_ratings as predict_ratings
     from recgauge.evaluation.parts import Part as Part
     from recgauge.evaluation.parts import PartTask as PartTask
-    from recgauge.evaluation.predict import RatingPredictions as RatingPredictions
-    from recgauge.evaluation.predict import predict_ratings as predict_ratings
     from recgauge.judging import Policies as Policies
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF

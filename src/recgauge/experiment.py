@@ -12,11 +12,9 @@ from recgauge.data.split import EvaluateOn, Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
 from recgauge.evaluation import evaluate_or_refuse
-from recgauge.evaluation.evaluate_ratings import evaluate_predictions
-from recgauge.evaluation.full_ranking import add_full_rankings, rank_relevant
+from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
-from recgauge.evaluation.predict import predict_ratings
-from recgauge.evaluation.ranking_task import RankingTask
+from recgauge.evaluation.ranking_task import RankingTask, add_full_rankings, rank_relevant
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.lists import check_candidates, check_lengths, check_sanity, check_selection, check_ties

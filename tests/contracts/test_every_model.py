@@ -14,7 +14,7 @@ from conftest import make_checkerboard
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
-from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.models import EpochModel, GivesLists, RatingPredictor, Recommender
 from recgauge.models._factor_ratings import BiasedFactors
 from recgauge.models.recommend import recommend

@@ -12,8 +12,7 @@ from golden.cases import GoldenValue
 from golden.ranking_inputs import ranking_inputs
 from golden.ranking_rows import Row
 from recgauge.conventions import Convention
-from recgauge.evaluation.evaluate import select_metrics
-from recgauge.evaluation.inputs import convert
+from recgauge.evaluation.evaluate import convert, select_metrics
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import Metric
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from recgauge.judging import _lookup, _vectorised
+from recgauge.judging import _lookup
 from recgauge.utils import grouped
 from recgauge.utils.grouped import repeats, shared
 
@@ -56,8 +56,8 @@ def test_numpy_and_compiled_code_agree_to_the_last_bit(case):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_lookup, "_is_first", lambda _: True)
         patch.setattr(grouped, "BLOCK", 2)
-        patch.setattr(_vectorised, "TABLE", 2 * CODES)
-        patch.setattr(_vectorised, "BLOCK", 2 * 5)
+        patch.setattr(_lookup, "TABLE", 2 * CODES)
+        patch.setattr(_lookup, "BLOCK", 2 * 5)
         vectorised = every_loop(*case)
     for one, other in zip(compiled, vectorised, strict=True):
         assert one.dtype == other.dtype

@@ -3,7 +3,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError, ScoreError
-from recgauge.evaluation.predict import RatingPredictions, predict_ratings
+from recgauge.evaluation.evaluate_ratings import RatingPredictions, predict_ratings
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD

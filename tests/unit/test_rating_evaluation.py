@@ -2,8 +2,12 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.evaluate_ratings import evaluate_predictions, evaluate_ratings, rating_metrics
-from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.evaluate_ratings import (
+    RatingPredictions,
+    evaluate_predictions,
+    evaluate_ratings,
+    rating_metrics,
+)
 from recgauge.metrics.precision import HitRate
 from recgauge.metrics.rating.correlations import Pearson
 from recgauge.metrics.rating.errors import MAE

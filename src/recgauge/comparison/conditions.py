@@ -18,7 +18,7 @@ from recgauge.runs.stored import RunFolder, StoredLists, user_columns
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recgauge.evaluation.inputs import EvaluationInputs
+    from recgauge.evaluation.evaluate import EvaluationInputs
 
 
 def label(metric: str) -> str:

@@ -12,7 +12,7 @@ from recgauge.comparison.inputs import USER_COLUMNS, RunValues, as_key
 from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.evaluation.user_tables import about_values
+from recgauge.evaluation import about_values
 from recgauge.files.columns import Wanted
 from recgauge.files.stored import PARQUET, StoredTable, find_stored
 from recgauge.recorded.dividing import Division

@@ -1,9 +1,10 @@
 """What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from recgauge.utils.exact import Moments
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 MetricT = TypeVar("MetricT")
@@ -327,3 +329,42 @@ def _ends_tied(lengths: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray
     rows = np.arange(len(last))
     tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
     return tied
+
+
+_KEY = b"recgauge"
+
+
+def described(schema: "pa.Schema", about: Mapping[str, Any]) -> "pa.Schema":
+    """Return a schema that says, as JSON in its metadata, what its columns hold."""
+    return schema.with_metadata({_KEY: json.dumps(about, ensure_ascii=False)})
+
+
+def type_of_all(kinds: "Iterable[pa.DataType]") -> "pa.DataType":
+    """Return the type of ids of several tables together: text, unless all have one type.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> type_of_all([pa.int64(), pa.int64()]), type_of_all([pa.int64(), pa.string()])
+    (DataType(int64), DataType(string))
+    """
+    import pyarrow as pa
+
+    known = set(kinds)
+    return known.pop() if len(known) == 1 else pa.string()
+
+
+def about_values(schema: "pa.Schema") -> dict[str, Any]:
+    """Return what `described` wrote; nothing of tables that others have made.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> about_values(described(pa.schema([("user", pa.int64())]), {"run": "svd"}))
+    {'run': 'svd'}
+    """
+    try:
+        found = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

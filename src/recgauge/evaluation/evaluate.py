@@ -1,24 +1,36 @@
-"""`recgauge.evaluate`: ranked lists from anywhere, measured under one convention."""
+"""`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recgauge.conventions import Convention, Definition, get_convention, standard_metric
-from recgauge.errors import ConfigError
+from recgauge.data.catalogue import Catalogue
+from recgauge.data.ids import IdArray, as_ids, encode
+from recgauge.data.interactions import Interactions
+from recgauge.data.item_tables import (
+    catalogue_size,
+    feature_matrix,
+    make_catalogue,
+    seen_matrix,
+    similarity_matrix,
+    table_ids,
+)
+from recgauge.data.relevance import Relevant
+from recgauge.data.tables import Ragged, read_items, read_lists
+from recgauge.data.top_k import TopK
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.evaluation import Evaluation, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
-from recgauge.judging import TieOrder
+from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite
-from recgauge.utils.checks import check_cutoffs
+from recgauge.utils.checks import IntArray, LongArray, check_cutoffs, check_int, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from recgauge.data.interactions import Interactions
-    from recgauge.data.relevance import Relevant
-    from recgauge.data.top_k import TopK
 
 
 _NOT_LISTS: Mapping[Kind, str] = {
@@ -105,8 +117,6 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     >>> {key: round(value, 4) for key, value in result.values().items()}
     {'precision_at_3': 0.6667, 'ndcg_at_3': 0.9197}
     """
-    from recgauge.evaluation.inputs import convert
-
     convention = _chosen(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
@@ -218,3 +228,210 @@ def _has_scores(top_k: "TopK", ties: TieOrder | None) -> bool:
             f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
         )
     return known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluationInputs:
+    """Lists and relevance over the same users, as codes.
+
+    Parameters
+    ----------
+    top_k : TopK
+    relevant : Relevant
+    user_ids : ndarray
+        Ids of all user codes.
+    users : ndarray of int32 or None
+        Who counts; None: everybody in the lists or the relevance.
+    catalogue : Catalogue
+    """
+
+    top_k: TopK
+    relevant: Relevant
+    user_ids: IdArray
+    users: IntArray | None
+    catalogue: Catalogue
+
+
+def convert(  # noqa: PLR0913 -- the arguments of the public function
+    recommendations: Any,
+    relevant: Any,
+    *,
+    train: Any,
+    item_features: Any,
+    n_items: int | None,
+    scores: Any,
+    users: Sequence[Any] | None,
+    threshold: float,
+    item_similarity: Any = None,
+    may_be_empty: bool = False,
+) -> EvaluationInputs:
+    """Turn the arguments of :func:`recgauge.evaluate` into codes.
+
+    Returns
+    -------
+    EvaluationInputs
+
+    Raises
+    ------
+    SchemaError
+        If an argument cannot be used; the message names it.
+    """
+    if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
+        return _codes(recommendations, relevant, train, (item_features, item_similarity), n_items, users)
+    if isinstance(relevant, Relevant):
+        raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
+    lists = read_lists(recommendations, scores)
+    if len(lists.users) == 0 and not may_be_empty:
+        raise SchemaError("recommendations is empty: pass at least one user's list.")
+    truth = read_items("relevant", relevant, "grade")
+    history = None if train is None else read_items("train", train, None)
+    user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
+    item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
+    size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
+    features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
+    similarity = None
+    if item_similarity is not None:
+        similarity = similarity_matrix(item_similarity, item_ids, size, columns[0])
+    seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
+    n_train_users = None if history is None else len(history.users)
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)
+    return EvaluationInputs(
+        _lists_matrix(lists, rows[0], columns[0], n_counted),
+        _relevant(truth, rows[1], columns[1], n_counted, threshold),
+        user_ids,
+        None,
+        catalogue,
+    )
+
+
+def _user_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, users: Sequence[Any] | None
+) -> tuple[IdArray, int, list[IntArray]]:
+    """Return the ids, how many of them count, and the rows of lists, relevance and training data."""
+    named = None if users is None else as_ids("users", users)
+    trained = np.empty(0, np.int64) if history is None else history.users
+    columns = [lists.users, truth.users, trained]
+    subjects = ["recommendations: user", "relevant: user", "train: user"]
+    if named is not None:
+        subjects, columns = ["users", *subjects], [named, *columns]
+    ids, codes = encode(subjects, columns, in_order=True)
+    rows = codes[-3:]
+    if named is None:
+        n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
+        return ids, n_counted, rows
+    if len(np.unique(codes[0])) < len(named):
+        raise SchemaError("users: an id appears twice. Name everybody once.")
+    for name, row in (("recommendations", rows[0]), ("relevant", rows[1])):
+        if row.max(initial=-1) >= len(named):
+            unknown = ids[row[row >= len(named)][0]]
+            raise SchemaError(
+                f"{name}: user {shown(unknown)} is not among `users`. Name everybody, or drop this user."
+            )
+    return ids, len(named), rows
+
+
+def _item_codes(
+    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any, item_similarity: Any
+) -> tuple[IdArray, list[IntArray]]:
+    columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    if lists.n_codes is not None:
+        return np.arange(lists.n_codes), [np.asarray(column, np.int32) for column in columns]
+    subjects = ["recommendations: item", "relevant: item", "train: item"]
+    for name, table in (("item_features", item_features), ("item_similarity", item_similarity)):
+        if table is not None:
+            subjects.append(f"{name}: item")
+            columns.append(as_ids(subjects[-1], table_ids(name, table)))
+    return encode(subjects, columns, in_order=False)
+
+
+def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
+    """Lay the lists out as rows, empty for users without one."""
+    longest = max(1, int(lists.lengths.max(initial=0)))
+    lengths, order = _spread(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
+    if order is not None:
+        codes = codes[order]
+    full = bool((lengths == longest).all())
+    if full:
+        items = codes.reshape(n_users, longest)
+    else:
+        filled = np.arange(longest) < lengths[:, None]
+        items = np.full((n_users, longest), -1, np.int32)
+        items[filled] = codes
+    if lists.values is None:
+        # no scores, no ties: any falling row says so, and one row serves all users
+        scores: Any = np.broadcast_to(-np.arange(longest, dtype=np.float32), items.shape)
+        return TopK(_everybody(n_users), items, scores, distinct=lists.distinct)
+    values = lists.values if order is None else lists.values[order]
+    scores = values.reshape(items.shape) if full else np.full(items.shape, -np.inf)
+    if not full:
+        scores[filled] = values
+    return TopK(_everybody(n_users), items, scores, distinct=lists.distinct)
+
+
+def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float) -> Relevant:
+    """Keep what the threshold calls relevant, users in order of their codes."""
+    grades = np.ones(len(codes)) if truth.values is None else truth.values
+    if grades.min(initial=0.0) < 0:
+        user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
+        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+    n_judged = _spread(truth.lengths, rows, n_users)
+    order, counts = _row_order(truth.lengths, rows), n_judged
+    if order is not None:
+        codes, grades = codes[order], grades[order]
+    if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
+        counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
+        codes, grades = codes[kept], grades[kept]
+    start = np.concatenate(([0], np.cumsum(counts)))
+    row = None if truth.distinct else _lookup.first_repeat_ragged(start, codes)
+    if row is not None:
+        name = next(iter(truth.users[rows == row]))
+        raise SchemaError(
+            f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
+        )
+    none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
+    return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
+
+
+def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
+    """Return the order that brings users' entries to the order of their rows, None if it is theirs."""
+    if (np.diff(rows) > 0).all():
+        return None
+    return np.argsort(np.repeat(rows, lengths), kind="stable")
+
+
+def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
+    spread = np.zeros(n_users, np.int64)
+    spread[rows] = counts
+    return spread
+
+
+def _everybody(n_users: int) -> IntArray:
+    return np.arange(n_users, dtype=np.int32)
+
+
+def _codes(
+    top_k: TopK, relevant: Relevant, train: Any, items: tuple[Any, Any], n_items: int | None, users: Any
+) -> EvaluationInputs:
+    """Take codes as they are; their ids are the codes."""
+    if train is not None and not isinstance(train, Interactions):
+        raise SchemaError(
+            "train: with codes (TopK and Relevant) it must be Interactions over the same codes."
+        )
+    listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
+    from scipy import sparse
+
+    features, similarity = (None if table is None else sparse.csr_array(table) for table in items)
+    known = max(
+        listed,
+        *(0 if table is None else table.shape[0] for table in (features, similarity)),
+        0 if train is None else train.n_items,
+    )
+    size = known if n_items is None else check_int("n_items", n_items, minimum=known)
+    seen = None if train is None else train.to_csr()
+    sized = n_items is not None
+    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=None, sized=sized)
+    last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
+    counted = None if users is None else np.asarray(users, np.int32)
+    last = last if counted is None else max(last, int(counted.max(initial=-1)))
+    return EvaluationInputs(top_k, relevant, np.arange(last + 1), counted, catalogue)

@@ -9,8 +9,7 @@ import numpy as np
 from recgauge.conventions import Definition
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError
-from recgauge.evaluation.evaluate_ratings import evaluate_predictions
-from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
 from recgauge.metrics.rating import RatingMetric

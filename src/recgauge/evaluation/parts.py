@@ -13,10 +13,9 @@ import numpy as np
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation
+from recgauge.evaluation import Evaluation, type_of_all
 from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
 from recgauge.evaluation.recorded_runs import needed
-from recgauge.evaluation.user_tables import type_of_all
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
@@ -223,7 +222,7 @@ class PartTask:
         return tuple(entries(self._suite, self.cutoffs, self._convention.policies))
 
     def about(self) -> dict[str, Any]:
-        """Return what the columns of users' values hold; see `recgauge.evaluation.user_tables`."""
+        """Return what the columns of users' values hold; see `recgauge.evaluation`."""
         policies = self._convention.policies.definition()
         return {
             "definitions": {entry.key: f"{entry.definition}; {policies}" for entry in self._entries},
@@ -296,7 +295,7 @@ class PartTask:
         return self._judge(join_recorded([("lists", lists)], [truth], [], settings, self._items))
 
     def _judge(self, recorded: RecordedRuns) -> Part:
-        from recgauge.evaluation.inputs import convert
+        from recgauge.evaluation.evaluate import convert
 
         (run,), truth = recorded.runs, recorded.relevant
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):

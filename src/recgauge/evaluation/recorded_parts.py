@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, RecgaugeError, SchemaError, said
+from recgauge.evaluation import described
 from recgauge.evaluation.parts import Part, PartTask
-from recgauge.evaluation.user_tables import described
 from recgauge.files.stored import StoredTable
 from recgauge.recorded import rows_of_table
 from recgauge.recorded.dividing import DividedTable, Division

@@ -1,9 +1,9 @@
-"""The inner loops of judging, compiled: which listed items are relevant, and at which rank.
+"""The inner loops of judging: which listed items are relevant, and at which rank.
 
-A user's relevant items are marked in one array over all items, the list is looked up there, and the marks
-are taken back: no sorting and no hashing. Each thread has an array of its own, and the compiled code
-holds no lock. Over the first cells of a process numpy does the same, with the same result: a command that
-judges lists once ends before numba, which takes more than a second, would be loaded.
+Compiled, a user's relevant items are marked in one array over all items, the list is looked up there, and the
+marks are taken back: no sorting and no hashing. Each thread has an array of its own, and the compiled code
+holds no lock. Over the first cells of a process steps of numpy do the same, with the same result: slower
+where they run often, and there at once, while numba takes more than a second to load.
 """
 
 import os
@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.judging import _vectorised
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
+from recgauge.utils.grouped import BLOCK, TABLE, repeats, run_starts
 
 INSERTION_LIMIT = 100
 FIRST_CELLS = 200_000_000  # ten lists of 100 for each user of MovieLens 20M
@@ -151,7 +151,7 @@ def look_up(
     items, start = _plain(items, np.int32), _plain(start, np.int64)
     relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
     if _is_first(items.size + len(relevant)):
-        return _vectorised.look_up(items, start, relevant, gains, n_codes, every=every)
+        return _look_up_in_steps(items, start, relevant, gains, n_codes, every=every)
     # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
     most = int(np.diff(start).max(initial=0))
     marks_type = np.int16 if most < np.iinfo(np.int16).max else np.int32
@@ -177,7 +177,7 @@ def first_repeat(items: IntArray) -> int | None:
     n_codes = _n_codes(items, np.empty(0, np.int32))
     items = _plain(items, np.int32)
     if _is_first(items.size):
-        return _vectorised.first_repeat(items, n_codes)
+        return _first_repeat_in_steps(items, n_codes)
     find_repeat = _compiled(_find_repeat)
 
     def block(first: int, last: int) -> int:
@@ -192,7 +192,7 @@ def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
     start, codes = _plain(start, np.int64), _plain(codes, np.int32)
     n_codes = int(codes.max(initial=-1)) + 1
     if _is_first(len(codes)):
-        return _vectorised.first_repeat_ragged(start, codes, n_codes)
+        return _first_repeat_ragged_in_steps(start, codes, n_codes)
     row: int = _compiled(_find_repeat_ragged)(start, codes, np.zeros(n_codes, np.int32))
     return row if row >= 0 else None
 
@@ -202,7 +202,7 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     if len(gains) == 0 or gains.min() == gains.max():
         return gains
     if _is_first(len(gains)):
-        return _vectorised.best_first(start, gains)
+        return _best_first_in_steps(start, gains)
     ordered = np.array(gains, np.float64)
     plain_start, sort_segments = _plain(start, np.int64), _compiled(_sort_segments)
     # insertion, since most users have few relevant items and a library sort would allocate for each user
@@ -227,7 +227,7 @@ def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: D
     """
     arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
     if _is_first(len(gains)):
-        return _vectorised.sum_best(*arguments, _plain(weights, np.float64))
+        return _sum_best_in_steps(*arguments, _plain(weights, np.float64))
     total, sum_block = np.zeros(len(length)), _compiled(_sum_best)
     _over_blocks(
         lambda first, last: sum_block(*arguments, _plain(weights, np.float64), first, last, total), len(total)
@@ -254,3 +254,90 @@ def _over_blocks(work: Callable[[int, int], Any], n_rows: int) -> list[Any]:
         return [work(0, n_rows)]
     with ThreadPoolExecutor(n_threads) as pool:
         return list(pool.map(work, edges[:-1], edges[1:]))
+
+
+_CELLS = 16  # of a table for each relevant item
+
+
+def _look_up_in_steps(
+    items: IntArray, start: LongArray, relevant: IntArray, gains: DoubleArray, n_codes: int, *, every: bool
+) -> tuple[LongArray, IntArray, IntArray, DoubleArray]:
+    """Look up the lists of all users, see `look_up`; `n_codes` items have codes."""
+    k, counts = max(1, items.shape[1]), np.diff(start)
+    # A user's row of the table has the places of relevant items among the user's, from 1, where the last
+    # digits of their codes say: so small a table stays near the processor, and nearly all items meet a 0.
+    step = max(1, min(BLOCK // k, len(items)))
+    mean = len(relevant) // max(1, int(np.count_nonzero(counts))) + 1
+    width = 1 << min((_CELLS * mean).bit_length(), (TABLE // step).bit_length() - 1)
+    places = (_within(counts) + 1).astype(np.min_scalar_type(counts.max(initial=0)))
+    table, digits = np.zeros(step * width, places.dtype), np.int32(width - 1)
+    base = np.arange(step, dtype=np.int32) * np.int32(width)
+    cells, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for first in range(0, len(items), step):  # on one thread: steps so short mostly wait for another's lock
+        lists, mine = items[first : first + step], slice(start[first], start[min(first + step, len(items))])
+        owner, ours = np.repeat(np.arange(len(lists)), counts[first : first + step]), relevant[mine]
+        cell_of = base[owner] + (ours & digits)
+        table[cell_of] = places[mine]
+        place = table.take(base[: len(lists), None] + (lists & digits), mode="wrap").ravel()
+        covered = np.flatnonzero(table[cell_of] != places[mine])  # by another of the user's, as a rule none
+        table[cell_of] = 0
+        cell = np.flatnonzero(place)
+        at = start[first + cell // k] + place[cell] - 1
+        same = relevant[at] == lists.ravel()[cell]
+        cell, at = cell[same], at[same]
+        for some in (covered[i : i + step] for i in range(0, len(covered), step)):
+            which, column = np.nonzero(lists[owner[some]] == ours[some, None])
+            cell = np.append(cell, owner[some[which]] * k + column)
+            at = np.append(at, some[which] + start[first])
+        if len(covered):
+            order = np.lexsort((at, cell))
+            order = order[np.diff(cell[order], append=-1) != 0]  # of an item named twice, the last counts
+            cell, at = cell[order], at[order]
+        cells.append(cell + first * k)
+        found.append(at)
+    cell, at = np.concatenate(cells), np.concatenate(found)
+    if not every:
+        row_start = np.searchsorted(cell, np.arange(len(items) + 1) * k)
+        again = repeats(row_start, items.ravel()[cell], n_codes)
+        if again is not None:
+            cell, at = cell[~again], at[~again]
+    row, column = np.divmod(cell, k)
+    ordinal = _within(np.diff(run_starts(row), append=len(row))) + 1
+    return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gains[at]
+
+
+def _within(counts: LongArray) -> LongArray:
+    """Return the place of each row in its group, from 0."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _first_repeat_in_steps(items: IntArray, n_codes: int) -> int | None:
+    """Return the row of a list that holds an item twice, or None."""
+    listed = items >= 0
+    lengths = listed.sum(axis=1)
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    return _first_repeat_ragged_in_steps(start, items.ravel() if listed.all() else items[listed], n_codes)
+
+
+def _first_repeat_ragged_in_steps(start: LongArray, codes: IntArray, n_codes: int) -> int | None:
+    """Return the row that holds a code twice, None if none does."""
+    again = repeats(start, codes, n_codes)
+    return None if again is None else int(np.searchsorted(start, np.argmax(again), side="right")) - 1
+
+
+def _best_first_in_steps(start: LongArray, gains: DoubleArray) -> DoubleArray:
+    """Return `gains` put in falling order inside each user."""
+    return gains[np.lexsort((-gains, np.repeat(np.arange(len(start) - 1), np.diff(start))))]
+
+
+def _sum_best_in_steps(
+    start: LongArray, gains: DoubleArray, length: LongArray, weights: DoubleArray
+) -> DoubleArray:
+    """Return the discounted sum of each user's first `length` gains, added from the first to the last."""
+    counts = np.diff(start)
+    place = _within(counts)
+    kept = np.flatnonzero(place < np.repeat(length, counts))
+    owner = np.repeat(np.arange(len(counts)), counts)[kept]
+    products = gains[start[0] : start[-1]][kept] * weights[place[kept] + 1]
+    total: DoubleArray = np.bincount(owner, products, len(counts)).astype(np.float64, copy=False)
+    return total

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import Beyond, TopK
+from recgauge.judging import _lookup
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.utils.progress import Progress
 from recgauge.utils.randomness import GOLDEN, Words, mix, stream
@@ -221,8 +222,6 @@ class _Ends:
 
     def add(self, rows: LongArray, items: IntArray, scores: DoubleArray) -> None:
         """Take in users whose longer lists (b, w) hold their whole group."""
-        from recgauge.judging import _lookup
-
         if not len(rows):
             return
         k = self._lists.items.shape[1]

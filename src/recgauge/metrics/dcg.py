@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.judging.gains import TiedGains
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import _lookup
+from recgauge.judging.judge import JudgedTopK, TiedGains
 from recgauge.metrics.metric import UserMetric, divide, list_length, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
 
@@ -81,8 +81,6 @@ def best_gain(
     if (flat := _flat(judged, gain, offset)) is not None:
         best: DoubleArray = np.cumsum(weights)[counted] * flat
         return best
-    from recgauge.judging import _lookup
-
     gains = gain_of(judged.relevant_gains, gain, offset)
     return _lookup.sum_best(judged.relevant_start, gains, counted, weights)
 

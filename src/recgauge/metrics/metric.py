@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 import numpy as np
 
 from recgauge.errors import ConfigError
-from recgauge.judging.gains import TiedGains
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.judge import JudgedTopK, TiedGains
 from recgauge.utils.checks import DoubleArray, check_bool, check_choice
 
 Kind = Literal["lists", "ratings", "full rankings", "class labels"]

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from recgauge.judging.gains import TiedGains
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.judge import JudgedTopK, TiedGains
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, hits, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray, LongArray, check_real
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs

@@ -6,8 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.errors import MetricError
-from recgauge.judging.gains import TiedGains
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging.judge import JudgedTopK, TiedGains
 from recgauge.metrics.metric import UserMetric, divide, hits, list_length, quiet, undefined_value
 from recgauge.utils.checks import DoubleArray, check_real
 

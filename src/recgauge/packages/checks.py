@@ -20,8 +20,7 @@ from recgauge.conventions import Definition
 from recgauge.data.top_k import TopK
 from recgauge.errors import IntegrityError, RecgaugeError, SchemaError, listed, printable, said
 from recgauge.evaluation import Evaluation, evaluate_or_refuse
-from recgauge.evaluation.evaluate_ratings import evaluate_predictions
-from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.evaluate_ratings import RatingPredictions, evaluate_predictions
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits

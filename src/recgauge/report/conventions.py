@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation.inputs import EvaluationInputs
+from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 

@@ -11,8 +11,8 @@ from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
 from recgauge.errors import ModelError
 from recgauge.evaluation import Evaluation, MetricResult, Ties
+from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.evaluation.learning import EpochPoint
-from recgauge.evaluation.predict import RatingPredictions
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings

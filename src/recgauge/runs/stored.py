@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recgauge.errors import SchemaError, listed
-from recgauge.evaluation.inputs import EvaluationInputs, convert
+from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled
 from recgauge.metrics.rating.errors import pooled_metric
 from recgauge.runs.record import RunRecord

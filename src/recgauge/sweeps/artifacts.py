@@ -17,8 +17,8 @@ from omegaconf import OmegaConf
 from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, ModelError
-from recgauge.evaluation.inputs import EvaluationInputs
-from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.evaluate import EvaluationInputs
+from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card import data_card, write_card

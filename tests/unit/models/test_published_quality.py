@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.datasets.movielens import MovieLens
-from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.co_clustering import CoClustering

@@ -5,7 +5,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, DataError, ModelError
-from recgauge.evaluation.predict import predict_ratings
+from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.models import Recorded
 
 EVERY = Interactions.from_ids(["a", "a", "b", "b"], ["x", "y", "y", "z"], [5.0, 3.0, 4.0, 2.0])

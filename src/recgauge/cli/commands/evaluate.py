@@ -435,7 +435,7 @@ def _write_users(
     import pyarrow as pa
     from pyarrow import parquet
 
-    from recgauge.evaluation.user_tables import described
+    from recgauge.evaluation import described
 
     first = next(iter(results.values()))
     about = {
@@ -484,8 +484,8 @@ def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iter
     """Yield each run with the values of its users, part after part."""
     from pyarrow import parquet
 
+    from recgauge.evaluation import type_of_all
     from recgauge.evaluation.recorded_parts import values_of
-    from recgauge.evaluation.user_tables import type_of_all
 
     about = [parquet.read_metadata(values_of(part)) for of_run in files.values() for part in of_run]
     filled = [one for one in about if one.num_rows] or about[:1]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
-from recgauge.evaluation.predict import RatingPredictions
+from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging.judge import judge
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves

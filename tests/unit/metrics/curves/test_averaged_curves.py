@@ -9,7 +9,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
-from recgauge.evaluation.full_ranking import rank_relevant
+from recgauge.evaluation.ranking_task import rank_relevant
 from recgauge.judging.judge import judge
 from recgauge.metrics.curves import precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import AUC, FullRankings, mean_precision_recall, mean_roc, rank_one
