@@ -16,7 +16,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import NotFittedError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.models import EpochModel, GivesLists, RatingPredictor, Recommender
-from recgauge.models._factor_ratings import BiasedFactors
+from recgauge.models.biased_mf import BiasedFactors
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 

@@ -1,15 +1,15 @@
 """Ratings explained by who gives them and what gets them: means and biases."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, check_choice, check_int, check_real
+from recgauge.models import Count, FactorModel, Factors, KnownRatings, NotNegative, RatingPredictor
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray
 
-METHODS = ("als", "global_mean", "user_mean", "item_mean")
+Method = Literal["als", "global_mean", "user_mean", "item_mean"]
 
 
 @dataclass(eq=False)
@@ -56,16 +56,10 @@ class Bias(FactorModel, RatingPredictor):
     [4.5, 3.0]
     """
 
-    method: str = "als"
-    n_epochs: int = 10
-    reg_i: float = 10.0
-    reg_u: float = 15.0
-
-    def __post_init__(self) -> None:
-        check_choice("Bias: method", self.method, METHODS)
-        self.n_epochs = check_int("Bias: n_epochs", self.n_epochs, minimum=1)
-        self.reg_i = check_real("Bias: reg_i", self.reg_i, low=0.0, high=np.inf)
-        self.reg_u = check_real("Bias: reg_u", self.reg_u, low=0.0, high=np.inf)
+    method: Method = "als"
+    n_epochs: Count = 10
+    reg_i: NotNegative = 10.0
+    reg_u: NotNegative = 15.0
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
         """Estimate the biases from the ratings in `train`."""

@@ -8,9 +8,8 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import EpochModel, Factors, KnownRatings
-from recgauge.models._factor_ratings import FactorRatings
-from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, LongArray, check_int
+from recgauge.models import Count, EpochModel, FactorRatings, Factors, KnownRatings
+from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, LongArray
 
 
 @dataclass(eq=False)
@@ -56,13 +55,12 @@ class CoClustering(EpochModel, FactorRatings):
     (20, [5.0])
     """
 
-    n_user_clusters: int = 3
-    n_item_clusters: int = 3
-    n_epochs: int = 20
+    n_user_clusters: Count = 3
+    n_item_clusters: Count = 3
+    n_epochs: Count = 20
 
     def __post_init__(self) -> None:
-        for name in ("n_user_clusters", "n_item_clusters", "n_epochs"):
-            setattr(self, name, check_int(f"CoClustering: {name}", getattr(self, name), minimum=1))
+        super().__post_init__()
         self._item_means: DoubleArray
         self._item_clusters: LongArray
         self._offsets: DoubleArray  # of the co-clusters from their cluster of users

@@ -10,11 +10,34 @@ from threadpoolctl import threadpool_limits
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import FitError
-from recgauge.models import ItemWeightModel
-from recgauge.models._gram import check_memory, lower_gram, mirrored
-from recgauge.utils.checks import FloatArray, IntArray, check_int, check_real
+from recgauge.models import Count, ItemWeightModel, Positive, check_memory
+from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.compiled import F32s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
+
+_BLOCK = 128  # rows of the Gram matrix that a thread makes at a time; a multiple of the kernels' tiles
+
+
+def lower_gram(matrix: sparse.csr_array, progress: Progress) -> FloatArray:
+    """Return the number of users whom two items share, exact, shape (n_items, n_items) float32.
+
+    `matrix` holds ones, items ascending inside a row. Only the lower half and the diagonal are filled.
+    """
+    n_items = matrix.shape[1]
+    by_item = matrix.tocsc()
+    out = np.zeros((n_items, n_items), np.float32)
+    lists = (by_item.indptr, by_item.indices, matrix.indptr, matrix.indices)
+    with progress.step("count pairs", n_items, "items") as advance:
+        over_blocks(lambda a, b: count_pairs(*lists, a, b, out), n_items, _BLOCK, advance=advance)
+    return out
+
+
+def mirrored(square: FloatArray, scale: FloatArray) -> FloatArray:
+    """Fill `square` from its lower half, both times `scale`: entry (j, i) is multiplied by ``scale[i]``."""
+    over_blocks(lambda a, b: mirror(square, scale, a, b), len(square), _BLOCK)
+    return square
+
 
 _PANEL = 512  # rows and columns of the inverse that are done at a time
 
@@ -67,13 +90,11 @@ class EASE(ItemWeightModel):
     [[0.0, 0.5]]
     """
 
-    l2: float = 250.0
-    max_items: int | None = None
+    l2: Positive = 250.0
+    max_items: Count | None = None
 
     def __post_init__(self) -> None:
-        self.l2 = check_real("EASE: l2", self.l2, low=0.0, high=np.inf, low_open=True)
-        if self.max_items is not None:
-            self.max_items = check_int("EASE: max_items", self.max_items, minimum=1)
+        super().__post_init__()
         self._kept: IntArray | None = None
         self._others: IntArray = np.zeros(0, np.int32)
 
@@ -188,3 +209,41 @@ def _subtract_products(square: FloatArray, beside: FloatArray, size: int) -> Non
             square[top:bottom, left:right] -= beside[top:bottom] @ beside[left:right].T
 
     over_blocks(subtract, n, size)
+
+
+TILE = 64
+
+
+@compiled(nogil=True)
+def count_pairs(
+    item_starts: I32s, item_users: I32s, user_starts: I32s, user_items: I32s, start: int, stop: int, out: F32s
+) -> None:
+    """Add to ``out[i, j]``, for i from `start` to `stop` and j <= i, the number of users with both.
+
+    Users of each item come one item after the other, as do the items of each user, ascending.
+    """
+    for item in range(start, stop):
+        for at in range(item_starts[item], item_starts[item + 1]):
+            user = item_users[at]
+            for place in range(user_starts[user], user_starts[user + 1]):
+                other = user_items[place]
+                if other > item:
+                    break
+                out[item, other] += np.float32(1.0)
+
+
+@compiled(nogil=True)
+def mirror(square: F32s, scale: F32s, start: int, stop: int) -> None:
+    """Fill both halves of a symmetric square from the lower one, entry (j, i) times ``scale[i]``, in place.
+
+    `start` and `stop` are rows of the lower half, multiples of `TILE` or n; what they mirror is in rows
+    before `stop`.
+    """
+    for top in range(start, stop, TILE):
+        bottom = min(top + TILE, stop)
+        for left in range(0, bottom, TILE):
+            for j in range(top, bottom):
+                for i in range(left, min(left + TILE, j + 1)):
+                    value = square[j, i]
+                    square[i, j] = value * scale[j]
+                    square[j, i] = value * scale[i]

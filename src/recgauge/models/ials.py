@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import EpochModel, FactorModel, Factors
-from recgauge.models._gram import check_memory
+from recgauge.models import Count, EpochModel, FactorModel, Factors, Positive, Share, check_memory
+from recgauge.models._lanes import add_errors, dot
 from recgauge.models.svd import Values
-from recgauge.utils.checks import DoubleArray, FloatArray, LongArray, check_choice, check_int, check_real
+from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.threads import over_blocks
 
 ROWS_AT_A_TIME = 64
@@ -87,26 +88,14 @@ class IALS(EpochModel, FactorModel):
     [[0.0, 0.0, 0.7, 0.5]]
     """
 
-    n_factors: int = 64
-    n_epochs: int = 16
-    alpha: float = 0.3
-    regularization: float = 0.01
-    nu: float = 1.0
-    init_std: float = 0.1
-    n_steps: int = 3
+    n_factors: Count = 64
+    n_epochs: Count = 16
+    alpha: Positive = 0.3
+    regularization: Positive = 0.01
+    nu: Share = 1.0
+    init_std: Positive = 0.1
+    n_steps: Count = 3
     values: Values = "binary"
-
-    def __post_init__(self) -> None:
-        for name in ("n_factors", "n_epochs", "n_steps"):
-            setattr(self, name, check_int(f"IALS: {name}", getattr(self, name), minimum=1))
-        for name in ("alpha", "regularization", "init_std"):
-            setattr(
-                self,
-                name,
-                check_real(f"IALS: {name}", getattr(self, name), low=0.0, high=np.inf, low_open=True),
-            )
-        self.nu = check_real("IALS: nu", self.nu, low=0.0, high=1.0)
-        check_choice("IALS: values", self.values, get_args(Values))
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
         """Improve users' and items' factors in turn; yield the sum that is minimised.
@@ -188,8 +177,6 @@ class _Side:
         self, own: FloatArray, other: FloatArray, alpha: float, n_steps: int, *, tolerance: float = 0.0
     ) -> float:
         """Move `own` in place towards the solution for `other`; return the sum over its rows."""
-        from recgauge.models._ials_kernel import solve
-
         gram, pulls = np.float32(alpha) * _gram(other), self.pulls.astype(np.float32)
         losses = np.zeros(len(own))
 
@@ -203,7 +190,6 @@ class _Side:
 
 def _gram(factors: FloatArray) -> FloatArray:
     """Return ``factors.T @ factors``, shape (d, d)."""
-    from recgauge.models._ials_kernel import add_gram
 
     def block(first: int, stop: int) -> FloatArray:
         out = np.zeros((factors.shape[1],) * 2, np.float32)
@@ -212,3 +198,93 @@ def _gram(factors: FloatArray) -> FloatArray:
 
     gram: FloatArray = np.add.reduce(over_blocks(block, len(factors), ROWS_OF_A_GRAM), axis=0)
     return gram
+
+
+@compiled(nogil=True)
+def add_gram(factors: F32s, first: int, stop: int, out: F32s) -> None:
+    """Add the products of the rows ``factors[first:stop]`` with themselves to `out`, (d, d), in order."""
+    width = factors.shape[1]
+    for start in range(first, stop, 4):
+        if start + 4 <= stop:
+            a, b, c, d = factors[start], factors[start + 1], factors[start + 2], factors[start + 3]
+            for f in range(width):
+                row, wa, wb, wc, wd = out[f], a[f], b[f], c[f], d[f]
+                for g in range(width):
+                    row[g] = row[g] + wa * a[g] + wb * b[g] + wc * c[g] + wd * d[g]
+        else:
+            for last in range(start, stop):
+                a = factors[last]
+                for f in range(width):
+                    row, wa = out[f], a[f]
+                    for g in range(width):
+                        row[g] += wa * a[g]
+
+
+@compiled(nogil=True)
+def _less_penalty(gram: F32s, pull: Any, x: F32s, out: F32s) -> None:
+    """Set `out` to ``-(gram + pull) x``; a row of `gram` is a column, too."""
+    width = len(x)
+    for g in range(width):
+        out[g] = -pull * x[g]
+    for f in range(0, width, 4):
+        a, b, c, d = gram[f], gram[f + 1], gram[f + 2], gram[f + 3]
+        wa, wb, wc, wd = x[f], x[f + 1], x[f + 2], x[f + 3]
+        for g in range(width):
+            out[g] = out[g] - wa * a[g] - wb * b[g] - wc * c[g] - wd * d[g]
+
+
+@compiled(nogil=True, error_model="numpy")
+def solve(
+    indptr: I64s,
+    codes: I32s,
+    weights: F32s,
+    other: F32s,
+    gram: F32s,
+    pulls: F32s,
+    own: F32s,
+    first: int,
+    stop: int,
+    n_steps: int,
+    tolerance: Any,
+    losses: F64s,
+) -> None:
+    r"""Improve each row of ``own[first:stop]`` by so many steps of conjugate gradients from where it is.
+
+    Minimises, for row u, :math:`\sum_p c_p (1 - h_p x)^2 + x (G + \lambda_u) x` with the rows h of `other`,
+    (m, d), and the entries of a CSR matrix; `gram` is (d, d), `pulls` (n,). A row is done when the square of
+    its residual is the part `tolerance` of the first one. `losses`, (n,), is filled with what the rows' sums
+    have come to.
+    """
+    width = own.shape[1]
+    residual, step, change = (
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+        np.empty(width, np.float32),
+    )
+    zero, one = np.float32(0.0), np.float32(1.0)
+    for u in range(first, stop):
+        x, pull, begin, end = own[u], pulls[u], indptr[u], indptr[u + 1]
+        losses[u] = 0.0
+        if begin == end:
+            x[:] = zero
+            continue
+        _less_penalty(gram, pull, x, residual)
+        losses[u] = -np.float64(dot(x, residual))
+        losses[u] += add_errors(other, codes, weights, begin, end, x, one, residual)
+        step[:] = residual
+        square = dot(residual, residual)
+        enough = tolerance * square
+        for _ in range(n_steps):
+            if square <= enough or square <= np.float32(1e-30):
+                break
+            _less_penalty(gram, pull, step, change)
+            add_errors(other, codes, weights, begin, end, step, zero, change)
+            length = -square / dot(step, change)
+            for g in range(width):
+                x[g] += length * step[g]
+                residual[g] += length * change[g]
+            losses[u] -= np.float64(length) * np.float64(square)
+            before, square = square, dot(residual, residual)
+            turn = square / before
+            for g in range(width):
+                step[g] = residual[g] + turn * step[g]

@@ -1,9 +1,8 @@
 """Models of libraries that run in environments of their own: RecBole, LensKit and RecTools."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -14,8 +13,8 @@ from recgauge.errors import ConfigError, FitError, ModelError
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import find_environment
 from recgauge.isolated.process import Program, Worker
-from recgauge.models import Recommender, not_fitted
-from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int, check_real
+from recgauge.models import Count, Positive, Recommender, not_fitted
+from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.progress import NoProgress, Progress
 
 Feedback = Literal["implicit", "explicit"]
@@ -54,24 +53,17 @@ class Isolated(Recommender):
 
     name: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
-    n_threads: int = 1
-    timeout: float = 86_400.0
+    n_threads: Count = 1
+    timeout: Positive = 86_400.0
 
     def set_log(self, log: Path | None) -> None:
         """Keep what the library prints in a file; else it is kept only if something fails."""
         self._log = log
 
     def __post_init__(self) -> None:
-        kind = type(self).__name__
+        super().__post_init__()
         if not isinstance(self.name, str) or not self.name:
-            raise ConfigError(f"{kind}: name must be the name of a model, got {self.name!r}.")
-        if not isinstance(self.settings, Mapping):
-            raise ConfigError(
-                f"{kind}: settings must be names and values such as {{k: 20}}, got {self.settings!r}."
-            )
-        self.settings = dict(self.settings)
-        self.n_threads = check_int(f"{kind}: n_threads", self.n_threads, minimum=1)
-        self.timeout = check_real(f"{kind}: timeout", self.timeout, low=0.0, high=np.inf, low_open=True)
+            raise ConfigError(f"{type(self).__name__}: name must be the name of a model, got {self.name!r}.")
         self._worker: Worker | None = None
         self.set_log(None)
 
@@ -223,10 +215,6 @@ class LensKit(Isolated):
     name: str = "ItemKNN"
     settings: dict[str, Any] = field(default_factory=dict)
     feedback: Feedback = "implicit"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("LensKit: feedback", self.feedback, get_args(Feedback))
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that LensKit gets, `feedback` among them where the model has it."""

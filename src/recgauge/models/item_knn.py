@@ -1,16 +1,204 @@
 """Item neighbours: items similar to those of a user."""
 
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import ItemWeightModel
-from recgauge.models._neighbours import NeighbourSettings
-from recgauge.utils.checks import check_choice
-from recgauge.utils.progress import Progress
+from recgauge.errors import ConfigError, FitError
+from recgauge.models import Count, ItemWeightModel, NotNegative, Recommender, Share, Within, check_memory
+from recgauge.utils.checks import (
+    DoubleArray,
+    IntArray,
+    LongArray,
+)
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s, compiled
+from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.threads import over_blocks, usable_cpus
+
+Similarity = Literal[
+    "cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dice", "tversky", "dot"
+]
+Weighting = Literal["none", "tf_idf", "bm25"]
+Values = Literal["binary", "rating"]
+_CENTRED = ("adjusted_cosine", "pearson")
+_OF_SETS = ("jaccard", "dice", "tversky")
+_PARTS = 128
+_KEYS_BYTES = 1 << 30  # of the lists that threads keep, each its own; beyond, fewer threads work
+_Measure = tuple[DoubleArray, DoubleArray, float, float | None]
+"""Own, other, shrinkage, common: a similarity is sum / (own[x] other[y] + shrinkage), or, of sets, where
+common is a number, sum / (own[x] + other[y] + common * sum + shrinkage)."""
+
+
+@dataclass(eq=False)
+class NeighbourSettings(Recommender):
+    """Settings of `recgauge.models.item_knn.ItemKNN` and `recgauge.models.user_knn.UserKNN`."""
+
+    k: Count = 100
+    similarity: Similarity = "cosine"
+    values: Values = "binary"
+    shrinkage: NotNegative = 0.0
+    alpha: Annotated[float, Within(-1.0, 1.0)] = 0.5
+    weighting: Weighting = "none"
+    k1: NotNegative = 1.2
+    b: Share = 0.75
+    normalize: bool = False
+    tversky_alpha: NotNegative = 1.0
+    tversky_beta: NotNegative = 1.0
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        super().__post_init__()
+        if self.similarity in _CENTRED and self.values == "binary":
+            raise ConfigError(f"{name}: similarity={self.similarity} compares ratings; set values=rating.")
+        if self.similarity in (*_CENTRED, *_OF_SETS) and self.weighting != "none":
+            raise ConfigError(
+                f"{name}: weighting={self.weighting} has no meaning for similarity={self.similarity}; "
+                "set weighting=none, or similarity to cosine, asymmetric_cosine or dot."
+            )
+
+    def user_rows(self, rows: Interactions) -> sparse.csr_array:
+        """Return what each user's items count, shape (n_users, n_items) float32: 1 or the rating."""
+        matrix = rows.to_csr().astype(np.float32)
+        if self.values == "binary":
+            matrix.data[:] = 1.0
+        return matrix
+
+    def weighed(self, matrix: sparse.csr_array) -> sparse.csr_array:
+        """Weigh entries as words of documents, float32: columns are documents, rows are words."""
+        if self.weighting == "none":
+            return matrix
+        n, in_row = matrix.shape[1], np.diff(matrix.indptr)
+        rarity = np.log(n) - np.log1p(in_row)
+        value = matrix.data.astype(np.float64)
+        if self.weighting == "tf_idf":
+            weighed: DoubleArray = np.sqrt(np.maximum(value, 0.0))
+        else:
+            length = np.bincount(matrix.indices, value, minlength=n)
+            relative = 1.0 - self.b + self.b * length / max(length.mean(), np.finfo(np.float64).tiny)
+            weighed = value * (self.k1 + 1.0) / (self.k1 * relative[matrix.indices] + value)
+        weighed *= np.repeat(rarity, in_row)
+        return sparse.csr_array((weighed.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape)
+
+    def nearest(
+        self, matrix: sparse.csr_array, progress: Progress | None, *, is_first: bool
+    ) -> sparse.csr_array:
+        """Return the nearest k of each column of `matrix` with their similarities, a row each.
+
+        `is_first`: a row of the result is the first of the two in an asymmetric similarity.
+        """
+        name = type(self).__name__
+        n = matrix.shape[1]
+        k = min(self.k, max(1, n - 1))
+        values, measure = self._compared(matrix, is_first)
+        capacity = 2 * k + 8
+        n_threads = max(1, min(usable_cpus(), _KEYS_BYTES // max(1, 8 * n * capacity)))
+        check_memory(
+            name,
+            f"lists of the {k} nearest neighbours",
+            n * (8 * n_threads * capacity + 24 * k) + 40 * matrix.nnz,
+            "Set a lower k.",
+        )
+        found = _search(values, measure, k, n_threads, progress)
+        if self.normalize:
+            sums = np.maximum(found.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
+            found.data = (found.data / np.repeat(sums, np.diff(found.indptr))).astype(np.float32)
+        return found
+
+    def _compared(self, matrix: sparse.csr_array, is_first: bool) -> tuple[sparse.csr_array, _Measure]:
+        """Return the entries that are multiplied, and what their sums are divided by."""
+        n = matrix.shape[1]
+        if self.similarity in _OF_SETS:
+            counts = np.bincount(matrix.indices, minlength=n).astype(np.float64)
+            ones = sparse.csr_array((np.ones_like(matrix.data), matrix.indices, matrix.indptr), matrix.shape)
+            first, second, shrinkage = {
+                "jaccard": (1.0, 1.0, self.shrinkage),
+                "dice": (0.5, 0.5, self.shrinkage / 2.0),
+                "tversky": (self.tversky_alpha, self.tversky_beta, self.shrinkage),
+            }[self.similarity]
+            own, other = (first, second) if is_first else (second, first)
+            return ones, (own * counts, other * counts, shrinkage, 1.0 - own - other)
+        if self.similarity in _CENTRED:
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            codes = row if self.similarity == "adjusted_cosine" else matrix.indices
+            value = matrix.data.astype(np.float64)
+            value -= (np.bincount(codes, value) / np.maximum(1, np.bincount(codes)))[codes]
+            if not np.abs(value).max(initial=0.0) > 1e-6:
+                raise FitError(
+                    f"{type(self).__name__}: similarity={self.similarity} compares deviations from means, "
+                    "and all are 0 here. Choose similarity=cosine."
+                )
+            matrix = sparse.csr_array((value.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape)
+        if self.similarity == "dot":
+            return matrix, (np.zeros(n), np.zeros(n), 1.0, None)
+        squares = np.bincount(matrix.indices, matrix.data.astype(np.float64) ** 2, minlength=n).astype(
+            np.float64
+        )
+        squares[squares == 0.0] = 1.0  # no power of 0: such a column has no product
+        power = self.alpha if self.similarity == "asymmetric_cosine" else 0.5
+        own_power = power if is_first else 1.0 - power
+        return matrix, (squares**own_power, squares ** (1.0 - own_power), self.shrinkage, None)
+
+
+def _search(
+    matrix: sparse.csr_array,
+    measure: _Measure,
+    k: int,
+    n_threads: int,
+    progress: Progress | None,
+) -> sparse.csr_array:
+    """Return the nearest k columns of each column, CSR float32."""
+    n, (own, other, shrinkage, common) = matrix.shape[1], measure
+    order = np.argsort(np.bincount(matrix.indices, minlength=n), kind="stable").astype(np.int32)
+    rank = np.empty(n, np.int32)
+    rank[order] = np.arange(n, dtype=np.int32)
+    entries, work = _entries(matrix, rank, order)
+    measured = _Measured(common is not None, own[order], other[order], shrinkage, common or 0.0)
+    keys = np.empty((n_threads, n, 2 * k + 8), np.uint64)
+    counts, level = np.zeros((n_threads, n), np.int64), np.zeros((n_threads, n))
+    free = list(range(n_threads))
+    scratch = [_Scratch(np.zeros(n), np.empty(n + 1, np.int32), np.empty(1, np.float32)) for _ in free]
+    # parts of equal cost: products, and a look at each sum
+    cost = np.concatenate([[0], np.cumsum(work + np.minimum(4 * work, np.arange(n, 0, -1)) // 2)])
+    cuts = np.searchsorted(cost, np.linspace(0, cost[-1], _PARTS + 1)[1:-1])
+    cuts = np.unique(np.concatenate([[0], cuts, [n]]))
+
+    def part(done: int, _next: int) -> None:
+        number = len(cuts) - 2 - done  # last things first: see `search`
+        mine = free.pop()  # lists and sums that no other thread uses now
+        best = _Nearest(keys[mine], counts[mine], level[mine])
+        search(entries, measured, work, cuts[number], cuts[number + 1], k, best, scratch[mine])
+        free.append(mine)
+
+    with (progress or NoProgress()).step("neighbours", len(cuts) - 1, "parts") as advance:
+        over_blocks(part, len(cuts) - 1, 1, advance=advance, n_threads=n_threads)
+    indices, values = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
+    found = np.empty(n, np.int64)
+    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, indices, values, found), n, 1024)
+    kept = np.arange(k) < found[:, None]
+    indptr = np.concatenate([[0], np.cumsum(found)])
+    return sparse.csr_array((values[kept], indices[kept], indptr), shape=(n, n))
+
+
+def _entries(matrix: sparse.csr_array, rank: IntArray, order: IntArray) -> "tuple[_Entries, LongArray]":
+    """Return the entries by row and by thing, things by rank, and the number of products of each thing."""
+    by_row = sparse.csr_array((matrix.data.copy(), rank[matrix.indices], matrix.indptr), shape=matrix.shape)
+    by_row.sort_indices()
+    ones = bool((by_row.data == 1.0).all())
+    value = np.empty(0, np.float32) if ones else by_row.data
+    places = np.arange(by_row.nnz, dtype=np.int64)
+    by_thing = sparse.csr_array((places, by_row.indices, by_row.indptr), shape=matrix.shape).tocsc()
+    row_ptr = by_row.indptr.astype(np.int64)
+    row = by_thing.indices.astype(np.int32, copy=False)
+    after = row_ptr[row + 1] - by_thing.data - 1
+    thing_ptr = by_thing.indptr.astype(np.int64)
+    total = np.concatenate([[0], np.cumsum(after)])
+    work = total[thing_ptr[1:]] - total[thing_ptr[:-1]]
+    return _Entries(row_ptr, by_row.indices, value, thing_ptr, row, by_thing.data, order), work
+
 
 NeighboursOf = Literal["candidate", "history"]
 
@@ -101,10 +289,6 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
 
     neighbours_of: NeighboursOf = "candidate"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("ItemKNN: neighbours_of", self.neighbours_of, get_args(NeighboursOf))
-
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Find the neighbours of all items; FitError, too, if deviations are compared and are all 0."""
         rows = self.user_rows(train)
@@ -112,3 +296,225 @@ class ItemKNN(NeighbourSettings, ItemWeightModel):
         nearest = self.nearest(self.weighed(rows), progress, is_first=not of_candidates)
         self._item_weights = ItemWeights(rows, nearest.T.tocsr() if of_candidates else nearest)
         return self
+
+
+# Columns, called things here, are numbered by rising number of entries. For each thing the products with all
+# things after it are summed; a pair is offered to both of its things. So every pair is summed once, and most
+# sums fall on the few things with many entries, which stay in the processor's cache.
+
+CLOSE = 1.0 - 1e-6  # similarities are compared as float32: what is nearer than that is looked at
+LOW = np.uint64(0xFFFFFFFF)
+
+helper = compiled(nogil=True, error_model="numpy")
+
+
+class _Entries(NamedTuple):
+    """A matrix by row and by thing; `place` says where a thing's entries are among those by row."""
+
+    row_ptr: I64s
+    thing: I32s
+    value: F32s  # empty: all are 1
+    thing_ptr: I64s
+    row: I32s
+    place: I64s
+    code: I32s  # of the things, as the caller has them
+
+
+class _Measured(NamedTuple):
+    """Similarity of x to y: sum / (own[x] other[y] + shrinkage).
+
+    Of sets it is sum / (own[x] + other[y] + common * sum + shrinkage).
+    """
+
+    of_sets: bool
+    own: F64s
+    other: F64s
+    shrinkage: float
+    common: float
+
+
+class _Nearest(NamedTuple):
+    """Best neighbours so far by thing, as keys, and the lowest similarity that may still enter."""
+
+    keys: U64s  # (n, capacity), the float32's bits above the complement of the code
+    counts: I64s
+    level: F64s
+
+
+class _Scratch(NamedTuple):
+    """Sums of one thing with all others, all 0 between two things; codes with a sum; a value's bits."""
+
+    sums: F64s
+    reached: I32s
+    bits: F32s
+
+
+@helper
+def cut(keys: U64s, x: int, count: int, k: int) -> None:
+    """Bring the k largest of the first `count` keys of row x, which differ, to the front."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = keys[x, (low + high) >> 1]
+        i, j = low, high
+        while i <= j:
+            while keys[x, i] > pivot:
+                i += 1
+            while keys[x, j] < pivot:
+                j -= 1
+            if i <= j:
+                keys[x, i], keys[x, j] = keys[x, j], keys[x, i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            return
+
+
+@helper
+def cut_back(keys: U64s, x: int, k: int, bits: F32s) -> float:
+    """Keep the k nearest of a full row; return what a similarity must reach from now on."""
+    cut(keys, x, keys.shape[1], k)
+    lowest = keys[x, 0]
+    for at in range(1, k):
+        lowest = min(lowest, keys[x, at])
+    bits.view(np.uint32)[0] = np.uint32(lowest >> np.uint64(32))
+    return np.float64(bits[0]) * CLOSE
+
+
+@helper
+def offer(best: _Nearest, x: int, similarity: float, code: int, k: int, bits: F32s) -> None:
+    """Let a neighbour compete for a place among the k nearest of x."""
+    keys, counts = best.keys, best.counts
+    bits[0] = np.float32(similarity)
+    count = counts[x]
+    keys[x, count] = (np.uint64(bits.view(np.uint32)[0]) << np.uint64(32)) | (LOW - np.uint64(code))
+    count += 1
+    if count == keys.shape[1]:
+        best.level[x] = cut_back(keys, x, k, bits)
+        count = k
+    counts[x] = count
+
+
+@helper
+def sum_dense(entries: _Entries, i: int, sums: F64s) -> None:
+    """Sum the products of thing i with all after it."""
+    row_ptr, thing, value = entries.row_ptr, entries.thing, entries.value
+    ones = len(value) == 0
+    for p in range(entries.thing_ptr[i], entries.thing_ptr[i + 1]):
+        place = entries.place[p]
+        stop = row_ptr[entries.row[p] + 1]
+        if ones:
+            for q in range(place + 1, stop):
+                sums[thing[q]] += 1.0
+        else:
+            own = np.float64(value[place])
+            for q in range(place + 1, stop):
+                sums[thing[q]] += own * np.float64(value[q])
+
+
+@helper
+def sum_sparse(entries: _Entries, i: int, sums: F64s, reached: I32s) -> int:
+    """Compute the same sums and note where they are; a thing whose sum was 0 in between is noted twice."""
+    row_ptr, thing, value = entries.row_ptr, entries.thing, entries.value
+    ones, count = len(value) == 0, 0
+    for p in range(entries.thing_ptr[i], entries.thing_ptr[i + 1]):
+        place = entries.place[p]
+        own = 1.0 if ones else np.float64(value[place])
+        for q in range(place + 1, row_ptr[entries.row[p] + 1]):
+            j = thing[q]
+            if sums[j] == 0.0:
+                reached[count] = j
+                count += 1
+            sums[j] += own if ones else own * np.float64(value[q])
+    return count
+
+
+@compiled(nogil=True, error_model="numpy")
+def search(
+    entries: _Entries,
+    measure: _Measured,
+    work: I64s,
+    begin: int,
+    end: int,
+    k: int,
+    best: _Nearest,
+    scratch: _Scratch,
+) -> None:
+    """Offer all pairs whose first thing is one from `begin` to `end`.
+
+    `work` is the number of products of each thing. From the last thing to the first: those with many entries
+    tend to be the nearest, and lists that are good early refuse more.
+    """
+    n, sums, reached, bits = len(work), scratch.sums, scratch.reached, scratch.bits
+    own, other, shrinkage = measure.own, measure.other, measure.shrinkage
+    level, code = best.level, entries.code
+    for i in range(end - 1, begin - 1, -1):
+        few = work[i] < len(reached) and work[i] * 4 < n - i
+        count = n - i - 1
+        if few:
+            count = sum_sparse(entries, i, sums, reached)
+        else:
+            sum_dense(entries, i, sums)
+        own_i, other_i = own[i], other[i]
+        for at in range(count):
+            j = int(reached[at]) if few else n - 1 - at
+            g = sums[j]
+            if not g > 0.0:
+                sums[j] = 0.0
+                continue
+            sums[j] = 0.0
+            if measure.of_sets:
+                common = measure.common * g
+                below, below_other = (
+                    own_i + other[j] + common + shrinkage,
+                    own[j] + other_i + common + shrinkage,
+                )
+            else:
+                below, below_other = own_i * other[j] + shrinkage, own[j] * other_i + shrinkage
+            if g >= level[i] * below:
+                offer(best, i, g / below, code[j], k, bits)
+            if g >= level[j] * below_other:
+                offer(best, j, g / below_other, code[i], k, bits)
+
+
+@compiled(nogil=True, error_model="numpy")
+def collect(
+    keys: U64s,
+    counts: I64s,
+    begin: int,
+    end: int,
+    k: int,
+    code: I32s,
+    indices: I32s,
+    values: F32s,
+    found: I64s,
+) -> None:
+    """Join what the threads found: the nearest k of each thing, by rising code, in rows by code.
+
+    Shapes: `keys` (n_threads, n, capacity), `counts` (n_threads, n), `code` and `found` (n,), `indices` and
+    `values` (n, k).
+    """
+    every = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
+    bits = np.empty(1, np.uint32)
+    for x in range(begin, end):
+        total = 0
+        for thread in range(keys.shape[0]):
+            for at in range(counts[thread, x]):
+                every[0, total] = keys[thread, x, at]
+                total += 1
+        if total > k:
+            cut(every, 0, total, k)
+            total = k
+        for at in range(total):  # by code: swap the halves of the key, then back
+            key = every[0, at]
+            every[0, at] = ((LOW - (key & LOW)) << np.uint64(32)) | (key >> np.uint64(32))
+        every[0, :total].sort()
+        row = code[x]
+        found[row] = total
+        for at in range(total):
+            indices[row, at] = np.int32(every[0, at] >> np.uint64(32))
+            bits[0] = np.uint32(every[0, at] & LOW)
+            values[row, at] = bits.view(np.float32)[0]

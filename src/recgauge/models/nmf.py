@@ -8,9 +8,9 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import EpochModel, Factors, KnownRatings
-from recgauge.models._factor_ratings import FactorRatings
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_int, check_real
+from recgauge.models import Count, EpochModel, FactorRatings, Factors, KnownRatings, NotNegative
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
+from recgauge.utils.compiled import F64s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
 from recgauge.utils.threads import over_blocks
 
@@ -66,16 +66,10 @@ class NMF(EpochModel, FactorRatings):
     [4.0, 1.0]
     """
 
-    n_factors: int = 15
-    n_epochs: int = 50
-    reg_pu: float = 0.06
-    reg_qi: float = 0.06
-
-    def __post_init__(self) -> None:
-        self.n_factors = check_int("NMF: n_factors", self.n_factors, minimum=1)
-        self.n_epochs = check_int("NMF: n_epochs", self.n_epochs, minimum=1)
-        self.reg_pu = check_real("NMF: reg_pu", self.reg_pu, low=0.0, high=np.inf)
-        self.reg_qi = check_real("NMF: reg_qi", self.reg_qi, low=0.0, high=np.inf)
+    n_factors: Count = 15
+    n_epochs: Count = 50
+    reg_pu: NotNegative = 0.06
+    reg_qi: NotNegative = 0.06
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
         """Update all factors in rounds, yielding the mean squared error before each.
@@ -131,8 +125,6 @@ def _rows(own: IntArray, others: IntArray, rows: Interactions, n_codes: int) -> 
 
 def _updated(rows: _Rows, own: DoubleArray, others: DoubleArray, pull: float) -> tuple[DoubleArray, float]:
     """Return one side's factors after an update, and the sum of squared errors before it."""
-    from recgauge.models._nmf_kernel import update  # compiling is left to those who fit
-
     updated = np.empty_like(own)
     squares = over_blocks(
         lambda first, last: update(*rows, own, others, pull, first, last, updated),
@@ -140,3 +132,43 @@ def _updated(rows: _Rows, own: DoubleArray, others: DoubleArray, pull: float) ->
         _CODES_AT_A_TIME,
     )
     return updated, sum(squares)
+
+
+@compiled(nogil=True)
+def update(
+    start: I64s,
+    others: I32s,
+    value: F64s,
+    own: F64s,
+    other_factors: F64s,
+    pull: float,
+    first: int,
+    last: int,
+    updated: F64s,
+) -> float:
+    """Write the factors of users `first` to `last` after one multiplicative update; items likewise.
+
+    The rows of a user, items `others` and ratings `value`, begin at ``start[user]``; `own`, `updated`,
+    (n_users, d), and `other_factors`, (n_items, d), are before and after the update, `pull` is the
+    regularization. Returns the sum of the squared errors of their rows before it.
+    """
+    n_factors = own.shape[1]
+    above, below = np.empty(n_factors), np.empty(n_factors)
+    squares = 0.0
+    for u in range(first, last):
+        p = own[u]
+        above[:] = 0.0
+        for f in range(n_factors):
+            below[f] = (start[u + 1] - start[u]) * pull * p[f]
+        for row in range(start[u], start[u + 1]):
+            q = other_factors[others[row]]
+            predicted = 0.0
+            for f in range(n_factors):
+                predicted += p[f] * q[f]
+            squares += (value[row] - predicted) ** 2
+            for f in range(n_factors):
+                above[f] += q[f] * value[row]
+                below[f] += q[f] * predicted
+        for f in range(n_factors):
+            updated[u, f] = p[f] * above[f] / below[f] if below[f] > 0.0 else p[f]
+    return squares

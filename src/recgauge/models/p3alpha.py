@@ -1,8 +1,93 @@
 """P3alpha: random walks user, item, user, item over who took what."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Literal, Self
 
-from recgauge.models._walks import FirstCut, WalkModel
+import numpy as np
+from scipy import sparse
+
+from recgauge.data.interactions import Interactions
+from recgauge.engine import ItemWeights
+from recgauge.models import Count, ItemWeightModel, NotNegative, check_memory
+from recgauge.utils.checks import DoubleArray, IntArray
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
+from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.threads import over_blocks
+
+FirstCut = Literal["none", "plain", "normalized"]
+_BLOCK = 256  # items that a thread takes at a time
+_BYTES = 24  # of a weight: in the blocks, by target and by source
+
+
+class WalkModel(ItemWeightModel):
+    """A model whose item weights are chances of walks; subclasses are dataclasses of its parameters."""
+
+    alpha: float
+    top_k: int | None
+    first_cut: FirstCut
+
+    @property
+    @abstractmethod
+    def _popularity_power(self) -> float:
+        """Power of an item's number of users that its sum is divided by."""
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
+        """Add up the chances of all walks."""
+        rows = self.user_rows(train)
+        weights = self._largest_walks(rows, progress)
+        if self.first_cut == "none":
+            weights = weights.T.tocsr()
+        else:
+            if self.first_cut == "normalized":
+                sums = np.maximum(weights.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
+                weights.data = (weights.data / np.repeat(sums, np.diff(weights.indptr))).astype(np.float32)
+            weights = _cut_columns(weights, self.top_k)
+        self._item_weights = ItemWeights(rows, weights)
+        return self
+
+    def _largest_walks(self, rows: sparse.csr_array, progress: Progress | None) -> sparse.csr_array:
+        """Return the largest `top_k` weights of the walks to each item; with a first cut, of those from it.
+
+        The result has a row for each such item, float32, and nothing on the diagonal.
+        """
+        n_items = rows.shape[1]
+        by_item = rows.tocsc()
+        of_user, of_item = np.diff(rows.indptr), np.diff(by_item.indptr)
+        k = self.top_k or n_items
+        most = min(int((of_user.astype(np.float64) ** 2).sum()), n_items * min(n_items, k))
+        name = type(self).__name__
+        check_memory(name, f"weights of {n_items:,} items", _BYTES * most, "Keep fewer: model.top_k.")
+        lists = (by_item.indptr, by_item.indices, rows.indptr, rows.indices)
+        first, last = _power(of_item, self.alpha), _power(of_item, self._popularity_power)
+        shares = (first, last) if self.first_cut == "none" else (last, first)
+        of_users = _power(of_user, self.alpha)
+        with (progress or NoProgress()).step("walk", n_items, "items") as advance:
+            parts = over_blocks(
+                lambda a, b: walk_back(*lists, of_users, *shares, k, a, b), n_items, _BLOCK, advance=advance
+            )
+        counts, codes, weights = (np.concatenate(found) for found in zip(*parts, strict=True))
+        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return sparse.csr_array((weights, codes, starts), shape=(n_items, n_items))
+
+
+def _cut_columns(weights: sparse.csr_array, top_k: int | None) -> sparse.csr_array:
+    """Return the largest `top_k` weights of each column; None: all."""
+    if top_k is None:
+        return weights
+    columns = weights.tocsc()
+    keep_largest(columns.indptr.astype(np.int64), columns.indices, columns.data, top_k)
+    columns.eliminate_zeros()
+    return columns.tocsr()
+
+
+def _power(counts: IntArray, power: float) -> DoubleArray:
+    """Return ``counts ** -power``, 1 where there is nothing.
+
+    Processors differ in the last bits of a power; rounded to float32 they agree.
+    """
+    shares: DoubleArray = (np.maximum(counts, 1).astype(np.float64) ** -power).astype(np.float32)
+    return shares.astype(np.float64)
 
 
 @dataclass(eq=False)
@@ -59,10 +144,108 @@ class P3alpha(WalkModel):
     Two of the three users of x also took y, among two items each.
     """
 
-    alpha: float = 0.7
-    top_k: int | None = 100
+    alpha: NotNegative = 0.7
+    top_k: Count | None = 100
     first_cut: FirstCut = "none"
 
     @property
     def _popularity_power(self) -> float:
         return 0.0
+
+
+@compiled(nogil=True)
+def largest(weights: F32s, codes: I32s, count: int, k: int) -> int:
+    """Move the k largest of the first `count` weights, of equal ones those of low codes, to the front."""
+    level = np.partition(weights[:count], count - k)[count - k]
+    ties = np.sort(codes[:count][weights[:count] == level])
+    kept = 0
+    for place in range(count):
+        if weights[place] > level:
+            weights[kept], codes[kept] = weights[place], codes[place]
+            kept += 1
+    weights[kept:k], codes[kept:k] = level, ties[: k - kept]
+    return k
+
+
+@compiled(nogil=True)
+def keep_largest(starts: I64s, codes: I32s, weights: F32s, k: int) -> None:
+    """Set all weights of each list but the k largest to 0; the lists come one after the other."""
+    for at in range(len(starts) - 1):
+        start, stop = starts[at], starts[at + 1]
+        if stop - start > k:
+            largest(weights[start:stop], codes[start:stop], stop - start, k)
+            weights[start + k : stop] = 0.0
+
+
+@compiled(nogil=True)
+def with_room(codes: I32s, weights: F32s, filled: int, count: int) -> tuple[I32s, F32s]:
+    """Return lists that can take `count` more entries after the first `filled`."""
+    if filled + count <= len(codes):
+        return codes, weights
+    room = max(2 * len(codes), filled + count)
+    more_codes, more_weights = np.empty(room, np.int32), np.empty(room, np.float32)
+    more_codes[:filled], more_weights[:filled] = codes[:filled], weights[:filled]
+    return more_codes, more_weights
+
+
+@compiled(nogil=True)
+def reach(
+    users: I32s, user_starts: I32s, user_items: I32s, user_share: F64s, sums: F64s, reached: I32s
+) -> int:
+    """Add the users' shares to the sums of their items; list and count the items whose sums were 0."""
+    n_reached = 0
+    for user in users:
+        share = user_share[user]
+        for place in range(user_starts[user], user_starts[user + 1]):
+            item = user_items[place]
+            if sums[item] == 0.0:
+                reached[n_reached] = item
+                n_reached += 1
+            sums[item] += share
+    return n_reached
+
+
+@compiled(nogil=True)
+def walk_back(
+    item_starts: I32s,
+    item_users: I32s,
+    user_starts: I32s,
+    user_items: I32s,
+    user_share: F64s,
+    source_share: F64s,
+    target_share: F64s,
+    k: int,
+    start: int,
+    stop: int,
+) -> tuple[I32s, I32s, F32s]:
+    """Return, for each item from `start` to `stop`, the items whose walks over a user end there most.
+
+    A walk has three factors, all above 0: of the item that it begins with, of the step from a user to an
+    item, and of the item that it ends at. Returns how many are kept for each item, at most `k`; the items
+    kept, one list after the other; and their weights, the sums over walks of the products of the factors.
+    """
+    n_items = len(source_share)
+    sums, reached = np.zeros(n_items), np.empty(n_items, np.int32)
+    found, weight = np.empty(n_items, np.int32), np.empty(n_items, np.float32)
+    counts, codes, weights, filled = (
+        np.empty(stop - start, np.int32),
+        np.empty(1024, np.int32),
+        np.empty(1024, np.float32),
+        0,
+    )
+    for target in range(start, stop):
+        users = item_users[item_starts[target] : item_starts[target + 1]]
+        count = 0
+        for source in reached[: reach(users, user_starts, user_items, user_share, sums, reached)]:
+            if source != target:
+                found[count] = source
+                weight[count] = sums[source] * source_share[source] * target_share[target]
+                count += 1
+            sums[source] = 0.0
+        if count > k:
+            count = largest(weight, found, count, k)
+        codes, weights = with_room(codes, weights, filled, count)
+        codes[filled : filled + count], weights[filled : filled + count] = found[:count], weight[:count]
+        counts[target - start] = count
+        filled += count
+    return counts, codes[:filled].copy(), weights[:filled].copy()

@@ -1,14 +1,14 @@
 """Most popular items first, by how often or how well they are rated."""
 
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import FactorModel, Factors
-from recgauge.utils.checks import DoubleArray, check_choice, check_real
+from recgauge.models import FactorModel, Factors, NotNegative, Positive
+from recgauge.utils.checks import DoubleArray
 
 _DAY = 24 * 60 * 60  # seconds
 Measure = Literal["count", "sum", "mean_rating"]
@@ -51,16 +51,8 @@ class Popularity(FactorModel):
     """
 
     by: Measure = "count"
-    damping: float = 0.0
-    last_days: float | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("Popularity: by", self.by, get_args(Measure))
-        self.damping = check_real("Popularity: damping", self.damping, low=0.0, high=np.inf)
-        if self.last_days is not None:
-            self.last_days = check_real(
-                "Popularity: last_days", self.last_days, low=0.0, high=np.inf, low_open=True
-            )
+    damping: NotNegative = 0.0
+    last_days: Positive | None = None
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
         """Count or add up the training rows of each item.

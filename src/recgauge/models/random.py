@@ -1,13 +1,13 @@
 """Random scores: what a list is worth by chance alone."""
 
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
-from recgauge.utils.checks import FloatArray, IntArray, LongArray, check_choice
+from recgauge.utils.checks import FloatArray, IntArray, LongArray
 from recgauge.utils.randomness import item_words, pair_bits, user_words
 from recgauge.utils.threads import over_blocks
 
@@ -59,7 +59,7 @@ class Random(Recommender):
     draw: Draw = "uniform"
 
     def __post_init__(self) -> None:
-        check_choice("Random: draw", self.draw, get_args(Draw))
+        super().__post_init__()
         self._key: np.uint64 | None = None
         self._counts: LongArray = np.zeros(0, np.int64)
 

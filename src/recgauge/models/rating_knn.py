@@ -1,28 +1,22 @@
 """Ratings predicted by neighbours: what the most similar users, or items, say about an item."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from scipy import sparse
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
+from recgauge.models import Count, KnownRatings, NotNegative, RatingPredictor, Recommender, not_fitted
 from recgauge.models.bias import Bias, shrunk_means
 from recgauge.utils.checks import (
     DoubleArray,
     FloatArray,
     IntArray,
-    check_bool,
-    check_choice,
-    check_int,
-    check_real,
     read_only,
 )
+from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.threads import over_blocks
-
-if TYPE_CHECKING:
-    from recgauge.models._rating_knn_kernel import Pairs
 
 Method = Literal["basic", "means", "zscore", "baseline"]
 Similarity = Literal["msd", "cosine", "pearson", "pearson_baseline"]
@@ -109,23 +103,16 @@ class RatingKNN(Recommender, RatingPredictor):
     method: Method = "means"
     user_based: bool = True
     similarity: Similarity = "msd"
-    k: int = 40
-    min_k: int = 1
-    min_support: int = 1
-    shrinkage: float = 100.0
-    n_epochs: int = 10
-    reg_i: float = 10.0
-    reg_u: float = 15.0
+    k: Count = 40
+    min_k: Count = 1
+    min_support: Count = 1
+    shrinkage: NotNegative = 100.0
+    n_epochs: Count = 10
+    reg_i: NotNegative = 10.0
+    reg_u: NotNegative = 15.0
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        check_choice(f"{name}: method", self.method, get_args(Method))
-        check_choice(f"{name}: similarity", self.similarity, get_args(Similarity))
-        self.user_based = check_bool(f"{name}: user_based", self.user_based)
-        for whole in ("k", "min_k", "min_support", "n_epochs"):
-            setattr(self, whole, check_int(f"{name}: {whole}", getattr(self, whole), minimum=1))
-        for real in ("shrinkage", "reg_i", "reg_u"):
-            setattr(self, real, check_real(f"{name}: {real}", getattr(self, real), low=0.0, high=np.inf))
+        super().__post_init__()
         self._trained: sparse.csr_array | None = None
         self._folded: sparse.csr_array | None = None
 
@@ -205,15 +192,13 @@ class RatingKNN(Recommender, RatingPredictor):
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
         """Return the predicted ratings, shape (n,) float32, NaN where there are no neighbours to ask."""
-        from recgauge.models._rating_knn_kernel import Pairs
-
         known = self.known()
         own, other = (users, items) if self.user_based else (items, users)
         order = np.argsort(own, kind="stable")
         codes, first = np.unique(own[order], return_index=True)
         stop = np.append(first[1:], len(own))
         out = np.empty(len(own), np.float32)
-        self._run(Pairs(codes.astype(np.int32), first, stop, other[order].astype(np.int32), first, 1), out)
+        self._run(_Pairs(codes.astype(np.int32), first, stop, other[order].astype(np.int32), first, 1), out)
         predicted = np.empty_like(out)
         predicted[order] = out
         if self.method != "baseline":
@@ -222,14 +207,12 @@ class RatingKNN(Recommender, RatingPredictor):
 
     def score(self, users: IntArray) -> FloatArray:
         """Return the predictions for all items, shape (b, n_items) float32, the mean where there is none."""
-        from recgauge.models._rating_knn_kernel import Pairs
-
         known = self.known()
         n_items, n_users = len(known.items), len(users)
         items, users = np.arange(n_items, dtype=np.int32), np.asarray(users, np.int32)
         own, other, step = (users, items, 1) if self.user_based else (items, users, n_items)
         at = np.arange(len(own)) * (n_items if self.user_based else 1)
-        pairs = Pairs(own, np.zeros(len(own), np.int64), np.full(len(own), len(other)), other, at, step)
+        pairs = _Pairs(own, np.zeros(len(own), np.int64), np.full(len(own), len(other)), other, at, step)
         scores = np.empty((n_users, n_items), np.float32)
         self._run(pairs, scores.reshape(-1))
         if self.method != "baseline":
@@ -238,18 +221,16 @@ class RatingKNN(Recommender, RatingPredictor):
         scores[np.isnan(scores)] = known.mean
         return scores
 
-    def _run(self, pairs: "Pairs", out: FloatArray) -> None:
+    def _run(self, pairs: "_Pairs", out: FloatArray) -> None:
         """Predict on all threads; parts of the work write to places of their own."""
-        from recgauge.models._rating_knn_kernel import Ratings, Rule, predict
-
         if self._trained is None:
             raise not_fitted(self)
         sides = (self._own, self._other)
         arrays = [a for m in sides for a in (m.indptr.astype(np.int64), m.indices.astype(np.int32), m.data)]
-        ratings = Ratings(*map(read_only, (*arrays, self._votes)))
+        ratings = _Ratings(*map(read_only, (*arrays, self._votes)))
         kind = get_args(Similarity).index(self.similarity)
         k, needs = min(self.k, len(self._scale)), self.method == "basic"
-        rule = Rule(kind, k, self.min_k, self.min_support, self.shrinkage, needs)
+        rule = _Rule(kind, k, self.min_k, self.min_support, self.shrinkage, needs)
         centres = read_only(self._centre), read_only(self._other_centre), read_only(self._scale)
         n_own = len(pairs.own)
         over_blocks(
@@ -277,3 +258,167 @@ def _together(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_a
         np.concatenate([getattr(part, name) for part in parts]) for name in ("data", "row", "col")
     )
     return sparse.csr_array((values, (users, items)), shape=first.shape)
+
+
+MSD, COSINE, PEARSON, PEARSON_BASELINE = range(4)
+
+helper = compiled(nogil=True, error_model="numpy")
+
+
+class _Ratings(NamedTuple):
+    """Ratings by the side whose neighbours are asked for (own), and by the other side.
+
+    ``own_value`` and ``other_value`` are compared; ``other_deviation`` is what neighbours vote with.
+    """
+
+    own_ptr: I64s
+    own_other: I32s
+    own_value: F64s
+    other_ptr: I64s
+    other_own: I32s
+    other_value: F64s
+    other_deviation: F64s
+
+
+class _Pairs(NamedTuple):
+    """What to predict: own codes with ``others[first:stop]`` each; results go to `out`, `out + step`, ..."""
+
+    own: I32s
+    first: I64s
+    stop: I64s
+    others: I32s
+    out: I64s
+    step: int
+
+
+class _Rule(NamedTuple):
+    """Settings of the model; `kind` is one of the similarities above."""
+
+    kind: int
+    k: int
+    min_k: int
+    min_support: int
+    shrinkage: float
+    needs_neighbours: bool
+
+
+@helper
+def sum_common(x: int, ratings: _Ratings, kind: int, sums: F64s) -> None:
+    """Sum what x has in common with everybody: count, then what the similarity needs; columns of `sums`."""
+    sums[:] = 0.0
+    other_ptr, other_own, other_value = ratings.other_ptr, ratings.other_own, ratings.other_value
+    for p in range(ratings.own_ptr[x], ratings.own_ptr[x + 1]):
+        y, a = ratings.own_other[p], ratings.own_value[p]
+        for q in range(other_ptr[y], other_ptr[y + 1]):
+            b = other_value[q]
+            row = sums[other_own[q]]
+            if kind == MSD:
+                row[0] += 1.0
+                row[1] += (a - b) * (a - b)
+                continue
+            row[0] += 1.0
+            row[1] += a * b
+            row[2] += a * a
+            row[3] += b * b
+            if kind == PEARSON:
+                row[4] += a
+                row[5] += b
+
+
+@helper
+def from_sums(row: F64s, rule: _Rule) -> float:
+    """Return the similarity, 0 where it is undefined."""
+    n = float(row[0])
+    if n < rule.min_support or n == 0.0:
+        return 0.0
+    if rule.kind == MSD:
+        return float(1.0 / (row[1] / n + 1.0))
+    if rule.kind == PEARSON:
+        product = n * row[1] - row[4] * row[5]
+        spread = (n * row[2] - row[4] * row[4]) * (n * row[3] - row[5] * row[5])
+    else:
+        product, spread = row[1], row[2] * row[3]
+    if not spread > 0.0:
+        return 0.0
+    found: float = product / np.sqrt(spread)
+    if rule.kind == PEARSON_BASELINE:
+        found *= (n - 1.0) / (n - 1.0 + rule.shrinkage) if n > 1.0 else 0.0
+    return found
+
+
+@helper
+def sink(near: F64s, who: I64s, at: int, count: int) -> None:
+    """Restore the heap below `at`: the farthest neighbour first, of equals the one that came last."""
+    while True:
+        worst = at
+        for child in (2 * at + 1, 2 * at + 2):
+            if child < count and (
+                near[child] < near[worst] or (near[child] == near[worst] and who[child] > who[worst])
+            ):
+                worst = child
+        if worst == at:
+            return
+        near[at], near[worst] = near[worst], near[at]
+        who[at], who[worst] = who[worst], who[at]
+        at = worst
+
+
+@helper
+def find_nearest(y: int, similar: F64s, ratings: _Ratings, k: int, near: F64s, who: I64s) -> int:
+    """Fill the heap with the k nearest who rated y, in no order; return how many there are."""
+    count = 0
+    for q in range(ratings.other_ptr[y], ratings.other_ptr[y + 1]):
+        s = similar[ratings.other_own[q]]
+        if s <= 0.0:
+            continue
+        if count < k:
+            near[count], who[count] = s, q
+            count += 1
+            if count == k:
+                for at in range(k // 2 - 1, -1, -1):
+                    sink(near, who, at, k)
+        elif s > near[0]:  # who only equals the farthest comes after it
+            near[0], who[0] = s, q
+            sink(near, who, 0, k)
+    return count
+
+
+@helper
+def vote(y: int, similar: F64s, ratings: _Ratings, rule: _Rule, near: F64s, who: I64s) -> float:
+    """Return the mean deviation of the k nearest who rated y, weighted by similarity; nan if too few did."""
+    count = find_nearest(y, similar, ratings, rule.k, near, who)
+    if count < rule.min_k:
+        return np.nan
+    total = weight = 0.0
+    for at in range(count):
+        total += near[at] * ratings.other_deviation[who[at]]
+        weight += near[at]
+    return float(total / weight)
+
+
+@compiled(nogil=True, error_model="numpy")
+def predict(
+    pairs: _Pairs, begin: int, end: int, ratings: _Ratings, centre: F64s, other_centre: F64s, scale: F64s,
+    rule: _Rule, out: F32s,
+) -> None:  # fmt: skip
+    """Predict the pairs of own codes number `begin` to `end`.
+
+    Votes are multiplied with `scale`, by own code, and added to `centre` and `other_centre`.
+    """
+    n_own = len(ratings.own_ptr) - 1
+    width = 2 if rule.kind == MSD else 6 if rule.kind == PEARSON else 4
+    sums, similar = np.empty((n_own, width)), np.empty(n_own)
+    near, who = np.empty(rule.k), np.empty(rule.k, np.int64)
+    for t in range(begin, end):
+        x = pairs.own[t]
+        sum_common(x, ratings, rule.kind, sums)
+        for x2 in range(n_own):
+            similar[x2] = from_sums(sums[x2], rule)
+        similar[x] = 0.0  # nobody is a neighbour of themselves
+        for p in range(pairs.first[t], pairs.stop[t]):
+            y = pairs.others[p]
+            found = vote(y, similar, ratings, rule, near, who)
+            if np.isnan(found) and not rule.needs_neighbours:
+                found = 0.0
+            at = pairs.out[t] + (p - pairs.first[t]) * pairs.step
+            out[at] = centre[x] + other_centre[y] + scale[x] * found

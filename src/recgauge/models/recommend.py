@@ -13,7 +13,7 @@ from recgauge.utils.checks import IntArray, check_int
 from recgauge.utils.progress import NoProgress, Progress
 
 
-def recommend(  # noqa: PLR0913
+def recommend(
     model: Recommender,
     users: IntArray,
     k: int,

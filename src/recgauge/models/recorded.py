@@ -76,6 +76,7 @@ class Recorded(Recommender, RatingPredictor):
     header: bool | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"Recorded: path must name a file, got {self.path!r}.")
         for role in self.columns or {}:

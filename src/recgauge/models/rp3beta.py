@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from recgauge.models._walks import FirstCut, WalkModel
-from recgauge.utils.checks import check_real
+from recgauge.models import Count, NotNegative
+from recgauge.models.p3alpha import FirstCut, WalkModel
 
 
 @dataclass(eq=False)
@@ -53,14 +51,10 @@ class RP3beta(WalkModel):
     [[0.0, 0.167]]
     """
 
-    alpha: float = 0.7
-    beta: float = 0.2
-    top_k: int | None = 100
+    alpha: NotNegative = 0.7
+    beta: NotNegative = 0.2
+    top_k: Count | None = 100
     first_cut: FirstCut = "none"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.beta = check_real("RP3beta: beta", self.beta, low=0.0, high=np.inf)
 
     @property
     def _popularity_power(self) -> float:

@@ -18,8 +18,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ModelError, RecgaugeError, said
-from recgauge.models import Factors, Recommender
-from recgauge.models.rating_predictor import KnownRatings
+from recgauge.models import Factors, KnownRatings, Recommender
 from recgauge.models.recommend import recommend, source_of
 from recgauge.utils.checks import shown
 from recgauge.utils.files import refuse_irregular

@@ -1,15 +1,15 @@
 """User neighbours: what similar users have taken."""
 
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Literal, Self
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Recommender, not_fitted, summed_weights
-from recgauge.models._neighbours import NeighbourSettings
-from recgauge.utils.checks import FloatArray, IntArray, check_choice
+from recgauge.models import not_fitted, summed_weights
+from recgauge.models.item_knn import NeighbourSettings
+from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.progress import Progress
 
 Documents = Literal["users", "items"]
@@ -17,7 +17,7 @@ NeighboursOf = Literal["user", "other"]
 
 
 @dataclass(eq=False)
-class UserKNN(NeighbourSettings, Recommender):
+class UserKNN(NeighbourSettings):
     r"""Score an item by the similarity of the users who have it.
 
     .. math:: \hat x_{ui} = \sum_{v \in N_k(u)} s_{uv} x_{vi}
@@ -86,8 +86,6 @@ class UserKNN(NeighbourSettings, Recommender):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("UserKNN: documents", self.documents, get_args(Documents))
-        check_choice("UserKNN: neighbours_of", self.neighbours_of, get_args(NeighboursOf))
         self._votes: ItemWeights | None = None
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract

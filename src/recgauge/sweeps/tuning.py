@@ -10,8 +10,7 @@ from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import ConfigError, FitError
 from recgauge.evaluation.learning import EpochPoint, Learning, watched_metric
 from recgauge.experiment import Experiment, prepare, run_experiment
-from recgauge.models import EpochModel
-from recgauge.models.rating_predictor import RatingPredictor
+from recgauge.models import EpochModel, RatingPredictor
 from recgauge.runs.environment import read_beside
 from recgauge.runs.record import SearchFacts
 from recgauge.runs.settings import RunSettings, fingerprint

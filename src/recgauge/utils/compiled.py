@@ -1,8 +1,8 @@
 """Functions that numba compiles, with the machine code that it keeps for later processes. Imports numba.
 
 numba compiles a function again when its own file has changed, but not when a helper in another file has. So
-its cache is in a folder named after the sources of all kernels beside a function, which are the files whose
-names begin with ``_``: a folder never holds code of other sources. F32s and the like are their arrays.
+its cache is in a folder named after all sources beside a function: a folder never holds code of other
+sources. F32s and the like are the arrays of kernels.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ def _kernel_folder(sources: Path) -> Path | None:
     None where none can be written, or where others could put code into it, which would then be run.
     """
     digest = hashlib.sha256()
-    for path in sorted(sources.glob("_*.py")):
+    for path in sorted(sources.glob("*.py")):
         digest.update(path.read_bytes())
     bases = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
     for base in (*bases, sources / "__pycache__", user_cache(), user_temporary()):

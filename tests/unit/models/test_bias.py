@@ -1,3 +1,5 @@
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.models.bias import METHODS, Bias
+from recgauge.models.bias import Bias, Method
 
 RNG = np.random.default_rng(0)
 
@@ -53,7 +55,7 @@ def test_plain_means(method, expected):
     assert model.predict(np.array([0], np.int32), np.array([1], np.int32)).tolist() == [expected]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 def test_nobody_known_gets_the_mean(method):
     model = Bias(method=method).fit(ratings([(0, 0, 4.0), (1, 1, 2.0)]), rng=RNG)
     assert model.predict(np.array([3], np.int32), np.array([3], np.int32)).tolist() == [3.0]

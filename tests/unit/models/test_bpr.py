@@ -3,7 +3,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import _bpr_kernel as kernel
+from recgauge.models import bpr as kernel
 from recgauge.models.bpr import BPR
 
 

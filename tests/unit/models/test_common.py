@@ -5,9 +5,9 @@ nothing that threads change, memory that is told of before work starts.
 import numpy as np
 import pytest
 
+from recgauge import models
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError
-from recgauge.models import _gram
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.bpr import BPR
@@ -103,7 +103,7 @@ SMALL_BLOCKS = {
     "ials.ROWS_AT_A_TIME": 7,
     "nmf._CODES_AT_A_TIME": 4,
     "slope_one._ITEMS_AT_A_TIME": 3,
-    "_neighbours.usable_cpus": lambda: 3,
+    "item_knn.usable_cpus": lambda: 3,
 }
 IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), NMF(3, 5), P3alpha(top_k=20), RP3beta(top_k=20), SLIM(), SlopeOne()]
 
@@ -132,6 +132,6 @@ def test_threads_and_blocks_change_no_bit(model, part, monkeypatch):
     ],
 )
 def test_memory_that_is_not_there_is_told_before_work_starts(model, told, demo, monkeypatch):
-    monkeypatch.setattr(_gram, "free_memory", lambda: 1_000_000)
+    monkeypatch.setattr(models, "free_memory", lambda: 1_000_000)
     with pytest.raises(FitError, match=told):
         model.fit(demo.interactions, rng=np.random.default_rng(0))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recgauge.models import _slim_kernel, slim
+from recgauge.models import slim
 from recgauge.models.slim import SLIM
 from recgauge.utils.progress import NoProgress
 from recgauge.utils.randomness import stream
@@ -45,8 +45,8 @@ def test_descents_that_are_ended_are_told(part, progress, monkeypatch):
     def unfinished(*arguments):
         return (*regress(*arguments)[:3], 2)
 
-    regress = _slim_kernel.regress
-    monkeypatch.setattr(_slim_kernel, "regress", unfinished)
+    regress = slim.regress
+    monkeypatch.setattr(slim, "regress", unfinished)
     SLIM().fit(part, rng=stream(0, "fit"), progress=progress)
     assert "weights of 14 of 400 items still moved by more than tol=1e-05" in progress.notes[0]
 

@@ -3,12 +3,12 @@
 import inspect
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from copy import deepcopy
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
-from typing import Any, ClassVar, Literal, Self, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +18,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, FitError, MissingLibraryError, said
 from recgauge.models import Factors, Recommender, not_fitted, summed_weights
-from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
+from recgauge.utils.checks import FloatArray, IntArray
 
 Values = Literal["binary", "rating"]
 
@@ -47,19 +47,6 @@ class Adapter(Recommender):
     n_threads: int
 
     _learned: Any = None
-
-    def __post_init__(self) -> None:
-        name = type(self).__name__
-        hints = get_type_hints(type(self))
-        for setting in ("algorithm", "values"):
-            if setting in hints:
-                check_choice(f"{name}: {setting}", getattr(self, setting), get_args(hints[setting]))
-        self.n_threads = check_int(f"{name}: n_threads", self.n_threads, minimum=1)
-        if not isinstance(self.settings, Mapping):
-            raise ConfigError(
-                f"{name}: settings must be names and values, such as {{k: 20}}; got {self.settings!r}."
-            )
-        self.settings = dict(self.settings)
 
     def installed_version(self) -> str:
         """Return the version of the library."""

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Factors
+from recgauge.models import Count, Factors
 from recgauge.models.adapters import Adapter, Values, as_weights
 from recgauge.utils.checks import FloatArray, IntArray
 
@@ -62,7 +62,7 @@ class Cornac(Adapter):
     algorithm: Algorithm = "BPR"
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "rating"
-    n_threads: int = 1
+    n_threads: Count = 1
 
     def kind(self) -> Any:
         """Return the class."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Factors
+from recgauge.models import Count, Factors
 from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
 
 Algorithm = Literal["als", "bpr", "lmf", "item_item", "cosine", "tf_idf", "bm25"]
@@ -64,7 +64,7 @@ class Implicit(Adapter):
     algorithm: Algorithm = "als"
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "binary"
-    n_threads: int = 1
+    n_threads: Count = 1
 
     def kind(self) -> Any:
         """Return the class for the CPU."""

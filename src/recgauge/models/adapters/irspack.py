@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Factors
+from recgauge.models import Count, Factors
 from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
 
 Algorithm = Literal[
@@ -56,7 +56,7 @@ class Irspack(Adapter):
     algorithm: Algorithm = "IALS"
     settings: dict[str, Any] = field(default_factory=dict)
     values: Values = "binary"
-    n_threads: int = 1
+    n_threads: Count = 1
 
     def kind(self) -> Any:
         """Return the class."""

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Factors, RatingPredictor
+from recgauge.models import Count, Factors, KnownRatings, RatingPredictor, not_fitted
 from recgauge.models.adapters import Adapter
-from recgauge.models.rating_predictor import KnownRatings, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray
 
 Algorithm = Literal[
@@ -54,7 +53,7 @@ class Surprise(Adapter, RatingPredictor):
 
     algorithm: Algorithm = "SVD"
     settings: dict[str, Any] = field(default_factory=dict)
-    n_threads: int = 1
+    n_threads: Count = 1
 
     def kind(self) -> Any:
         """Return the class."""
