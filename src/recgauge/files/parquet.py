@@ -3,40 +3,33 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
-from recgauge.files.stored import StoredTable
+from recgauge.files.stored import StoredTable, table_of_files
 from recgauge.files.text import TextFormat
-from recgauge.utils.memory import check_memory, in_units
+from recgauge.utils.memory import check_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_LARGEST_PACKED = 1 << 29  # bytes of a packed parquet file, which is read as a whole
-
 
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
-    """Return the rows of a parquet file."""
-    from pyarrow import parquet
-
-    with file.unpacked() as stream:
-        source = _source(file, stream)
-        table = parquet.ParquetFile(source)
-        file.limits.check("columns", table.metadata.num_columns, file)
-        file.limits.check("rows", table.metadata.num_rows, file)
-        check_memory(file, table.metadata.num_rows, BYTES_PER_ROW)
-        schema = table.schema_arrow
-        positions = wanted.by_name(schema.names, str(file))
-        labels = {role: schema.names[position] for role, position in positions.items()}
-        texts = [label for label in labels.values() if _is_text(schema.field(label).type)]
-        # texts as dictionaries: plain, 40 million rows of one text of 3,000 bytes take 120 GB
-        rows = parquet.ParquetFile(source, read_dictionary=texts).read(columns=list(labels.values()))
-    return part_of_table(file, rows, wanted, labels)
+    """Return the rows of a Parquet file, which is a folder of one."""
+    if file.packed:
+        raise SchemaError(
+            f"{file}: Parquet in a gzip or zip is not read; it is packed itself. Unpack it."
+        )
+    table = table_of_files(str(file), [file.path], wanted)
+    with table.open(0) as opened:
+        file.limits.check("columns", opened.metadata.num_columns, file)
+        file.limits.check("rows", opened.metadata.num_rows, file)
+        check_memory(file, opened.metadata.num_rows, BYTES_PER_ROW)
+    return replace(read_stored(table), file=file, ends=())
 
 
 def read_stored(table: StoredTable) -> RawRows:
@@ -70,20 +63,6 @@ def part_of_table(
         if role in columns:
             columns[role] = _ids(file, wanted, columns[role], role, labels[role])
     return RawRows(file, columns, labels, range(1, len(rows) + 1), unit="row")
-
-
-def _source(file: TableFile, stream: IO[bytes]) -> "pa.NativeFile":
-    """Return a file that can be read from its end, where parquet keeps its list of columns."""
-    import pyarrow as pa
-
-    if not file.packed:
-        return pa.memory_map(str(file.path))  # no copy of the bytes, and Arrow's threads read them
-    content = stream.read(_LARGEST_PACKED + 1)
-    if len(content) > _LARGEST_PACKED:
-        raise SchemaError(
-            f"{file}: a packed parquet file must not be larger than {in_units(_LARGEST_PACKED)}. Unpack it."
-        )
-    return pa.BufferReader(content)
 
 
 def _plain(kind: "pa.DataType") -> "pa.DataType":

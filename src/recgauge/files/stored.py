@@ -347,7 +347,7 @@ def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTa
     from pyarrow import fs
 
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
-    return StoredTable(text, text, fs.LocalFileSystem(), tuple(map(str, paths)), facts, wanted)
+    return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)
 
 
 def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":

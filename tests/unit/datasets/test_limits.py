@@ -104,8 +104,6 @@ def test_parquet_says_its_rows_and_columns_before_they_are_read(tmp_path):
         Table(str(path), limits={"rows": 499}).load()
     with pytest.raises(SchemaError, match="3 columns, at most 2"):
         Table(str(path), limits={"columns": 2}).load()
-    (tmp_path / "r.parquet.gz").write_bytes(gzip.compress(path.read_bytes()))
-    assert len(Table(str(tmp_path / "r.parquet.gz")).load().interactions) == 500
 
 
 def test_json_lines_with_a_name_of_its_own_on_each_line_are_refused(tmp_path):
