@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recgauge.report.figures.bars import draw_bars
+from recgauge.report.figures.metrics import draw_bars
 from recgauge.report.figures.style import MUTED, line_look, look, percent_axis
 from recgauge.studies import Row, distinct, where
 

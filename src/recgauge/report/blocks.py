@@ -64,11 +64,10 @@ class TableBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, drawn when a page is made; `alt` is for readers who cannot see it."""
+    """A figure, drawn when a page is made."""
 
     name: str  # unique in the report; letters, digits, hyphens, underscores
     draw: "Callable[[], Figure]"
-    alt: str
     caption: str
     wide: bool = False  # whether it takes the whole width of the page
 

@@ -22,8 +22,6 @@ def render_html(blocks: Sequence[Block]) -> str:
 
 def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     """Return sections as a page that needs no other file and no network; equal ones give an equal page."""
-    from recgauge.report.figures.svg import theme_rules
-
     page = (
         _environment()
         .get_template("report.html.j2")
@@ -32,7 +30,7 @@ def render_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
             subtitle=subtitle,
             sections=sections,
             version=__version__,
-            style=f"{_read('report.css')}\n{theme_rules()}",
+            style=_read("report.css"),
             script=_read("report.js"),
         )
     )
@@ -59,9 +57,9 @@ def _read(name: str) -> str:
 
 def _svg(picture: Picture) -> str:
     """Draw a figure into the page; its texts are escaped by the writer of the SVG."""
-    from recgauge.report.figures.svg import svg_text
+    from recgauge.report.figures.style import svg_text
 
-    return svg_text(picture.draw(), picture.alt, picture.name)
+    return svg_text(picture.draw(), picture.name, picture.caption)
 
 
 def _visible(text: str) -> str:

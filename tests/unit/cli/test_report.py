@@ -21,7 +21,7 @@ from recgauge.comparison.runs import ComparedRuns, compare_runs
 from recgauge.report import page as pages
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.compared_runs import write_comparison
-from recgauge.report.figures.svg import svg_text
+from recgauge.report.figures.style import svg_text
 from recgauge.report.page import data as gathering
 from recgauge.report.page import pictures, report_page, write_figures, write_page
 from recgauge.report.page.behind import protocol_words
@@ -71,7 +71,7 @@ def page(text):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures take most of the time of a page; one test looks at all of them."""
-    monkeypatch.setattr("recgauge.report.figures.svg.svg_text", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("recgauge.report.figures.style.svg_text", lambda *_: "<svg></svg>")
 
 
 def test_the_page_is_sound_and_loads_nothing(text, page):
@@ -257,14 +257,14 @@ def test_hostile_names_compile_as_latex(rng, tmp_path):
 
 
 def test_hostile_names_are_harmless_in_a_figure():
-    from recgauge.report.figures.bars import plot_bars
     from recgauge.report.figures.compared import plot_tradeoff, short_names
+    from recgauge.report.figures.metrics import plot_bars
 
     names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
     assert len(set(names)) == len(HOSTILE) + 1
     figure = plot_tradeoff({name: (n + 1, n) for n, name in enumerate(HOSTILE)}, x_label="s", y_label="nDCG")
     for drawn in (figure, plot_bars({"$\\frac{$": 0.5, "<b>&": 0.25})):
-        text = svg_text(drawn, '"><script>', "figure")
+        text = svg_text(drawn, "figure", '"><script>')
         assert "<script" not in text
         assert "<b>" not in text
         assert text.count("<svg") == 1

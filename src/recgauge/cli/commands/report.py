@@ -3,7 +3,6 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from recgauge.checks.rules import Rules
 from recgauge.cli.commands.compare import add_procedure, compared_runs
 from recgauge.cli.commands.options import add_allowed, add_sources
 from recgauge.cli.commands.run_data import data_again
@@ -18,8 +17,6 @@ def add_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     add_procedure(parser)
     add_allowed(parser)
-    rules = "rules of recgauge check, by which runs may replace the baseline"
-    parser.add_argument("--rules", metavar="FILE", type=Path, help=rules)
     page, default = Path("report.html"), "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=page, help=default)
     figures = "folder that also gets every figure of the report, as PNG and as SVG"
@@ -29,9 +26,8 @@ def add_options(parser: ArgumentParser) -> None:
 def carry_out(options: Namespace) -> None:
     """Find, check and compare the runs, and write the page."""
     check_formats([options.out], (".html",))
-    rules = None if options.rules is None else Rules.of(options.rules)
     compared = compared_runs(options, WANTED)
-    data = report_data(compared, Effort(packages=tuple(options.allow), load=data_again, rules=rules))
+    data = report_data(compared, Effort(packages=tuple(options.allow), load=data_again))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
     console = output()

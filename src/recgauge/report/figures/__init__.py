@@ -4,17 +4,18 @@ Where there is nothing to draw, or numbers are not finite or do not fit together
 run that draws nothing does not import this package, since matplotlib takes half a second to import.
 """
 
-from recgauge.report.figures.bars import plot_bars, plot_coverage, plot_personalization_and_similarity
-from recgauge.report.figures.curves import (
-    plot_metric_over_k,
-    plot_precision_recall_curve,
-    plot_precision_recall_over_k,
-    plot_roc,
-)
 from recgauge.report.figures.data import (
     plot_long_tail,
     plot_predicted_against_actual,
     plot_rating_distribution,
+)
+from recgauge.report.figures.metrics import (
+    plot_bars,
+    plot_coverage,
+    plot_metric_over_k,
+    plot_precision_recall_curve,
+    plot_precision_recall_over_k,
+    plot_roc,
 )
 from recgauge.report.figures.style import save_png
 
@@ -23,7 +24,6 @@ __all__ = [
     "plot_coverage",
     "plot_long_tail",
     "plot_metric_over_k",
-    "plot_personalization_and_similarity",
     "plot_precision_recall_curve",
     "plot_precision_recall_over_k",
     "plot_predicted_against_actual",

@@ -27,7 +27,6 @@ from recgauge.report.figures.style import (
     color,
     draw_interval,
     explain_filled,
-    label_ends,
     line_look,
     name_points,
     name_rows,
@@ -160,15 +159,15 @@ def plot_popularity_shares(shares: Mapping[str, DoubleArray], train: DoubleArray
     """Draw which share of its top `k` each run takes from groups of items; `train`: of the training rows."""
     groups = range(len(train), 0, -1)  # the popular ones, where runs differ most, are on the right
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        axes.plot(groups, train[::-1], **REFERENCE | {"linewidth": 1.6, "color": INK})
-        ends = _draw_lines(axes, {name: (groups, line[::-1].tolist()) for name, line in shares.items()})
+        axes.plot(groups, train[::-1], label="training rows", **REFERENCE | {"linewidth": 1.6, "color": INK})
+        _draw_lines(axes, {name: (groups, line[::-1].tolist()) for name, line in shares.items()})
         axes.set_ylim(bottom=0)
         axes.set_xlim(len(train), 1)
         axes.xaxis.set_major_locator(FixedLocator(list(groups)))
         figure.supxlabel("tenths of the training rows, most popular items (1) on the right", fontsize=SMALL)
         axes.set_ylabel(f"share of recommendations, top {k}")
         percent_axis(axes.yaxis)
-        label_ends(axes, [(float(train[0]), "training rows", INK), *ends])
+        figure.legend(loc="outside right center")
     return figure
 
 
@@ -198,31 +197,26 @@ def plot_lines(
     title: str | None = None,
     percent: bool = False,
 ) -> Figure:
-    """Draw a line for each label, named at its end, wider under a title.
+    """Draw a line for each label, named in a legend, wider under a title.
 
     `percent`: values are shares, drawn from 0 to 100 %.
     """
     width, height = (COLUMN, 3.2) if title is None else (WIDTH, 3.7)
     with new_figure(title, height=height, width=width) as (figure, (axes,)):
-        ends = _draw_lines(axes, lines)
+        _draw_lines(axes, lines)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
         if percent:
             axes.set_ylim(0, 1)
             percent_axis(axes.yaxis)
-        label_ends(axes, ends)
+        figure.legend(loc="outside right center")
     return figure
 
 
-def _draw_lines(axes: Axes, lines: Mapping[str, Line]) -> list[tuple[float, str, str]]:
-    """Draw a line for each label, and return for `label_ends` where it ends."""
-    ends = []
+def _draw_lines(axes: Axes, lines: Mapping[str, Line]) -> None:
     for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
-        drawn = line_look(index, marker=len(x) <= _MOST_MARKED)
-        axes.plot(x, y, clip_on=False, **drawn)
-        ends.append((float(y[-1]), name, color(index)))
-    return ends
+        axes.plot(x, y, clip_on=False, label=name, **line_look(index, marker=len(x) <= _MOST_MARKED))
 
 
 def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:

@@ -9,14 +9,14 @@ from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging.judge import judge
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
-from recgauge.report.figures.bars import plot_coverage
-from recgauge.report.figures.curves import (
+from recgauge.report.figures.data import data_figures, plot_predicted_against_actual
+from recgauge.report.figures.metrics import (
+    plot_coverage,
     plot_metric_over_k,
     plot_precision_recall_curve,
     plot_precision_recall_over_k,
     plot_roc,
 )
-from recgauge.report.figures.data import data_figures, plot_predicted_against_actual
 from recgauge.runs.result import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
 

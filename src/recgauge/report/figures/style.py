@@ -1,10 +1,13 @@
-"""One look for all figures: colours, sizes and texts, direct labels, and how a figure becomes a file."""
+"""One look for all figures: colours, sizes and texts, and how a figure becomes a file or a part of a page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, TypeVar
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +15,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 from PIL import Image
@@ -27,7 +31,6 @@ REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4,
 """Look of lines to compare with, such as chance."""
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
 _MARK = 6  # pixels around the middle of a point that no name may cover
-_LONGEST = 32  # characters of a label next to a line: more would leave the lines too little space
 LONGEST_NAME = 26  # characters of a run's name beside a row or a point
 WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
 COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
@@ -58,6 +61,15 @@ _LOOK: dict[Any, Any] = {
     "savefig.facecolor": "white",
     "text.parse_math": False,  # names of runs are no formulas, whatever signs are in them
 }
+_THEME = {
+    "#ffffff": "paper",
+    INK: "ink",
+    MUTED: "muted",
+    GREY.lower(): "grey",
+    RULE.lower(): "rule",
+    **{colour.lower(): f"series-{number}" for number, colour in enumerate(PALETTE[:-1])},
+}
+"""Colour of a figure to the CSS variable that replaces it in a page, light or dark."""
 _Values = TypeVar("_Values")
 
 
@@ -114,6 +126,37 @@ def _png(figure: Figure) -> bytes:
     pixels = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(256)
     written = BytesIO()
     pixels.save(written, format="PNG", optimize=True, dpi=(_DPI, _DPI))
+    return written.getvalue()
+
+
+def svg_text(figure: Figure, name: str, label: str) -> str:
+    """Return a figure as an ``<svg>`` element for a page in HTML, in the page's font and colours.
+
+    Figures of one page need distinct names, which their ids are made from; readers who cannot see it are
+    told the label.
+    """
+    text = _svg(figure, name).replace("xlink:href", "href")
+    text = text.replace(f"font-family: '{_LOOK['font.family']}'; ", "")
+    twice = r'<metadata>.*?</metadata>|<style.*?</style>|(?<=<g) id="[^"]*"'  # equal in every figure
+    text = re.sub(twice, "", text, flags=re.DOTALL)
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
+    for colour, variable in _THEME.items():
+        text = re.sub(rf'((?:fill|stroke)(?:: |=")){colour}', rf"\1var(--{variable})", text)
+    box = " ".join(f"{end:g}" for end in (0, 0, *(72 * figure.get_size_inches())))
+    start = f'<svg viewBox="{box}" class="chart" role="img" aria-label={quoteattr(label)}'
+    return f'{start} stroke-linejoin="round">{re.split("<svg [^>]*>", text, maxsplit=1)[1]}'
+
+
+def save_svg(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG; texts stay texts."""
+    path.write_text(_svg(figure, path.stem), encoding="utf-8")
+
+
+def _svg(figure: Figure, name: str) -> str:
+    written = StringIO()
+    with look(), rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # the page's font has other characters
+        FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None})
     return written.getvalue()
 
 
@@ -227,20 +270,6 @@ def write_at_edge(axes: Axes, text: str, height: float, ink: str = MUTED) -> Non
     write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
 
 
-def label_ends(axes: Axes, ends: Iterable[tuple[float, str, str]]) -> None:
-    """Write height, label and colour of lines where they end, moved apart where they would touch.
-
-    The limits of the panel must be set, and its vertical axis be linear.
-    """
-    low, high = axes.get_ylim()
-    height = axes.get_position().height * axes.figure.get_figheight() * 72.0  # type: ignore[union-attr]
-    gap = (high - low) * 1.25 * SMALL / height
-    wanted = sorted(ends)
-    heights = spread([end[0] for end in wanted], gap, low, high)
-    for height, (_, label, ink) in zip(heights, wanted, strict=True):
-        write_at_edge(axes, short_name(label, _LONGEST), height, ink)
-
-
 def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
     """Write each point's name beside it: right, left, above or below, where it covers no other name.
 
@@ -265,17 +294,6 @@ def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
         else:  # crowded: no name is better than one that hides another
             continue
         taken.append(box)
-
-
-def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move rising heights apart until neighbours are a gap apart, inside the limits where they fit."""
-    moved: list[float] = []
-    for height in heights:
-        moved.append(max(height, low, *(before + gap for before in moved[-1:])))
-    for back in range(len(moved) - 1, -1, -1):
-        ceiling = high if back == len(moved) - 1 else moved[back + 1] - gap
-        moved[back] = min(moved[back], ceiling)
-    return moved
 
 
 def thin(size: int, most: int = 1500) -> npt.NDArray[np.int64]:

@@ -7,8 +7,7 @@ from pathlib import Path
 from recgauge.comparison.conditions import label
 from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
-from recgauge.report.figures.style import save_png
-from recgauge.report.figures.svg import svg_file
+from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page
 from recgauge.report.page import behind, results
 from recgauge.report.page.data import ReportData, by_dataset
@@ -21,7 +20,6 @@ def sections(data: ReportData) -> list[Section]:
         results.answer(data),
         results.leaderboards(data),
         results.pairs(data),
-        by_dataset("May they replace the baseline?", data, results.checks, folded=False),
         by_dataset("Who gains, who loses", data, results.segments, folded=False),
         by_dataset("Every metric over cutoffs", data, results.over_cutoffs),
         by_dataset("Quality against cost", data, results.costs),
@@ -67,10 +65,7 @@ def write_figures(data: ReportData, folder: Path) -> list[Path]:
     """Write every figure of a report as PNG and as SVG."""
 
     def write(picture: Picture, file: Path) -> None:
-        if file.suffix == ".png":
-            save_png(picture.draw(), file)
-        else:
-            file.write_text(svg_file(picture.draw(), picture.alt, picture.name), encoding="utf-8")
+        (save_png if file.suffix == ".png" else save_svg)(picture.draw(), file)
 
     made = {folder / f"{each.name}{suffix}": each for each in pictures(data) for suffix in (".png", ".svg")}
     return write_files({path: partial(write, picture) for path, picture in made.items()})

@@ -9,9 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from recgauge.checks.checking import CheckResult, judge
-from recgauge.checks.rules import Rules
-from recgauge.checks.sides import read_side
 from recgauge.comparison import Comparison
 from recgauge.comparison.conditions import Condition, split_key
 from recgauge.comparison.results import Cost
@@ -23,7 +20,7 @@ from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, RecgaugeError, said
+from recgauge.errors import RecgaugeError, said
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
 from recgauge.report.compared_runs import marks_of
 from recgauge.report.data_card import DataCard, shares_by_popularity
@@ -60,7 +57,6 @@ class DatasetPart:
     card: DataCard | None = None
     stability: Stability | None = None
     segments: tuple[Segments, ...] = ()
-    checks: tuple[CheckResult, ...] = ()
     stories: tuple[TableBlock, ...] = ()
     popularity: PopularityShares | None = None
     notes: tuple[str, ...] = ()
@@ -140,7 +136,6 @@ class Effort:
     values: float = inf  # users times runs whose lists are evaluated under other choices
     packages: tuple[str, ...] = ()  # others than recgauge whose data sets, filters and splits may be used
     load: Load | None = None  # without it no data are loaded
-    rules: Rules | None = None  # of a check of every other run against the baseline
 
 
 def report_data(compared: ComparedRuns, effort: Effort) -> ReportData:
@@ -163,10 +158,6 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
         part = replace(part, stability=stability)
     else:
         notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
-    if effort.rules is not None:
-        part = replace(
-            part, checks=_checks(part, compared.comparison.procedure.baseline, effort.rules, effort)
-        )
     if effort.load is not None and part.record(first.rows[0].run).dataset.n_rows <= effort.rows:
         condition = Condition({name: repeats[0] for name, repeats in folders.items()})
         base = compared.comparison.procedure.baseline or list(runs)[1]
@@ -177,17 +168,6 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
             "data set is large."
         )
     return replace(part, notes=tuple(notes))
-
-
-def _checks(part: DatasetPart, baseline: str | None, rules: Rules, effort: Effort) -> tuple[CheckResult, ...]:
-    """Judge every run but the baseline, which must be named."""
-    if baseline is None:
-        raise ConfigError("--rules: name what others are to replace, --baseline RUN.")
-    sides = {name: read_side(series.jobs, name, name, keys=rules.keys) for name, series in part.runs.items()}
-    base = sides.pop(baseline)
-    return tuple(
-        judge(side, base, rules, load=effort.load, packages=effort.packages) for side in sides.values()
-    )
 
 
 def _folders(series: Series) -> list[RunFolder]:

@@ -27,7 +27,6 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
-from recgauge.report.check_tables import check_blocks
 from recgauge.report.data_card import percent
 from recgauge.report.figures.compared import (
     Line,
@@ -37,7 +36,7 @@ from recgauge.report.figures.compared import (
     plot_stability,
     plot_tradeoff,
 )
-from recgauge.report.figures.curves import plot_metric_over_k
+from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
 from recgauge.report.page.data import DatasetPart, ReportData, Told
 
@@ -140,11 +139,9 @@ def segments(data: ReportData, part: DatasetPart) -> Told:
 
 def _gain_picture(part: DatasetPart, result: Segments) -> Picture:
     run, by = result.runs[1], result.by.replace("_", " ")
-    told = "; ".join(f"{pair.segment} {pair.difference:+.4f}" for pair in result.pairs if pair.a == run)
     return Picture(
         f"gain_{slug(part.name)}_{slug(result.by)}",
         partial(plot_gains, result, run),
-        f"Difference of {run} and {result.runs[0]} by {by}: {told}",
         f"{run} less {result.runs[0]} by {by}, {part.name}; filled: shown to differ",
     )
 
@@ -171,7 +168,7 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
     claims = tuple(stability_tables.claims(result))
     caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
     draw = partial(plot_stability, result, title=None)
-    picture = Picture(f"stability_{slug(part.name)}", draw, " ".join(claims), caption, wide=True)
+    picture = Picture(f"stability_{slug(part.name)}", draw, caption, wide=True)
     own = (stability_tables.choice_table(result), stability_tables.option_table(result))
     blocks: list[PageBlock] = [
         Lines(claims),
@@ -179,14 +176,6 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
         Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
     ]
     return f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}.", blocks
-
-
-def checks(_: ReportData, part: DatasetPart) -> Told:
-    """Return whether other runs may replace the baseline, by the rules of a check."""
-    if not part.checks:
-        return None
-    lead = "Of each rule: is it shown to hold, shown not to hold, or can the users not tell?"
-    return lead, [block for result in part.checks for block in check_blocks(result)]
 
 
 def over_cutoffs(_: ReportData, part: DatasetPart) -> Told:
@@ -209,8 +198,6 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
         yield Picture(
             f"cutoffs_{slug(part.name)}_{slug(name)}",
             partial(_draw_cutoffs, part, name, ks),
-            f"{label} of {', '.join(part.runs)} on {part.name} at the cutoffs {', '.join(map(str, ks))}; "
-            "the table below has the numbers",
             f"{label} over cutoffs, {part.name}",
         )
 
@@ -290,10 +277,8 @@ def _tradeoff(
     *,
     log_x: bool = False,
 ) -> Picture:
-    told = "; ".join(f"{run} {tables.number(x)} and {tables.number(y)}" for run, (x, y) in points.items())
     draw = partial(plot_tradeoff, points, x_label=x_label, y_label=y_label, log_x=log_x)
-    title = f"{y_label} against {x_label}"
-    return Picture(name, draw, f"{title}: {told}", f"{title}, {part.name}")
+    return Picture(name, draw, f"{y_label} against {x_label}, {part.name}")
 
 
 def beyond(data: ReportData, part: DatasetPart) -> Told:
@@ -340,11 +325,9 @@ def long_tail(data: ReportData, part: DatasetPart) -> Told:
         f"The most popular items with a tenth of the training rows get {first} of what {best} "
         f"recommends{data.place(part.name)}, the rarest with a tenth of the rows {last}."
     )
-    told = "; ".join(f"{run} {percent(float(each[0]))}" for run, each in popularity.shares.items())
     picture = Picture(
         f"tail_{slug(part.name)}",
         partial(plot_popularity_shares, popularity.shares, popularity.train, k=popularity.k),
-        f"Share of recommendations by popularity of items. The most popular tenth gets: {told}",
         f"What is recommended, by popularity in training, {part.name}",
     )
     shares = {"training rows": popularity.train, **popularity.shares}
@@ -378,9 +361,8 @@ def learning(data: ReportData, part: DatasetPart) -> Told:
 
 
 def _lines_picture(name: str, drawn: Mapping[str, Line], label: str, place: str) -> Picture:
-    told = "; ".join(f"{run} ends at {tables.number(float(y[-1]))}" for run, (_, y) in drawn.items())
     draw = partial(plot_lines, drawn, x_label="epoch", y_label=label)
-    return Picture(name, draw, f"{label} by epoch: {told}", f"{label} by epoch, {place}")
+    return Picture(name, draw, f"{label} by epoch, {place}")
 
 
 def searches(data: ReportData, part: DatasetPart) -> Told:

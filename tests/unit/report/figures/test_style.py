@@ -2,17 +2,14 @@
 
 import subprocess
 import sys
-from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from PIL import Image
 
 from recgauge.report.figures import plot_bars, plot_long_tail, save_png
-from recgauge.report.figures.style import PALETTE, spread
+from recgauge.report.figures.style import PALETTE
 
 
 def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
@@ -48,14 +45,6 @@ def test_colours_can_be_told_apart_with_any_colour_vision(deficiency):
     seen = np.clip(colors**2.2 @ np.array(DEFICIENCIES[deficiency]).T, 0, 1) ** (1 / 2.2)
     distance = np.linalg.norm(seen[:, None] - seen[None], axis=2)[np.triu_indices(len(seen), 1)]
     assert distance.min() > 0.1
-
-
-@given(st.lists(st.floats(0, 10), min_size=1, max_size=8), st.floats(0.1, 1.0))
-def test_labels_are_moved_apart_and_stay_in_order(places, gap):
-    moved = spread(sorted(places), gap, 0, 10)
-    assert all(b - a >= gap - 1e-9 for a, b in pairwise(moved))
-    assert moved[-1] <= 10 + 1e-9
-    assert moved[0] >= -1e-9
 
 
 def test_a_run_that_draws_nothing_does_not_import_matplotlib():

@@ -1,8 +1,10 @@
-"""Curves: metrics over the cutoff k, precision against recall, and ROC."""
+"""Numbers of models: metrics over the cutoff k, precision against recall, ROC, and bars."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
@@ -10,16 +12,18 @@ from recgauge.metrics.curves import PrecisionRecallCurve, PrecisionRecallOverK, 
 from recgauge.metrics.curves.full_ranking import NAMED_CUTOFFS
 from recgauge.report.figures.style import (
     COLUMN,
+    INK,
     MUTED,
+    PALETTE,
     REFERENCE,
     SMALL,
     WIDTH,
     check_labels,
     check_numbers,
-    color,
-    label_ends,
     line_look,
+    name_rows,
     new_figure,
+    percent_axis,
     thin,
     write_beside,
 )
@@ -56,13 +60,12 @@ def plot_metric_over_k(
     Examples
     --------
     >>> figure = plot_metric_over_k([5, 10], {"svd": [0.2, 0.3]}, stderr={"svd": [0.01, 0.02]}, metric="nDCG")
-    >>> [text.get_text() for text in figure.axes[0].texts]
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['svd']
     """
     owner = "plot_metric_over_k"
     ks = check_cutoffs(f"{owner}: cutoffs", cutoffs)
     errors = stderr or {}
-    ends = []
     with new_figure(title, width=width, height=3.2 if width == COLUMN else 3.7) as (figure, (axes,)):
         for index, (label, line) in enumerate(check_labels(owner, values).items()):
             numbers = check_numbers(owner, label, line, len(ks))
@@ -71,7 +74,6 @@ def plot_metric_over_k(
                 widths = _Z * check_numbers(owner, f"stderr of {label}", errors[label], len(ks))
             drawn = line_look(index, marker=True)
             axes.errorbar(ks, numbers, widths, capsize=2.5, elinewidth=1.1, label=label, **drawn)
-            ends.append((float(numbers[-1]), label, color(index)))
         if ks[-1] >= 50 * ks[0] and len(ks) > 2:
             axes.set_xscale("log")
         every = -(-len(ks) // _MOST_TICKS)
@@ -82,7 +84,7 @@ def plot_metric_over_k(
         low, high = axes.get_ylim()
         if 0 < low < 0.5 * high:  # near enough to zero to show it
             axes.set_ylim(0, high)
-        label_ends(axes, ends)
+        figure.legend(loc="outside right center")
         if errors:
             axes.set_title("bars: 95 % intervals over users", color=MUTED, fontsize=SMALL - 0.5)
         return figure
@@ -199,3 +201,96 @@ def plot_precision_recall_curve(
         axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="recall", ylabel="precision")
         axes.legend(loc="upper right")
     return figure
+
+
+def plot_bars(
+    values: Mapping[str, float],
+    *,
+    metric: str = "value",
+    stderr: Mapping[str, float] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw one bar per label with its value, and its 95 % interval where there is a standard error.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Such as ``{"svd": 0.18, "popularity": 0.09}``; the first is on top.
+    metric : str
+        Name of the axis.
+    stderr : mapping of str to float, optional
+        Standard errors; a label may be left out.
+
+    Examples
+    --------
+    >>> figure = plot_bars({"svd": 0.18, "popularity": 0.09}, metric="nDCG@10")
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['0.180', '0.090']
+    """
+    with new_figure(title, height=1.25 + 0.36 * len(values)) as (figure, (axes,)):
+        draw_bars(axes, "plot_bars", values, text=lambda value: f"{value:.3f}", stderr=stderr)
+        axes.set_xlabel(metric)
+    return figure
+
+
+def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalogue coverage") -> Figure:
+    """Draw the share of the catalogue that each model recommends to somebody, from 0 to 100 %.
+
+    Parameters
+    ----------
+    coverage : mapping of str to float
+        Shares in [0, 1], such as the metric ``item_coverage`` of each model; the first is on top.
+
+    Notes
+    -----
+    What recmetrics' coverage_plot draws, whose coverage is a percentage: divide it by 100.
+
+    Examples
+    --------
+    >>> figure = plot_coverage({"svd": 0.42, "random": 0.995})
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['42.0 %', '99.5 %']
+    """
+    with new_figure(title, height=1.25 + 0.36 * len(coverage)) as (figure, (axes,)):
+        draw_bars(axes, "plot_coverage", coverage, text=lambda value: f"{value * 100:.1f} %", highest=1.0)
+        percent_axis(axes.xaxis)
+        axes.set_xlabel("items in at least one list")
+    return figure
+
+
+def draw_bars(
+    axes: Axes,
+    owner: str,
+    values: Mapping[str, float],
+    *,
+    text: Callable[[float], str],
+    stderr: Mapping[str, float] | None = None,
+    highest: float | None = None,
+    names: bool = True,
+) -> None:
+    """Draw one bar per label, each with its value behind it, and its 95 % interval if there is an error.
+
+    The axis ends at `highest`, such as 1 for shares, else a little beyond the longest bar; not `names`: the
+    labels stand beside another panel.
+    """
+    labels = list(check_labels(owner, values))
+    numbers = check_numbers(owner, "values", list(values.values()))
+    errors = stderr or {}
+    widths = 1.96 * check_numbers(owner, "stderr", [errors.get(label, 0.0) for label in labels])
+    rows = np.arange(len(labels))
+    axes.barh(rows, numbers, height=0.62, color=PALETTE[0])
+    if errors:
+        drawn: npt.NDArray[np.bool_] = widths > 0
+        ends = numbers[drawn], rows[drawn]
+        axes.errorbar(*ends, xerr=widths[drawn], fmt="none", ecolor=INK, elinewidth=1, capsize=2.5)
+    for row, number in enumerate(numbers):
+        end = max(float(number) + float(widths[row]), 0.0)
+        write_beside(axes, text(float(number)), (end, row), (4, 0), va="center")
+    low, longest = min(0.0, float((numbers - widths).min())), float((numbers + widths).max())
+    if highest is None:
+        high = max(longest, 0.0) or 1.0
+        axes.set_xlim(low * 1.05, low + (high - low) * 1.16)
+    else:
+        axes.set_xlim(low * 1.05, max(highest, longest))
+        axes.set_xticks(np.linspace(0, highest, 6))
+    name_rows(axes, labels if names else [""] * len(labels))
