@@ -15,13 +15,12 @@ from recgauge.checks.judge import (
 from recgauge.checks.looks import Look, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.sides import Side, read_side
-from recgauge.comparison.comparing import check_protocols
-from recgauge.comparison.conditions import Condition, label
+from recgauge.comparison.claims import label
+from recgauge.comparison.comparing import check_protocols, told_differences
 from recgauge.comparison.groups import UserGroups, UserTable
-from recgauge.comparison.inputs import RunValues
 from recgauge.comparison.run_segments import OF_USERS, groups_by
-from recgauge.comparison.runs import told_differences
-from recgauge.comparison.user_values import UserValues
+from recgauge.comparison.runs import Condition
+from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from recgauge.checks.rules import FamilyCorrection, MetricRule
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
     detectable_difference,

@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from recgauge.comparison.conditions import label
-from recgauge.comparison.inputs import as_key
+from recgauge.comparison.claims import as_key, label
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.utils.checks import check_choice, check_int, check_real
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from recgauge.comparison.conditions import Condition
-from recgauge.comparison.inputs import RunValues, read_run
 from recgauge.comparison.results import Cost
-from recgauge.comparison.runs import cost_of, records_of, run_names, series_values
+from recgauge.comparison.runs import Condition, cost_of, records_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
 from recgauge.comparison.stored_values import StoredValues
+from recgauge.comparison.user_values import RunValues, read_run
 from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
 from recgauge.evaluation import Evaluation

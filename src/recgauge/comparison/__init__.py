@@ -12,8 +12,6 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare as compare
     from recgauge.comparison.comparing import compare_values as compare_values
-    from recgauge.comparison.conditions import Condition as Condition
-    from recgauge.comparison.conditions import ConditionLists as ConditionLists
     from recgauge.comparison.groups import UserGroups as UserGroups
     from recgauge.comparison.groups import UserTable as UserTable
     from recgauge.comparison.groups import activity as activity
@@ -23,27 +21,24 @@ if TYPE_CHECKING:
     from recgauge.comparison.groups import held_popularity as held_popularity
     from recgauge.comparison.groups import item_counts as item_counts
     from recgauge.comparison.groups import taste as taste
-    from recgauge.comparison.inputs import DatasetMeans as DatasetMeans
-    from recgauge.comparison.inputs import RunValues as RunValues
-    from recgauge.comparison.inputs import read_long as read_long
-    from recgauge.comparison.inputs import read_run as read_run
     from recgauge.comparison.one_metric import Sums as Sums
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
-    from recgauge.comparison.procedure import Procedure as Procedure
     from recgauge.comparison.resampling import Rounded as Rounded
     from recgauge.comparison.results import Comparison as Comparison
     from recgauge.comparison.results import Cost as Cost
     from recgauge.comparison.results import MetricComparison as MetricComparison
     from recgauge.comparison.results import Pair as Pair
+    from recgauge.comparison.results import Procedure as Procedure
     from recgauge.comparison.results import Repeats as Repeats
     from recgauge.comparison.results import RunRow as RunRow
     from recgauge.comparison.run_segments import RunSegments as RunSegments
     from recgauge.comparison.run_segments import SegmentOptions as SegmentOptions
     from recgauge.comparison.run_segments import segment_runs as segment_runs
     from recgauge.comparison.runs import ComparedRuns as ComparedRuns
+    from recgauge.comparison.runs import Condition as Condition
     from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs
     from recgauge.comparison.segments import GroupSums as GroupSums
@@ -57,9 +52,14 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability import Stability as Stability
     from recgauge.comparison.stability import Turn as Turn
     from recgauge.comparison.stability import compare_orders as compare_orders
+    from recgauge.comparison.stability_axes import ConditionLists as ConditionLists
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.stored_values import StoredValues as StoredValues
     from recgauge.comparison.user_sums import UserSums as UserSums
+    from recgauge.comparison.user_values import DatasetMeans as DatasetMeans
+    from recgauge.comparison.user_values import RunValues as RunValues
     from recgauge.comparison.user_values import UserValues as UserValues
+    from recgauge.comparison.user_values import read_long as read_long
+    from recgauge.comparison.user_values import read_run as read_run
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.inputs import DatasetMeans, RunValues, read_long, read_run
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
-from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.results import Comparison, MetricComparison
-from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
+from recgauge.comparison.results import Comparison, Correction, Interval, MetricComparison, Procedure, Test
+from recgauge.comparison.user_values import (
+    DatasetMeans,
+    RunValues,
+    UserValues,
+    choose_metrics,
+    higher_is_better,
+    read_long,
+    read_run,
+)
 from recgauge.errors import ConfigError, listed
+from recgauge.runs.protocol import MARK, Protocol, differences, protocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +28,9 @@ if TYPE_CHECKING:
 USUAL = Procedure(correction="holm", interval="normal")
 """What needs no resamples: of so many users the mean is as good as normal."""
 _FEW = 30
+_OTHERS = (
+    "Name runs that agree, choose them with --where, or compare all the same with --mark, which marks them."
+)
 _MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
 
 
@@ -94,22 +104,35 @@ def check_protocols(
     runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str = "compare"
 ) -> None:
     """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`."""
-    from recgauge.runs.protocol import differences, protocol
-
     known = {}
     for name, run in runs.items():
         records = [one.record for one in ([run] if isinstance(run, RunValues) else run)]
         if all(record is not None for record in records):
             known[name] = protocol([record for record in records if record is not None], metrics)
-    lines = [
-        f"{what}: {', '.join(f'{value} ({name})' for name, value in zip(known, values, strict=True))}"
-        for what, values in differences(list(known.values())).items()
-    ]
-    if lines:
+    remedy = "To compare all the same, give their per-user values as data frames."
+    told_differences(list(known.values()), list(known), subject, remedy=remedy)
+
+
+def told_differences(
+    protocols: Sequence[Protocol], names: Sequence[str], place: str, *, mark: bool = False, remedy: str = ""
+) -> list[str]:
+    """Return in what runs differ, a marked line each; without `mark` that is refused, with the remedy."""
+    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
+    if lines and not mark:
+        told = "\n  ".join(lines)
         raise ConfigError(
-            f"{subject}: these runs differ in more than the model, so their numbers cannot be compared: "
-            f"{'; '.join(lines)}. To compare all the same, give their per-user values as data frames."
+            f"{place}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
+            f"{told}\n{remedy or _OTHERS}"
         )
+    return [f"{MARK} {place}: the runs differ in {line}" for line in lines]
+
+
+def _told(values: Sequence[str], names: Sequence[str]) -> str:
+    """Return which runs have which value, in words."""
+    found: dict[str, list[str]] = {}
+    for value, name in zip(values, names, strict=True):
+        found.setdefault(value, []).append(name)
+    return "; ".join(f"{value} ({listed(some, most=3)})" for value, some in found.items())
 
 
 def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = None) -> Comparison:

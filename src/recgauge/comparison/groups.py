@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.inputs import USER_COLUMNS
+from recgauge.comparison.user_values import USER_COLUMNS
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions

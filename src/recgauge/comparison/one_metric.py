@@ -10,7 +10,6 @@ from math import inf, sqrt
 import numpy as np
 
 from recgauge.comparison.claims import metric_claims
-from recgauge.comparison.procedure import Procedure, Test
 from recgauge.comparison.resampling import (
     Rounded,
     bootstrap_interval,
@@ -19,7 +18,7 @@ from recgauge.comparison.resampling import (
     flipped_sums,
     normal_interval,
 )
-from recgauge.comparison.results import MetricComparison, Pair, Repeats, RunRow
+from recgauge.comparison.results import MetricComparison, Pair, Procedure, Repeats, RunRow, Test
 from recgauge.comparison.tests_of_pairs import (
     benjamini_hochberg,
     compact_letters,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.conditions import Condition, only_condition, reference_key, split_key
+from recgauge.comparison.claims import split_key
 from recgauge.comparison.groups import (
     UserGroups,
     UserTable,
@@ -16,10 +16,9 @@ from recgauge.comparison.groups import (
     item_counts,
     taste,
 )
-from recgauge.comparison.inputs import run_values
-from recgauge.comparison.runs import agreeing
+from recgauge.comparison.runs import Condition, agreeing, only_condition, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
-from recgauge.comparison.user_values import UserValues
+from recgauge.comparison.user_values import UserValues, run_values
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
@@ -132,7 +131,7 @@ def segment_runs(
         If runs differ in more than the model, or an attribute or the data cannot be used.
     """
     runs, notes = _largest_group(runs) if choose else (runs, [])
-    alike = only_condition([RunFolder(run.record, run.folder) for run in runs if run.record is not None])
+    alike = only_condition(runs)
     table = None if options.users is None else UserTable.of(str(options.users))
     dataset, split = load(alike.first, options.packages)
     key = reference_key(alike, options.metric)

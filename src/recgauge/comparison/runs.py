@@ -3,22 +3,25 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from recgauge.comparison.comparing import compare_values
-from recgauge.comparison.conditions import label, split_key
-from recgauge.comparison.inputs import RunValues, as_key, run_values
-from recgauge.comparison.procedure import Procedure
-from recgauge.comparison.results import Comparison, Cost
+from recgauge.comparison.claims import as_key, label, split_key
+from recgauge.comparison.comparing import compare_values, told_differences
+from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import FOLDS, Series, all_series, headline_keys
-from recgauge.comparison.user_values import UserValues
-from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.comparison.user_values import RunValues, UserValues, run_values
+from recgauge.errors import ConfigError, DataError, did_you_mean, listed
 from recgauge.metrics import HEADLINE
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.protocol import MARK, Protocol, differences, protocol
+from recgauge.runs.protocol import MARK, differences, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_METRICS = 4  # that are compared unless the user names some
 
@@ -179,21 +182,6 @@ def checked(
     return named, lines
 
 
-def told_differences(
-    protocols: Sequence[Protocol], names: Sequence[str], place: str, *, mark: bool
-) -> list[str]:
-    """Return in what runs differ, a marked line each; without `mark` that is refused."""
-    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
-    if lines and not mark:
-        told = "\n  ".join(lines)
-        raise ConfigError(
-            f"{place}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
-            f"{told}\nName runs that agree, choose them with --where, or compare all the same with --mark, "
-            "which marks them."
-        )
-    return [f"{MARK} {place}: the runs differ in {line}" for line in lines]
-
-
 def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
     """Return of each data set the most runs that differ in the model alone, and a note of the others.
 
@@ -223,14 +211,6 @@ def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
             )
     kept.sort(key=lambda job: job.number)
     return kept, notes
-
-
-def _told(values: Sequence[str], names: Sequence[str]) -> str:
-    """Return which runs have which value, in words."""
-    found: dict[str, list[str]] = {}
-    for value, name in zip(values, names, strict=True):
-        found.setdefault(value, []).append(name)
-    return "; ".join(f"{value} ({listed(some, most=3)})" for value, some in found.items())
 
 
 def run_names(some: Sequence[Series]) -> list[str]:
@@ -330,3 +310,84 @@ def cost_of(series: Series) -> Cost:
         *(mean([one.seconds.get(stage) for one in records]) for stage in ("fit", "recommend")),
         *(mean([one.memory.get(what) for one in records]) for what in ("peak_bytes", "model_bytes")),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """Runs of different models that differ in nothing else."""
+
+    runs: Mapping[str, RunFolder]
+
+    @cached_property
+    def stored(self) -> "dict[str, pd.DataFrame]":
+        """Per-user values by model, a column per metric."""
+        return {model: run.per_user() for model, run in self.runs.items()}
+
+    @property
+    def first(self) -> RunFolder:
+        """The run of the first model."""
+        return next(iter(self.runs.values()))
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that every model has per-user values of."""
+        first, *others = (user_columns(run.folder) for run in self.runs.values())
+        return [key for key in first if all(key in columns for columns in others)]
+
+    def values(self, key: str) -> "pd.DataFrame":
+        """Return a row per user and a column per model."""
+        import pandas as pd
+
+        return pd.DataFrame({model: frame[key] for model, frame in self.stored.items()})
+
+    def only(self, key: str) -> "pd.DataFrame":
+        """Return the same as `values`, without reading other metrics."""
+        import pandas as pd
+
+        return pd.DataFrame({model: run.per_user([key])[key] for model, run in self.runs.items()})
+
+    def check(self) -> None:
+        """Refuse models that were not measured on the same rows."""
+        for model, run in self.runs.items():
+            for part in ("train", "test"):
+                one, other = (getattr(each.record.split, part).sha256 for each in (run, self.first))
+                if one != other:
+                    raise DataError(
+                        f"{model} and {next(iter(self.runs))} have the same settings but other {part} rows "
+                        f"({run.folder} and {self.first.folder}). Run both again on the same data."
+                    )
+
+
+def only_condition(runs: Sequence[JobOutcome]) -> Condition:
+    """Return finished runs that differ in their model alone, in their order."""
+    every = [Series((run,), ()) for run in runs]
+    protocols, folders = [protocol(records_of(one)) for one in every], [str(run.folder) for run in runs]
+    told_differences(protocols, folders, "segments", remedy="Give runs that differ in their model alone.")
+    named = zip(run_names(every), every, strict=True)
+    return Condition({name: run for name, one in named for run in folders_of(one)})
+
+
+def folders_of(series: Series) -> list[RunFolder]:
+    """Return the folders of a run, one for each seed and fold."""
+    return [RunFolder(job.record, job.folder) for job in series.jobs if job.record is not None]
+
+
+def reference_key(base: Condition, asked: str) -> str:
+    """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff."""
+    known = base.metrics
+    if asked:
+        key = asked.replace("@", "_at_")
+        if key not in known:
+            hint = did_you_mean(label(key), map(label, known))
+            raise ConfigError(
+                f"--metric: the runs have no {label(key)}. {hint}They have {listed(map(label, known))}."
+            )
+        return key
+    if not known:
+        raise ConfigError("The runs have no per-user metric in common.")
+
+    def rank(key: str) -> tuple[bool, bool, int]:
+        name, k = split_key(key)
+        return name == "ndcg", k == 10, k or 0
+
+    return max(known, key=rank)

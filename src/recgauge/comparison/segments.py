@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recgauge.comparison.groups import UserGroups
-from recgauge.comparison.inputs import RunValues
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import equal_means, holm, student_quantile
 from recgauge.comparison.user_sums import UserSums
-from recgauge.comparison.user_values import UserValues
+from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.utils.checks import DoubleArray, IntArray, check_real

@@ -1,26 +1,26 @@
 """The order of models among stored runs, along every choice that the runs and their lists show."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from recgauge.comparison.conditions import (
-    CHOICES,
-    Condition,
-    ConditionLists,
-    Frames,
-    conditions_of,
-    group,
-    is_accuracy,
-    label,
-    labels,
-    reference_key,
-    split_key,
-)
+from recgauge.comparison.claims import label, split_key
+from recgauge.comparison.runs import Condition, reference_key
+from recgauge.comparison.series import FOLDS
 from recgauge.comparison.stability import Stability, compare_orders
-from recgauge.conventions import Convention, conventions, get_convention
+from recgauge.conventions import Convention, Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
+from recgauge.evaluation import Evaluation
+from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.settings import FREE_DATASET_SETTINGS
+from recgauge.runs.stored import RunFolder, StoredLists
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recgauge.evaluation.evaluate import EvaluationInputs
 
 SUITE = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 """Metrics that lists are evaluated by, beside those that the runs were."""
@@ -28,6 +28,145 @@ CUTOFFS = (1, 5, 10, 20, 50, 100)
 """Cutoffs that lists are evaluated at, as far as they reach, beside those of the runs."""
 _CLOSE = 1e-9
 _MOST_THRESHOLDS = 10
+
+Frames = dict[str, "pd.DataFrame"]
+_LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
+
+
+def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
+    """Return what gives the option of a group, such as ``model``, and its settings."""
+
+    def chosen(run: RunFolder) -> tuple[str, Any]:
+        settings = dict(run.record.settings.get(name) or {})
+        kept = {key: value for key, value in settings.items() if key not in _LEFT_OUT.get(name, ())}
+        return run.record.names.get(name) or "none", kept
+
+    return chosen
+
+
+def _fold(run: RunFolder) -> tuple[str, Any]:
+    split = run.record.settings.get("split") or {}
+    return " ".join(str(split[name]) for name in FOLDS if split.get(name) is not None), {}
+
+
+def _relevant_from(run: RunFolder) -> tuple[str, Any]:
+    """Return the threshold as text: a record that was read has 4.0 where that of a run just ended has 4."""
+    value = run.record.dataset.relevant_from
+    return "" if value is None else f"{value:g}", {}
+
+
+CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
+    "dataset": group("dataset"),
+    "filters": group("filters"),
+    "split": group("split"),
+    "fold": _fold,
+    "candidates": group("candidates"),
+    "seed": lambda run: (str(run.record.seed), {}),
+    "conventions of runs": lambda run: (
+        run.record.names["conventions"],
+        {"ties": run.record.settings.get("ties")},
+    ),
+    "relevant from, of runs": _relevant_from,
+    "fit on": lambda run: (run.record.fit_on, {}),
+    "rows": lambda run: (run.record.evaluated_on, {}),
+}
+"""What runs can differ in beside their model: a name and the settings that go with it."""
+
+
+def labels(chosen: Sequence[tuple[str, Any]]) -> list[str]:
+    """Return names, each with those of its settings that differ among choices of that name.
+
+    Examples
+    --------
+    >>> labels([("svd", {"n_factors": 8}), ("svd", {"n_factors": 16}), ("ease", {"l2": 250.0})])
+    ['svd n_factors=8', 'svd n_factors=16', 'ease']
+    """
+    plain = [(name, _flat(settings)) for name, settings in chosen]
+    found = []
+    for name, settings in plain:
+        rivals = [other for its, other in plain if its == name]
+        keys = [key for key in settings if any(other.get(key) != settings[key] for other in rivals)]
+        found.append(" ".join([name, *(f"{key}={settings[key]}" for key in keys)]))
+    return found
+
+
+def _flat(settings: Any, before: str = "") -> dict[str, str]:
+    if not isinstance(settings, Mapping):
+        return {before.removesuffix("."): settings if isinstance(settings, str) else json.dumps(settings)}
+    nested = (_flat(value, f"{before}{key}.") for key, value in settings.items() if key != "_target_")
+    return {key: value for part in nested for key, value in part.items()}
+
+
+class ConditionLists:
+    """Evaluates the stored lists of a condition under other definitions."""
+
+    def __init__(self, condition: Condition) -> None:
+        self.runs = condition.runs
+        self.record = condition.first.record
+        self._stored: dict[str, StoredLists] = {}
+        self._inputs: dict[Any, EvaluationInputs] = {}
+
+    def stored(self, model: str) -> StoredLists:
+        """Return the lists and the held-out rows of a model, read once."""
+        if model not in self._stored:
+            self._stored[model] = self.runs[model].lists()
+        return self._stored[model]
+
+    def longest(self) -> int:
+        """Return the length of the lists."""
+        return max(entry.k for entry in self.record.results if entry.k is not None)
+
+    def values(
+        self,
+        suite: Mapping[str, Definition],
+        cutoffs: Sequence[int],
+        threshold: float | None,
+        *,
+        listed_only: bool = False,
+    ) -> tuple[Frames, dict[str, bool]]:
+        """Return ``{key: a row per user, a column per model}``, and by key whether higher is better."""
+        import pandas as pd
+
+        evaluations = {m: self._evaluate(m, suite, cutoffs, threshold, listed_only) for m in self.runs}
+        first = next(iter(evaluations.values()))
+        higher = {one.key: one.higher_is_better for one in first.results if one.per_user is not None}
+        frames = {
+            key: pd.DataFrame({m: pd.Series(e.per_user(key), e.users) for m, e in evaluations.items()})
+            for key in higher
+        }
+        return frames, higher
+
+    def _evaluate(
+        self, model: str, suite: Mapping[str, Definition], ks: Sequence[int], threshold: Any, listed: bool
+    ) -> Evaluation:
+        place = (model, threshold, listed)
+        if place not in self._inputs:
+            self._inputs[place] = self.stored(model).inputs(threshold, listed_only=listed)
+        lists = self._inputs[place]
+        return evaluate_top_k(
+            suite,
+            lists.top_k,
+            lists.relevant,
+            cutoffs=tuple(ks),
+            user_ids=lists.user_ids,
+            policies=next(iter(suite.values())).policies,
+            catalogue=lists.catalogue,
+            users=lists.users,
+            seed=self.record.seed,
+        )
+
+
+@cache
+def is_accuracy(name: str) -> bool:
+    """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
+    known = get_convention("standard").known().get(name)
+    return known is not None and known.kind == "lists" and known.needs_relevant and not known.needs
+
+
+def conditions_of(runs: Sequence[RunFolder]) -> list[tuple[str, ...]]:
+    """Return of each run what it has in every choice, in words."""
+    columns = [labels([chosen(run) for run in runs]) for chosen in CHOICES.values()]
+    return list(zip(*columns, strict=True))
 
 
 def stability_of(

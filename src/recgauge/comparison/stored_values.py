@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.inputs import USER_COLUMNS, RunValues, as_key
-from recgauge.comparison.user_values import UserValues, choose_metrics, higher_is_better
+from recgauge.comparison.claims import as_key
+from recgauge.comparison.user_values import (
+    USER_COLUMNS,
+    RunValues,
+    UserValues,
+    choose_metrics,
+    higher_is_better,
+)
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label
 from recgauge.comparison.results import Cost
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex

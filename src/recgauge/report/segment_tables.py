@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from recgauge.comparison.conditions import Condition
 from recgauge.comparison.groups import extreme_users
+from recgauge.comparison.runs import Condition
 from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split

@@ -197,7 +197,7 @@ def test_runs_that_cannot_be_compared_are_refused(demo_runs, old, rng, tmp_path)
     other = finished(
         tmp_path, "svd", "metrics=[ranking,beyond_accuracy]", "cutoffs=[10]", "split.test_size=0.1"
     )
-    with pytest.raises(ConfigError, match=r"check: .*split.test_size: 0.1 \(svd.*\), 0.2"):
+    with pytest.raises(ConfigError, match=r"check: (?s:.*)split.test_size: 0.1 \(svd.*\); 0.2"):
         recgauge.check(other, demo_runs[1], {"not_worse": {"ndcg@10": "1%"}})
     with pytest.raises(ConfigError, match="other users: 1 have a value of ndcg@10 in one of them alone"):
         recgauge.check(old[1:], old, {"not_worse": {"ndcg@10": "1%"}})

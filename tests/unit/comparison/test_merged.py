@@ -6,7 +6,7 @@ import pytest
 
 from recgauge.comparison import UserValues, compare, read_run
 from recgauge.comparison.comparing import compare_parts
-from recgauge.comparison.procedure import Procedure
+from recgauge.comparison.results import Procedure
 from recgauge.errors import ConfigError
 
 N = 900

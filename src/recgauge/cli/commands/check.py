@@ -11,7 +11,7 @@ from recgauge.checks.rules import Rules, Undecided
 from recgauge.checks.sides import Side, read_side, stored_side
 from recgauge.cli.commands.options import add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_again
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import TEXT, add_sources, named, refuse_missing, runs_of, stored_values
-from recgauge.comparison.comparing import USUAL, compare, compare_parts
-from recgauge.comparison.procedure import Correction, Interval, Procedure, Test
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs, known_baseline, told_differences
+from recgauge.comparison.comparing import USUAL, compare, compare_parts, told_differences
+from recgauge.comparison.results import Correction, Interval, Procedure, Test
+from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs, known_baseline
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, listed
 from recgauge.report.compared_runs import FORMATS, marks_of, write_comparison

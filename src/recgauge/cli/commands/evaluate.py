@@ -323,8 +323,7 @@ def _stored(folder: Path, usable: Sequence[str]) -> "StoredValues":
 
 def _one_part(results: Mapping[str, Evaluation], usable: Sequence[str]) -> "UserValues":
     """Return the values of all users."""
-    from recgauge.comparison.inputs import read_run
-    from recgauge.comparison.user_values import UserValues
+    from recgauge.comparison.user_values import UserValues, read_run
 
     first = next(iter(results.values())).results
     better = {entry.key: entry.higher_is_better for entry in first if entry.key in usable}

@@ -10,9 +10,9 @@ import pandas as pd
 
 from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values
 from recgauge.cli.commands.run_data import data_of
+from recgauge.comparison.comparing import told_differences
 from recgauge.comparison.groups import UserTable
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
-from recgauge.comparison.runs import told_differences
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError

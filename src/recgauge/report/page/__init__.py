@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label
 from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.figures.style import save_png, save_svg

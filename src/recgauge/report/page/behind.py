@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label
 from recgauge.comparison.runs import short_value
 from recgauge.comparison.series import FOLDS
 from recgauge.errors import ConfigError, listed

@@ -10,10 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from recgauge.comparison import Comparison
-from recgauge.comparison.conditions import Condition, split_key
+from recgauge.comparison.claims import split_key
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
-from recgauge.comparison.runs import ComparedRuns
+from recgauge.comparison.runs import ComparedRuns, Condition
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability

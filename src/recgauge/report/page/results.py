@@ -6,8 +6,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from recgauge.comparison import MetricComparison, Pair
-from recgauge.comparison.claims import metric_label
-from recgauge.comparison.conditions import label
+from recgauge.comparison.claims import label, metric_label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
