@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from typing import Literal
 
-from recgauge.utils.checks import check_choice, check_int, check_real
+from recgauge.utils.checks import check_int, check_real, field_checks
 
 NoRelevant = Literal["skip", "zero", "nan", "raise"]
 NoPositiveGrade = Literal["same", NoRelevant]
@@ -15,16 +15,6 @@ ListsOf = Literal["all", "relevant"]
 Rounding = Literal["numpy", "printf"]
 ScorePrecision = Literal["double", "single"]
 
-CHOICES = {
-    "no_relevant": NoRelevant,
-    "no_positive_grade": NoPositiveGrade,
-    "no_list": NoList,
-    "ties": TieOrder,
-    "duplicates": Duplicates,
-    "lists_of": ListsOf,
-    "rounding": Rounding,
-    "score_precision": ScorePrecision,
-}
 QUIET = ("no_positive_grade", "rounding", "score_precision")
 """Shown only where they are not at their default."""
 
@@ -98,8 +88,8 @@ class Policies:
     score_precision: ScorePrecision = "double"
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            check_choice(f"Policies: {name}", getattr(self, name), get_args(choices))
+        for name, check in field_checks(Policies).items():
+            check(f"Policies: {name}", getattr(self, name))
         check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"))
         check_int("Policies: draws", self.draws, minimum=1)
         for name in ("round", "round_mean"):

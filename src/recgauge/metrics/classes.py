@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.metrics.metric import Kind, Metric, divide
+from recgauge.metrics.metric import Kind, Metric, divide, number
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
-from recgauge.utils.checks import DoubleArray, LongArray, check_real
+from recgauge.utils.checks import DoubleArray, LongArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,11 +352,7 @@ class ClassFScore(ClassMetric):
     name: ClassVar[str] = "class_f1"
     label: ClassVar[str] = "Class F"
 
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("ClassFScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
+    beta: float = number(1.0, low=0.0, low_open=True)
 
     def ratio(self, correct: LongArray, predicted: LongArray, actual: LongArray) -> DoubleArray:
         """Return the F-score of each count, shape (c,)."""
@@ -428,11 +424,7 @@ class LikedScore(RatingMetric):
 
     score: Literal["precision", "recall", "f1"] = "f1"
     average: Literal["macro", "micro", "weighted", "binary"] = "macro"
-    liked_from: float = 4.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("LikedScore: liked_from", self.liked_from, low=-np.inf, high=np.inf)
+    liked_from: float = number(4.0)
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the score of each group, shape (g,)."""

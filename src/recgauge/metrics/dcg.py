@@ -8,8 +8,8 @@ import numpy as np
 
 from recgauge.judging import _lookup
 from recgauge.judging.judge import JudgedTopK, TiedGains
-from recgauge.metrics.metric import UserMetric, divide, list_length, quiet, undefined_value
-from recgauge.utils.checks import DoubleArray, LongArray, check_real
+from recgauge.metrics.metric import UserMetric, divide, list_length, number, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray, LongArray
 
 Gain = Literal["linear", "exponential", "binary"]
 Discount = Literal["log2", "ln", "jarvelin2", "reciprocal"]
@@ -144,11 +144,7 @@ class DCG(UserMetric):
 
     gain: Gain = "linear"
     discount: Discount = "log2"
-    gain_offset: float = quiet(0.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("DCG: gain_offset", self.gain_offset, low=float("-inf"), high=float("inf"))
+    gain_offset: float = number(0.0, quiet=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the DCG of each list, shape (m,)."""
@@ -276,11 +272,7 @@ class NDCG(UserMetric):
     ideal: Literal["at_k", "full", "list_length", "own_list", "k_ones"] = "at_k"
     normalization: Literal["max", "minmax"] = quiet("max")
     zero: Literal[0, "nan", "raise"] = quiet(0)
-    gain_offset: float = quiet(0.0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("NDCG: gain_offset", self.gain_offset, low=-np.inf, high=np.inf)
+    gain_offset: float = number(0.0, quiet=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the nDCG of each list, shape (m,)."""

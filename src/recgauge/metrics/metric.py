@@ -4,14 +4,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from math import inf
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from recgauge.errors import ConfigError
 from recgauge.judging.judge import JudgedTopK, TiedGains
-from recgauge.utils.checks import DoubleArray, check_bool, check_choice
+from recgauge.utils.checks import DoubleArray, field_checks
 
 Kind = Literal["lists", "ratings", "full rankings", "class labels"]
 """What a metric measures; full rankings are those of all candidates."""
@@ -28,7 +28,7 @@ class Metric(ABC):
     Raises
     ------
     ConfigError
-        If a field whose type is a ``Literal`` or ``bool`` holds another value.
+        If a field whose type is a ``Literal`` or ``bool`` holds another value, or a `number` is out of range.
     """
 
     kind: ClassVar[Kind]
@@ -45,12 +45,8 @@ class Metric(ABC):
     """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
 
     def __post_init__(self) -> None:
-        for name, choices in _choices(type(self)).items():
-            subject, value = f"{type(self).__name__}: {name}", getattr(self, name)
-            if choices:
-                check_choice(subject, value, choices)
-            else:
-                check_bool(subject, value)
+        for name, check in field_checks(type(self)).items():
+            check(f"{type(self).__name__}: {name}", getattr(self, name))
 
     @property
     def smallest_k(self) -> int:
@@ -176,19 +172,17 @@ def quiet(default: Value) -> Value:
     return field(default=default, metadata={"quiet": True})
 
 
+def number(
+    default: float, *, low: float = -inf, high: float = inf, low_open: bool = False, quiet: bool = False
+) -> float:
+    """Declare a field that holds a finite number from `low` to `high`; perhaps `quiet`."""
+    checked: dict[str, Any] = {"range": {"low": low, "high": high, "low_open": low_open}}
+    return field(default=default, metadata=checked | ({"quiet": True} if quiet else {}))
+
+
 def undefined_value(chosen: Literal[0, "nan", "raise"]) -> float:
     """Return the value of an undefined metric: 0 or NaN; the evaluation acts on "raise"."""
     return 0.0 if chosen == 0 else float("nan")
-
-
-@cache
-def _choices(metric: type[Metric]) -> dict[str, tuple[Any, ...]]:
-    """Return the valid values of each field whose type is a Literal, nothing for a bool."""
-    hints = get_type_hints(metric)
-    typed = {f.name: hints[f.name] for f in fields(metric)}
-    return {
-        name: get_args(hint) for name, hint in typed.items() if hint is bool or get_origin(hint) is Literal
-    }
 
 
 def _text(value: object) -> str:

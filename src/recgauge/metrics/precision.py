@@ -6,8 +6,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging.judge import JudgedTopK, TiedGains
-from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, hits, quiet, undefined_value
-from recgauge.utils.checks import DoubleArray, LongArray, check_real
+from recgauge.metrics.metric import (
+    RunMetric,
+    UserMetric,
+    denominator,
+    divide,
+    hits,
+    number,
+    quiet,
+    undefined_value,
+)
+from recgauge.utils.checks import DoubleArray, LongArray
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 
@@ -290,12 +299,8 @@ class FScore(UserMetric):
     name: ClassVar[str] = "f1"
     label: ClassVar[str] = "F"
 
-    beta: float = 1.0
+    beta: float = number(1.0, low=0.0, low_open=True)
     zero: Literal[0, "nan", "raise"] = quiet(0)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("FScore: beta", self.beta, low=0.0, high=np.inf, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the F-score of each list, shape (m,)."""

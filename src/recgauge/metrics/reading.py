@@ -1,14 +1,15 @@
 """How far down somebody reads: reciprocal rank, expected reciprocal rank and rank-biased precision."""
 
 from dataclasses import dataclass
+from math import nextafter
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK, TiedGains
-from recgauge.metrics.metric import UserMetric, divide, hits, list_length, quiet, undefined_value
-from recgauge.utils.checks import DoubleArray, check_real
+from recgauge.metrics.metric import UserMetric, divide, hits, list_length, number, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,7 @@ class ExpectedReciprocalRank(UserMetric):
     name: ClassVar[str] = "err"
     label: ClassVar[str] = "ERR"
 
-    max_grade: float = 4.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("ExpectedReciprocalRank: max_grade", self.max_grade, low=0.0, high=1000.0, low_open=True)
+    max_grade: float = number(4.0, low=0.0, high=1000.0, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the expected reciprocal rank of each list, shape (m,)."""
@@ -205,14 +202,9 @@ class RankBiasedPrecision(UserMetric):
     name: ClassVar[str] = "rbp"
     label: ClassVar[str] = "RBP"
 
-    p: float = 0.8
+    p: float = number(0.8, low=0.0, high=nextafter(1.0, 0.0), low_open=True)
     gain: Literal["binary", "linear"] = "binary"
     normalization: Literal["infinite", "ideal"] = quiet("infinite")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if check_real("RankBiasedPrecision: p", self.p, low=0.0, high=1.0, low_open=True) == 1.0:
-            check_real("RankBiasedPrecision: p", self.p, low=0.0, high=np.nextafter(1.0, 0.0), low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the rank-biased precision of each list, shape (m,)."""

@@ -1,8 +1,10 @@
 """Checks of arguments, with one form of message: subject, rule, what was found. Imports errors and texts."""
 
 import math
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields
+from functools import cache, partial
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +52,20 @@ def check_bool(subject: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
     raise ConfigError(f"{subject} must be true or false, got {value!r}.")
+
+
+@cache
+def field_checks(kind: type[Any]) -> dict[str, Callable[[str, Any], object]]:
+    """Return what checks the fields of a dataclass that are a Literal, a bool or have a range."""
+    hints, checks = get_type_hints(kind), dict[str, Callable[[str, Any], object]]()
+    for f in fields(kind):
+        if "range" in f.metadata:
+            checks[f.name] = partial(check_real, **f.metadata["range"])
+        elif get_origin(hints[f.name]) is Literal:
+            checks[f.name] = partial(check_choice, choices=get_args(hints[f.name]))
+        elif hints[f.name] is bool:
+            checks[f.name] = check_bool
+    return checks
 
 
 def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:

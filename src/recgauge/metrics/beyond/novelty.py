@@ -9,8 +9,8 @@ import numpy as np
 from recgauge.errors import MetricError
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond import catalogue_of, sum_over_list, train_rows, train_users
-from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
-from recgauge.utils.checks import DoubleArray, check_real
+from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length, number
+from recgauge.utils.checks import DoubleArray
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 Total = Literal["users", "interactions"]
@@ -81,14 +81,10 @@ class Novelty(UserMetric):
     needs_relevant: ClassVar[bool] = False
 
     total: Total = "users"
-    base: float = 2.0
+    base: float = number(2.0, low=1.0, low_open=True)
     divisor: Literal["list", "k", "catalog"] = "list"
     unseen: Unseen = "one"
     scale: Literal["none", "log_users"] = "none"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("Novelty: base", self.base, low=1, high=np.inf, low_open=True)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -166,12 +162,8 @@ class PooledNovelty(RunMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     total: Total = "interactions"
-    base: float = 2.0
+    base: float = number(2.0, low=1.0, low_open=True)
     unseen: Unseen = "zero"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("PooledNovelty: base", self.base, low=1, high=np.inf, low_open=True)
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the number of recommendations and the exact sum of self-information, shape (1 + LIMBS,)."""

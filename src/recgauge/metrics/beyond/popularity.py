@@ -7,8 +7,8 @@ import numpy as np
 
 from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond import mean_over_list, row_blocks, seen_items, train_rows, train_users
-from recgauge.metrics.metric import UserMetric, divide, list_length
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_real
+from recgauge.metrics.metric import UserMetric, divide, list_length, number
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,10 @@ class LongTailShare(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    head: float = 0.8
+    head: float = number(0.8, low=0.0, high=1.0, low_open=True)
     boundary: Literal["head", "tail"] = "head"
     untrained: Literal["tail", "neither"] = "tail"
     divisor: Literal["k", "list"] = "list"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("LongTailShare: head", self.head, low=0, high=1, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""
@@ -143,12 +139,8 @@ class TailPercentage(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    tail: float = 0.1
+    tail: float = number(0.1, low=0.0, high=1.0, low_open=True)
     divisor: Literal["k", "list"] = "k"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("TailPercentage: tail", self.tail, low=0, high=1, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""

@@ -9,8 +9,8 @@ from recgauge.judging.judge import JudgedTopK
 from recgauge.metrics.beyond import catalogue_of, seen_items, train_rows
 from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
 from recgauge.metrics.beyond.popularity import by_popularity, whole
-from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
-from recgauge.utils.checks import BoolArray, DoubleArray, check_real
+from recgauge.metrics.metric import UserMetric, denominator, divide, list_length, number
+from recgauge.utils.checks import BoolArray, DoubleArray
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,8 @@ class UnpopularSerendipity(UserMetric):
     label: ClassVar[str] = "UnpopularSerendipity"
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    popular: float = 0.2
+    popular: float = number(0.2, low=0.0, high=1.0, low_open=True)
     divisor: Literal["k", "list"] = "k"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("UnpopularSerendipity: popular", self.popular, low=0, high=1, low_open=True)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the serendipity of each list, shape (m,)."""

@@ -5,8 +5,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.metrics.metric import number
 from recgauge.metrics.rating import JudgedRatings, Pooled, RatingMetric
-from recgauge.utils.checks import DoubleArray, check_real
+from recgauge.utils.checks import DoubleArray
 
 
 @dataclass(frozen=True)
@@ -190,12 +191,8 @@ class Minkowski(RatingMetric):
     label: ClassVar[str] = "Minkowski"
     higher_is_better: ClassVar[bool] = False
 
-    q: float = 3.0
+    q: float = number(3.0, low=0.0, low_open=True)
     normalization: Literal["mean", "sum"] = "mean"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_real("Minkowski: q", self.q, low=0.0, high=np.inf, low_open=True)
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the Minkowski error of each group, shape (g,)."""
