@@ -1,24 +1,21 @@
 import numpy as np
 import pytest
 
+from recgauge.conventions import standard_metrics
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.evaluate_ratings import (
-    RatingPredictions,
-    evaluate_predictions,
-    evaluate_ratings,
-    rating_metrics,
-)
+from recgauge.evaluation.evaluate_ratings import RatingPredictions, evaluate_predictions, evaluate_ratings
 from recgauge.metrics.precision import HitRate
 from recgauge.metrics.rating.correlations import Pearson
 from recgauge.metrics.rating.errors import MAE
 
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
+RATING_METRICS = [name for name, metric in standard_metrics().items() if metric.kind == "ratings"]
 USERS = ["ann", "ann", "ann", "bob", "cy"]
 
 
 def test_names_are_keys_without_a_cutoff():
-    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=rating_metrics()).values()
-    assert list(values) == list(rating_metrics())
+    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=RATING_METRICS).values()
+    assert list(values) == RATING_METRICS
     assert values["mae"] == pytest.approx(3 / 5)
 
 
@@ -28,7 +25,7 @@ def test_default_metrics():
 
 def test_users_get_values_and_a_standard_error():
     evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[MAE(aggregate="user")])
-    assert evaluation.user_ids.tolist() == ["ann", "bob", "cy"]
+    assert evaluation.users.tolist() == ["ann", "bob", "cy"]
     assert evaluation.per_user("mae") == pytest.approx([2 / 3, 1.0, 0.0])
     assert evaluation.values()["mae"] == pytest.approx(5 / 9)
     assert evaluation.stderrs()["mae"] == pytest.approx(np.std([2 / 3, 1, 0], ddof=1) / np.sqrt(3))
@@ -48,7 +45,7 @@ def test_predictions_of_a_model():
     predictions = RatingPredictions(codes, codes, ratings, ratings[::-1], flags, ~flags, n_clipped=1)
     suite = {"mae_user": MAE(aggregate="user")}
     evaluation = evaluate_predictions(suite, predictions, np.array(["a", "b", "c"]))
-    assert evaluation.user_ids.tolist() == ["a", "c"]
+    assert evaluation.users.tolist() == ["a", "c"]
     assert evaluation.per_user("mae_user").tolist() == [0.0, 2.0]
     assert evaluation.counts["ratings_impossible"] == 1
     assert evaluation.counts["ratings_clipped"] == 1
@@ -74,10 +71,10 @@ def test_wrong_columns(arguments, message):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        (["rmsle"], "'rmsle' is unknown. Rating metrics are fcp, kendall, liked_score, mae"),
-        (["mae", MAE(aggregate="user")], "two share a name; pass a mapping"),
-        ({"mae": 3}, "mae must be a recgauge metric, got int"),
-        ({"hit": HitRate()}, "hit must be a rating metric, got HitRate"),
+        (["rmsle"], "unknown metric 'rmsle'. .*of ratings, fcp, kendall, liked_score, mae"),
+        (["mae", MAE(aggregate="user")], "'mae' is requested twice; pass a mapping"),
+        ({"mae": 3}, "expected names or metrics, got int"),
+        ({"hit": HitRate()}, "'hit' does not measure predicted ratings; recgauge.evaluate"),
         ([MAE(aggregate="user")], "mae: .* is a metric of users; pass users="),
     ],
 )
@@ -93,6 +90,6 @@ def test_undefined_for_everybody():
 
 def test_the_callers_arrays_stay_as_they_are():
     actual, predicted = np.array(ACTUAL), np.array(PREDICTED)
-    evaluate_ratings(actual, predicted, users=USERS, metrics=rating_metrics())
+    evaluate_ratings(actual, predicted, users=USERS, metrics=RATING_METRICS)
     assert actual.tolist() == ACTUAL
     assert predicted.tolist() == PREDICTED

@@ -90,11 +90,6 @@ class Evaluation:
     policies: str = ""
     ties: "Ties | None" = None
 
-    @property
-    def user_ids(self) -> IdArray:
-        """The same as `users`."""
-        return self.users
-
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
         return {result.key: result.value for result in self.results}

@@ -1,17 +1,17 @@
 """Predicted ratings and the held-out ones, and every rating metric of them, pooled or per user."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.conventions import canonical_name, standard_metric, standard_metrics
+from recgauge.conventions import STANDARD
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
 from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
-from recgauge.metrics import check_suite
+from recgauge.evaluation.evaluate import Metrics, select_metrics
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.models import RatingPredictor
 from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, check_real, read_only
@@ -112,22 +112,33 @@ def predict_ratings(
     >>> predict_ratings(model, train, (1.0, 5.0)).predicted.tolist()
     [4.0, 4.0, 4.0]
     """
-    predictor = _as_predictor(model)
-    bounds = _check_scale(scale)
+    if not isinstance(model, RatingPredictor):
+        raise ConfigError(
+            f"Rating metrics: model {type(model).__name__} ranks items but predicts no ratings. "
+            "Choose a rating predictor, such as model=bias or model=biased_mf, or leave out metrics=rating."
+        )
+    if scale is not None:
+        if len(scale) != 2:
+            raise ConfigError(f"scale must be the lowest and the highest rating, got {scale!r}.")
+        low = check_real("scale: the lowest rating", scale[0], low=-np.inf, high=np.inf)
+        check_real("scale: the highest rating", scale[1], low=low, high=np.inf)
     if len(held_out) == 0:
         raise EmptySplitError("No rating can be predicted: the held-out part has no rows. Hold out more.")
-    known = predictor.known()
+    known = model.known()
     if (len(known.users), len(known.items)) != (held_out.n_users, held_out.n_items):
         raise SchemaError(
             f"predict_ratings: the model was fitted over {len(known.users)} users and {len(known.items)} "
             f"items, held_out is over {held_out.n_users} and {held_out.n_items}; use parts of one split."
         )
-    raw = predictor.predict(held_out.user, held_out.item)
-    _check_predictions(type(model).__name__, raw, len(held_out))
+    raw, name = model.predict(held_out.user, held_out.item), type(model).__name__
+    if raw.shape != (len(held_out),):
+        raise ScoreError(f"{name}: predict must return shape ({len(held_out)},), got {raw.shape}.")
+    if np.isinf(raw).any():
+        raise ScoreError(f"{name}: predictions must be finite, or NaN where impossible; got infinity.")
     n_known = known.users[held_out.user].astype(np.int8) + known.items[held_out.item]
     impossible = np.isnan(raw) | (n_known == 0)
     filled = np.where(impossible, np.float32(known.mean), raw).astype(np.float32)
-    clipped = filled if bounds is None else np.clip(filled, np.float32(bounds[0]), np.float32(bounds[1]))
+    clipped = filled if scale is None else np.clip(filled, np.float32(scale[0]), np.float32(scale[1]))
     return RatingPredictions(
         held_out.user,
         held_out.item,
@@ -137,34 +148,6 @@ def predict_ratings(
         (n_known == 1) & ~impossible,
         int((clipped != filled).sum()),
     )
-
-
-def _as_predictor(model: object) -> RatingPredictor:
-    if isinstance(model, RatingPredictor):
-        return model
-    raise ConfigError(
-        f"Rating metrics: model {type(model).__name__} ranks items but predicts no ratings. "
-        "Choose a rating predictor, such as model=bias or model=biased_mf, or leave out metrics=rating."
-    )
-
-
-def _check_scale(scale: tuple[float, float] | None) -> tuple[float, float] | None:
-    if scale is None:
-        return None
-    if len(scale) != 2:
-        raise ConfigError(f"scale must be the lowest and the highest rating, got {scale!r}.")
-    low = check_real("scale: the lowest rating", scale[0], low=-np.inf, high=np.inf)
-    return low, check_real("scale: the highest rating", scale[1], low=low, high=np.inf)
-
-
-def _check_predictions(name: str, predicted: FloatArray, n_rows: int) -> None:
-    if predicted.shape != (n_rows,):
-        raise ScoreError(f"{name}: predict must return shape ({n_rows},), got {predicted.shape}.")
-    if np.isinf(predicted).any():
-        raise ScoreError(f"{name}: predictions must be finite, or NaN where impossible; got infinity.")
-
-
-Metrics = Iterable[str | RatingMetric] | Mapping[str, RatingMetric]
 
 
 def evaluate_ratings(
@@ -305,37 +288,14 @@ def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bo
 
 
 def _suite(metrics: Metrics) -> dict[str, RatingMetric]:
-    if isinstance(metrics, Mapping):
-        suite = dict(metrics)
-    else:
-        chosen = [_metric(metric) for metric in ([metrics] if isinstance(metrics, str) else metrics)]
-        suite = {metric.name: metric for metric in chosen}
-        if len(suite) < len(chosen):
+    suite: dict[str, RatingMetric] = {}
+    for name, definition in select_metrics(metrics, STANDARD).items():
+        if not isinstance(definition.metric, RatingMetric):
             raise ConfigError(
-                "metrics: two share a name; pass a mapping that names each, such as "
-                '{"mae": MAE(), "mae_user": MAE(aggregate="user")}.'
+                f"metrics: {name!r} does not measure predicted ratings; recgauge.evaluate measures lists."
             )
-    for name, metric in check_suite(suite).items():
-        if not isinstance(metric, RatingMetric):
-            raise ConfigError(f"metrics: {name} must be a rating metric, got {type(metric).__name__}.")
+        suite[name] = definition.metric
     return suite
-
-
-def rating_metrics() -> dict[str, RatingMetric]:
-    """Return every rating metric by name, each with its default parameters."""
-    return {name: metric for name, metric in standard_metrics().items() if isinstance(metric, RatingMetric)}
-
-
-def _metric(metric: str | RatingMetric) -> RatingMetric:
-    if not isinstance(metric, str):
-        return metric
-    found = standard_metric(metric)
-    if isinstance(found, RatingMetric):
-        return found
-    problem = "is unknown"
-    if found is not None or standard_metric(canonical_name(metric)) is not None:
-        problem = "does not measure predicted ratings; recgauge.evaluate measures ranked lists"
-    raise ConfigError(f"metrics: {metric!r} {problem}. Rating metrics are {', '.join(rating_metrics())}.")
 
 
 def _ratings(name: str, values: npt.ArrayLike) -> DoubleArray:

@@ -15,7 +15,7 @@ from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, type_of_all
 from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
-from recgauge.evaluation.recorded_runs import needed
+from recgauge.evaluation.recorded_runs import graded_from, needed
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
@@ -297,15 +297,11 @@ class PartTask:
     def _judge(self, recorded: RecordedRuns) -> Part:
         from recgauge.evaluation.evaluate import convert
 
-        (run,), truth = recorded.runs, recorded.relevant
+        (run,), truth = recorded.runs, graded_from(recorded.relevant, self.relevant_from)
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
             known = set(map(str, self._items.distinct.tolist()))
             item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
             raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
-        if self.relevant_from is not None:
-            if truth.values is None:
-                raise ConfigError("relevant_from: the truth has no grades to compare with.")
-            truth = replace(truth, values=np.where(truth.values >= self.relevant_from, truth.values, 0.0))
         policies = self._convention.policies
         inputs = convert(
             needed(run, (each.metric for each in self._suite.values()), self.cutoffs),

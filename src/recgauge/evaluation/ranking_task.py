@@ -1,4 +1,4 @@
-"""The ranking task of a run: who gets lists or full rankings, and how they, chance and the best are valued."""
+"""The ranking task of a run: who gets lists or full rankings, how they, chance and the best are valued."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -76,11 +76,7 @@ def evaluate_lists_of_runs(
 
     The catalogue is `n_items`, else what the files name if there are training rows.
     """
-    truth = recorded.relevant
-    if relevant_from is not None:
-        if truth.values is None:
-            raise ConfigError("--relevant-from: the truth has no grades to compare with.")
-        truth = replace(truth, values=np.where(truth.values >= relevant_from, truth.values, 0.0))
+    truth = graded_from(recorded.relevant, relevant_from)
     if n_items is None and recorded.train is not None:
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -101,6 +97,15 @@ def evaluate_lists_of_runs(
         results = tuple(known[key] for key in keys if key in known)
         evaluations[run.name] = replace(evaluation, results=results)
     return evaluations
+
+
+def graded_from(truth: Ragged, relevant_from: float | None) -> Ragged:
+    """Return relevance whose grades below `relevant_from` are 0."""
+    if relevant_from is None:
+        return truth
+    if truth.values is None:
+        raise ConfigError("relevant_from: the truth has no grades to compare with.")
+    return replace(truth, values=np.where(truth.values >= relevant_from, truth.values, 0.0))
 
 
 def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:

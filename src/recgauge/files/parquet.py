@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a Parquet file, which is a folder of one."""
     if file.packed:
-        raise SchemaError(
-            f"{file}: Parquet in a gzip or zip is not read; it is packed itself. Unpack it."
-        )
+        raise SchemaError(f"{file}: Parquet in a gzip or zip is not read; it is packed itself. Unpack it.")
     table = table_of_files(str(file), [file.path], wanted)
     with table.open(0) as opened:
         file.limits.check("columns", opened.metadata.num_columns, file)

@@ -83,15 +83,6 @@ def _find_repeat(items: Any, first: int, last: int, marks: Any) -> int:
     return -1
 
 
-def _find_repeat_ragged(start: Any, codes: Any, marks: Any) -> int:
-    for user in range(len(start) - 1):
-        for position in range(start[user], start[user + 1]):
-            if marks[codes[position]] == user + 1:
-                return user
-            marks[codes[position]] = user + 1
-    return -1
-
-
 def _sort_segments(start: Any, values: Any, first: int, last: int) -> None:
     for user in range(first, last):
         begin, end = start[user], start[user + 1]
@@ -177,7 +168,7 @@ def first_repeat(items: IntArray) -> int | None:
     n_codes = _n_codes(items, np.empty(0, np.int32))
     items = _plain(items, np.int32)
     if _is_first(items.size):
-        return _first_repeat_in_steps(items, n_codes)
+        return _first_repeat_in_steps(items)
     find_repeat = _compiled(_find_repeat)
 
     def block(first: int, last: int) -> int:
@@ -189,12 +180,8 @@ def first_repeat(items: IntArray) -> int | None:
 
 def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
     """Return the row of ``codes[start[row]:start[row + 1]]`` that holds a code twice, None if none does."""
-    start, codes = _plain(start, np.int64), _plain(codes, np.int32)
-    n_codes = int(codes.max(initial=-1)) + 1
-    if _is_first(len(codes)):
-        return _first_repeat_ragged_in_steps(start, codes, n_codes)
-    row: int = _compiled(_find_repeat_ragged)(start, codes, np.zeros(n_codes, np.int32))
-    return row if row >= 0 else None
+    again = repeats(start, codes, int(codes.max(initial=-1)) + 1)
+    return None if again is None else int(np.searchsorted(start, np.argmax(again), side="right")) - 1
 
 
 def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
@@ -311,18 +298,12 @@ def _within(counts: LongArray) -> LongArray:
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _first_repeat_in_steps(items: IntArray, n_codes: int) -> int | None:
+def _first_repeat_in_steps(items: IntArray) -> int | None:
     """Return the row of a list that holds an item twice, or None."""
     listed = items >= 0
     lengths = listed.sum(axis=1)
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    return _first_repeat_ragged_in_steps(start, items.ravel() if listed.all() else items[listed], n_codes)
-
-
-def _first_repeat_ragged_in_steps(start: LongArray, codes: IntArray, n_codes: int) -> int | None:
-    """Return the row that holds a code twice, None if none does."""
-    again = repeats(start, codes, n_codes)
-    return None if again is None else int(np.searchsorted(start, np.argmax(again), side="right")) - 1
+    return first_repeat_ragged(start, items.ravel() if listed.all() else items[listed])
 
 
 def _best_first_in_steps(start: LongArray, gains: DoubleArray) -> DoubleArray:
