@@ -31,8 +31,7 @@ from recgauge.filters.portions import SampleUsers
 from recgauge.models import RatingPredictor
 from recgauge.search import Search
 from recgauge.search.space import parse_space
-from recgauge.search.trial import best
-from recgauge.search.trials import run_search
+from recgauge.search.trials import best, run_search
 
 CONF = HERE.parent / "conf"
 SETS = {"ml_latest_small": None, "ml_100k": None, "ml_1m": 2_000}  # users drawn, None: all

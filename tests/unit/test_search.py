@@ -7,8 +7,7 @@ import pytest
 
 from recgauge.errors import ConfigError, FitError, SearchError
 from recgauge.search.space import parse_space
-from recgauge.search.trial import Trial, best
-from recgauge.search.trials import Search, read_trials, run_search
+from recgauge.search.trials import Search, Trial, best, read_trials, run_search
 
 SPACE = {
     "l2": {"low": 1.0, "high": 1e4, "log": True},

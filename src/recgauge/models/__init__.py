@@ -6,7 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, get_args, get_origin, runtime_checkable
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    Self,
+    get_args,
+    get_origin,
+    runtime_checkable,
+)
 
 import numpy as np
 from scipy import sparse
@@ -71,6 +81,8 @@ class Within:
     low_open: bool = False
 
 
+Values = Literal["rating", "binary"]
+"""What a training row counts: its rating, or 1."""
 Count = Annotated[int, Within(1)]
 NotNegative = Annotated[float, Within(0.0)]
 Positive = Annotated[float, Within(0.0, low_open=True)]
@@ -335,9 +347,7 @@ class FactorModel(Recommender):
 
         Products are summed in float64, so that a score does not depend on the other users in the call.
         """
-        factors = self.factors()
-        scores = factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)
-        return scores.astype(np.float32)
+        return products(self.factors(), users)
 
 
 class FactorRatings(FactorModel, RatingPredictor):
@@ -385,9 +395,21 @@ class ItemWeightModel(Recommender):
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return what each user's items count, shape (n_users, n_items) float32; by default 1 a row."""
-        matrix = rows.to_csr().astype(np.float32)
+        return matrix_of(rows, "binary")
+
+
+def matrix_of(rows: Interactions, values: Values) -> sparse.csr_array:
+    """Return rows as a matrix, shape (n_users, n_items) float32."""
+    matrix = rows.to_csr()
+    if values == "binary":
         matrix.data[:] = 1.0
-        return matrix
+    return matrix
+
+
+def products(factors: Factors, users: IntArray) -> FloatArray:
+    """Return the scores of factors, shape (b, n_items) float32, summed in float64."""
+    scores = factors.user[users].astype(np.float64) @ factors.item.T.astype(np.float64)
+    return scores.astype(np.float32)
 
 
 def summed_weights(source: ItemWeights, users: IntArray) -> FloatArray:

@@ -9,9 +9,18 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, EpochModel, FactorModel, Factors, Positive, Share, check_memory
+from recgauge.models import (
+    Count,
+    EpochModel,
+    FactorModel,
+    Factors,
+    Positive,
+    Share,
+    Values,
+    check_memory,
+    matrix_of,
+)
 from recgauge.models._lanes import add_errors, dot
-from recgauge.models.svd import Values
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.threads import over_blocks
@@ -147,9 +156,7 @@ class IALS(EpochModel, FactorModel):
 
     def _weights(self, train: Interactions) -> sparse.csr_array:
         """Return the weights of rows, CSR of users and items."""
-        rows = train.to_csr()
-        if self.values == "binary":
-            rows.data[:] = 1.0
+        rows = matrix_of(train, self.values)
         if rows.nnz == 0 or rows.data.min() <= 0:
             found = f"a pair with {rows.data.min():g}" if rows.nnz else "no row"
             raise FitError(

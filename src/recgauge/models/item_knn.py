@@ -9,7 +9,17 @@ from scipy import sparse
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, FitError
-from recgauge.models import Count, ItemWeightModel, NotNegative, Recommender, Share, Within, check_memory
+from recgauge.models import (
+    Count,
+    ItemWeightModel,
+    NotNegative,
+    Recommender,
+    Share,
+    Values,
+    Within,
+    check_memory,
+    matrix_of,
+)
 from recgauge.utils.checks import (
     DoubleArray,
     IntArray,
@@ -23,7 +33,6 @@ Similarity = Literal[
     "cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dice", "tversky", "dot"
 ]
 Weighting = Literal["none", "tf_idf", "bm25"]
-Values = Literal["binary", "rating"]
 _CENTRED = ("adjusted_cosine", "pearson")
 _OF_SETS = ("jaccard", "dice", "tversky")
 _PARTS = 128
@@ -62,10 +71,7 @@ class NeighbourSettings(Recommender):
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return what each user's items count, shape (n_users, n_items) float32: 1 or the rating."""
-        matrix = rows.to_csr().astype(np.float32)
-        if self.values == "binary":
-            matrix.data[:] = 1.0
-        return matrix
+        return matrix_of(rows, self.values)
 
     def weighed(self, matrix: sparse.csr_array) -> sparse.csr_array:
         """Weigh entries as words of documents, float32: columns are documents, rows are words."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -10,11 +10,10 @@ from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, FactorModel, Factors, check_memory
+from recgauge.models import Count, FactorModel, Factors, Values, check_memory, matrix_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.progress import Advance, NoProgress, Progress
 
-Values = Literal["rating", "binary"]
 FEW_ROWS = 1_000_000  # below it, loading a compiled product costs more than it saves
 SMALL = 500  # items: up to so many, the whole decomposition of their products costs less
 
@@ -70,15 +69,13 @@ class SVD(FactorModel):
         FitError
             If `n_factors` is not below the number of users and of items, or memory is short.
         """
-        matrix = train.to_csr()
+        matrix = matrix_of(train, self.values)
         n_users, n_items = matrix.shape
         if self.n_factors >= min(n_users, n_items):
             raise FitError(
                 f"SVD: n_factors must be below the {n_users} users and {n_items} items, "
                 f"got {self.n_factors}. Use fewer factors."
             )
-        if self.values == "binary":
-            matrix.data[:] = 1.0
         with (progress or NoProgress()).step("fit", None, "products") as advance:
             item = self._item_vectors(matrix, rng, advance)
         peaks = item[np.abs(item).argmax(axis=0), np.arange(self.n_factors)]
@@ -109,9 +106,7 @@ class SVD(FactorModel):
     def fold_in(self, histories: Interactions) -> Self:
         """Project the users' rows on the item factors; see Notes."""
         factors = self.factors()
-        rows = histories.to_csr()
-        if self.values == "binary":
-            rows.data[:] = 1.0
+        rows = matrix_of(histories, self.values)
         users = np.flatnonzero(histories.user_counts())
         folded = factors.user.copy()
         folded[users] = rows[users].astype(np.float64) @ factors.item.astype(np.float64)

@@ -14,7 +14,7 @@ from recgauge.guards import GuardResult
 from recgauge.models.saved import learned_bytes
 from recgauge.runs.result import RunResult
 from recgauge.runs.settings import fingerprint
-from recgauge.search.trial import Trial, best
+from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
 
 PARTS = ("train", "fold_in", "validation", "test")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.search.trial import Trial as Trial
     from recgauge.search.trials import Pruned as Pruned
     from recgauge.search.trials import Search as Search
+    from recgauge.search.trials import Trial as Trial
 else:
     __getattr__, __dir__ = lazy_names(__name__)

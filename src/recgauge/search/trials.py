@@ -1,16 +1,15 @@
-"""Runs the trials of a search, one after the other; a killed search goes on where it was."""
+"""The trials of a search, run one after the other; a killed search goes on where it was."""
 
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from recgauge.errors import ConfigError, FitError, ScoreError, SearchError
 from recgauge.search.space import Space, holds
-from recgauge.search.trial import Trial, told
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.files import exclusive
 from recgauge.utils.plain import from_plain
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
     from optuna.trial import Trial as Asked
 
+State = Literal["finished", "pruned", "failed"]
 Sampler = Literal["tpe", "random"]
 """How settings are proposed: by a tree-structured Parzen estimator of the earlier trials, or at random."""
 Report = Callable[[int, float], None]
@@ -30,6 +30,79 @@ Measure = Callable[[dict[str, Any], Report], float]
 
 
 _FIRST_RANDOM, _EACH = 3, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One setting of the model and what it gave on validation rows.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    settings : dict of str to Any
+    state : {"finished", "pruned", "failed"}
+    value : float or None
+        None if the training failed; of the last epoch if it was pruned.
+    seconds : float
+        Wall-clock seconds of training and evaluating.
+    by_epoch : dict of str to float
+        Epoch to value, of models that were looked at between epochs.
+    reason : str
+        Why it failed.
+    """
+
+    number: int
+    settings: dict[str, Any]
+    state: State
+    value: float | None = None
+    seconds: float = 0.0
+    by_epoch: dict[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The settings in words."""
+        return ", ".join(
+            f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.settings.items()
+        )
+
+
+def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
+    """Return the finished trial with the best value, the earliest of equal ones.
+
+    Raises
+    ------
+    SearchError
+        If no trial finished.
+    """
+    finished = [trial for trial in trials if trial.state == "finished"]
+    if not finished:
+        reasons = "; ".join(dict.fromkeys(trial.reason for trial in trials if trial.reason))
+        raise SearchError(f"tune: none of {len(trials)} trials finished ({reasons or 'all were pruned'}).")
+    sign = 1.0 if maximize else -1.0
+    return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
+
+
+def told(done: Sequence[Trial], *, maximize: bool, metric: str = "") -> str:
+    """Say how the last trial ended, and which one is the best so far.
+
+    Examples
+    --------
+    >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
+    >>> told(trials, maximize=True, metric="ndcg_at_10")
+    'trial 2: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s'
+    """
+    trial = done[-1]
+    ended = f"failed ({trial.reason})"
+    if trial.value is not None:
+        ended = f"{'pruned at ' * (trial.state == 'pruned')}{metric.replace('_at_', '@')} {trial.value:.4f}"
+    so_far = "none finished so far"
+    if any(each.state == "finished" for each in done):
+        first = best(done, maximize=maximize)
+        so_far = f"best {first.value:.4f} of trial {first.number + 1}"
+    return f"trial {trial.number + 1}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s"
 
 
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
@@ -156,7 +229,7 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     --------
     >>> import tempfile
     >>> from recgauge.search.space import parse_space
-    >>> from recgauge.search.trial import best
+    >>> from recgauge.search.trials import best
     >>> space = parse_space({"x": {"low": -2.0, "high": 2.0}})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     search = Search(trials=30)
@@ -178,7 +251,7 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
                 trial = _one(search, space, measure, done, maximize=maximize, first=first)
                 done.append(trial)
                 _write_trials(path, done)
-                shown.note(told(done, maximize=maximize, metric=metric, n_trials=search.trials))
+                shown.note(told(done, maximize=maximize, metric=metric))
                 advance(1)
     return search.within(done)
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
     from recgauge.runs.record import SearchFacts
-    from recgauge.search.trial import Trial
+    from recgauge.search.trials import Trial
 
 SEARCH_TAG, TRIAL_TAG, PARENT = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"
 MOST_POINTS = 900  # of a trial's curve; one call of MLflow takes 1000 entries

@@ -14,7 +14,7 @@ from recgauge.report.sweep_tables import sweep_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.record import PartFacts, SearchFacts
-from recgauge.search.trial import Trial
+from recgauge.search.trials import Trial
 from recgauge.sweeps.ending import compare_sweep, end_sweep
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries

@@ -2,7 +2,7 @@
 
 from recgauge.experiments.tuned_models.study import COLUMNS, TunedModels
 from recgauge.runs.record import SearchFacts
-from recgauge.search.trial import Trial
+from recgauge.search.trials import Trial
 from records import ended, metric, record_with
 
 STUDY = TunedModels("tuned_models", shown=("ndcg_at_10", "rmse"))

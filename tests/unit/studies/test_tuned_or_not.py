@@ -2,7 +2,7 @@
 
 from recgauge.experiments.tuned_or_not.study import TunedOrNot
 from recgauge.runs.record import SearchFacts
-from recgauge.search.trial import Trial
+from recgauge.search.trials import Trial
 from records import ended, metric, record_with
 
 STUDY = TunedOrNot("tuned_or_not")

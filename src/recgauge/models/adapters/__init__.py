@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from copy import deepcopy
 from importlib.metadata import PackageNotFoundError, version
 from io import StringIO
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,10 +17,8 @@ from threadpoolctl import threadpool_limits
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, FitError, MissingLibraryError, said
-from recgauge.models import Factors, Recommender, not_fitted, summed_weights
+from recgauge.models import Factors, Recommender, not_fitted, products, summed_weights
 from recgauge.utils.checks import FloatArray, IntArray
-
-Values = Literal["binary", "rating"]
 
 
 class Adapter(Recommender):
@@ -99,15 +97,9 @@ class Adapter(Recommender):
         seed = int(rng.integers(2**31 - 1))
         try:
             with threadpool_limits(self.n_threads), redirect_stdout(StringIO()):  # bars, and "done"
-                learned = self.learn(train, seed)
+                self._learned = self.learn(train, seed)
         except Exception as error:  # whatever the other library raises
             raise FitError(f"{about}, algorithm={self.algorithm}: {said(error)}.") from error
-        if not _finite(learned):
-            raise FitError(
-                f"{about}, algorithm={self.algorithm}: learned numbers that are not finite. Change its "
-                "settings, such as a lower learning rate."
-            )
-        self._learned = learned
         return self
 
     @abstractmethod
@@ -146,37 +138,17 @@ class Adapter(Recommender):
         if learned is None:
             raise not_fitted(self)
         if isinstance(learned, Factors):
-            products = learned.user[users].astype(np.float64) @ learned.item.T.astype(np.float64)
-            return products.astype(np.float32)
+            return products(learned, users)
         if isinstance(learned, ItemWeights):
             return summed_weights(learned, users)
         return self.their_scores(users).astype(np.float32)
 
 
-def training_matrix(train: Interactions, values: Values) -> sparse.csr_matrix:
-    """Return the training rows as other libraries take them: CSR, float32; ones, or ratings."""
-    matrix = train.to_csr()
-    if values == "binary":
-        matrix.data[:] = 1.0
-    return sparse.csr_matrix(matrix)
-
-
 def as_weights(rows: Any, weights: Any) -> ItemWeights:
     """Return item weights of a library's matrices, as float32."""
-    interactions = _csr(rows)
-    if sparse.issparse(weights):
-        return ItemWeights(interactions, _csr(weights))
-    return ItemWeights(interactions, np.ascontiguousarray(weights, np.float32))
+    dense = None if sparse.issparse(weights) else np.ascontiguousarray(weights, np.float32)
+    return ItemWeights(_csr(rows), _csr(weights) if dense is None else dense)
 
 
 def _csr(matrix: Any) -> sparse.csr_array:
     return sparse.csr_array(matrix).astype(np.float32)
-
-
-def _finite(learned: Any) -> bool:
-    if isinstance(learned, Factors):
-        return bool(np.isfinite(learned.user).all() and np.isfinite(learned.item).all())
-    if isinstance(learned, ItemWeights):
-        weights: Any = learned.weights
-        return bool(np.isfinite(weights.data if hasattr(weights, "indptr") else weights).all())
-    return True

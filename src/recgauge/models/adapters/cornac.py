@@ -8,8 +8,8 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, Factors
-from recgauge.models.adapters import Adapter, Values, as_weights
+from recgauge.models import Count, Factors, Values
+from recgauge.models.adapters import Adapter, as_weights
 from recgauge.utils.checks import FloatArray, IntArray
 
 Algorithm = Literal[

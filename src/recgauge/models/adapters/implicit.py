@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, Factors
-from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
+from recgauge.models import Count, Factors, Values, matrix_of
+from recgauge.models.adapters import Adapter, as_weights
 
 Algorithm = Literal["als", "bpr", "lmf", "item_item", "cosine", "tf_idf", "bm25"]
 
@@ -74,7 +75,9 @@ class Implicit(Adapter):
     def learn(self, train: Interactions, seed: int) -> Factors | ItemWeights:
         """Return factors, or the users' rows and the similarities of items."""
         neighbours = _CLASSES[self.algorithm][0] == "nearest_neighbours"
-        rows = training_matrix(train, self.values).astype(np.float64 if neighbours else np.float32)
+        rows = sparse.csr_matrix(matrix_of(train, self.values)).astype(
+            np.float64 if neighbours else np.float32
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its warnings are of how it calls itself, and of threads
             model = self.make(num_threads=self.n_threads, random_state=seed)

@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, Factors
-from recgauge.models.adapters import Adapter, Values, as_weights, training_matrix
+from recgauge.models import Count, Factors, Values, matrix_of
+from recgauge.models.adapters import Adapter, as_weights
 
 Algorithm = Literal[
     "IALS", "P3alpha", "RP3beta", "DenseSLIM", "EDLAE", "SLIM", "CosineKNN", "AsymmetricCosineKNN",
@@ -66,7 +67,7 @@ class Irspack(Adapter):
 
     def learn(self, train: Interactions, seed: int) -> Factors | ItemWeights:
         """Return factors or weights."""
-        rows = training_matrix(train, self.values)
+        rows = sparse.csr_matrix(matrix_of(train, self.values))
         model = self.make(rows, random_seed=seed, n_threads=self.n_threads).learn()
         if hasattr(model, "get_user_embedding"):
             return Factors(model.get_user_embedding(), model.get_item_embedding())
