@@ -27,7 +27,7 @@ from recgauge import (
     stream,
 )
 from recgauge.errors import ConfigError, FitError
-from recgauge.filters.portions import SampleUsers
+from recgauge.filters.rows import SampleUsers
 from recgauge.models import RatingPredictor
 from recgauge.search import Search
 from recgauge.search.space import parse_space

@@ -106,7 +106,7 @@ class TimeDecay(Filter):
             raise SchemaError("TimeDecay: rows need times. Choose a data set that has them.")
         age = (rows.timestamp.max() - rows.timestamp) / DAY
         faded = rows.value * np.exp2(-age / self.half_life)
-        return with_values(dataset, faded, feedback="implicit", relevant_from=None)
+        return with_values(dataset, faded, implicit=True)
 
     def __str__(self) -> str:
         return "no row"

@@ -9,7 +9,7 @@ from recgauge._version import __version__ as __version__
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.candidates.catalogue import AllItems as AllItems
+    from recgauge.candidates import AllItems as AllItems
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions

@@ -17,8 +17,14 @@ from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watc
 from recgauge.evaluation.ranking_task import RankingTask, add_full_rankings, rank_relevant
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
-from recgauge.guards.lists import check_candidates, check_lengths, check_sanity, check_selection, check_ties
-from recgauge.guards.recorded import check_recorded
+from recgauge.guards.lists import (
+    check_candidates,
+    check_lengths,
+    check_recorded,
+    check_sanity,
+    check_selection,
+    check_ties,
+)
 from recgauge.guards.splits import check_split
 from recgauge.judging import Policies
 from recgauge.metrics.curves.full_ranking import FullRankingMetric

@@ -17,15 +17,6 @@ REFUSED = {
     "device": (["dataset=table", "dataset.path=/dev/zero"], "not a regular file but a device"),
     "archive": (["dataset=ml_100k", "dataset.archive=pipe"], PIPE),
     "mirror": (["dataset=ml_100k", "data.mirror=mirror"], PIPE),
-    "weights": (
-        [
-            *TABLE,
-            "filters=[user_weights]",
-            "filters.user_weights.method=table",
-            "filters.user_weights.path=pipe",
-        ],
-        PIPE,
-    ),
     "candidates": ([*TABLE, "candidates=allow_list", "candidates.path=pipe"], PIPE),
     "negatives": ([*TABLE, "candidates=sampled_file", "candidates.path=pipe"], PIPE),
     "test part": ([*TABLE, "split=published", "split.test=pipe"], PIPE),

@@ -14,8 +14,7 @@ from recgauge.models.bias import Bias
 from recgauge.models.random import Random
 from recgauge.report.run_tables import run_lines
 from recgauge.runs.record import RunRecord
-from recgauge.splits.leave_n_out import LeaveRandomOut
-from recgauge.splits.shares import RandomRows
+from recgauge.splits.shares import LeaveRandomOut, RandomRows
 from recgauge.utils.randomness import stream
 from small_runs import experiment as small
 

@@ -15,7 +15,7 @@ from recgauge.models.bias import Bias, Method
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.fitting import fit, models_that_fold_in
 from recgauge.models.svd import SVD
-from recgauge.splits.held_out_users import StrongGeneralisation
+from recgauge.splits.folds import StrongGeneralisation
 from recgauge.utils.randomness import stream
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.catalogue import OwnTestItems, TrainItems
+from recgauge.candidates import AllItems, CandidateItems, OwnTestItems, TrainItems
 from recgauge.candidates.named import AllowList
 from recgauge.candidates.sampled import SampledNegatives
 from recgauge.conventions import Definition

@@ -6,7 +6,7 @@ import pytest
 
 from recgauge.errors import SchemaError
 from recgauge.experiment import run_experiment
-from recgauge.filters.row_counts import NCore
+from recgauge.filters.rows import NCore
 from recgauge.runs.record import RunRecord
 from recgauge.tracking.page import LONGEST, metric_values, run_note, shortened
 from small_runs import experiment

@@ -1,8 +1,7 @@
-"""Which items may enter a user's list: what a rule gives, and the contract of a rule; one file per rule."""
+"""Which items may enter a user's list: the contract of a rule, and the rules that need no list."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -17,9 +16,6 @@ from recgauge.utils.checks import BoolArray, IntArray, LongArray, check_choice, 
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.candidates.catalogue import AllItems as AllItems
-    from recgauge.candidates.catalogue import OwnTestItems as OwnTestItems
-    from recgauge.candidates.catalogue import TrainItems as TrainItems
     from recgauge.candidates.named import AllowList as AllowList
     from recgauge.candidates.named import NegativesFile as NegativesFile
     from recgauge.candidates.sampled import SampledNegatives as SampledNegatives
@@ -46,8 +42,6 @@ class CandidateItems:
         Why numbers cannot be compared with those of the whole catalogue, for people; empty if they can.
     notes : tuple of str
         What else a reader of the numbers should know, one sentence each.
-    facts : mapping of str to int
-        Counts that a rule keeps with the run, by name.
 
     Raises
     ------
@@ -60,7 +54,6 @@ class CandidateItems:
     per_user: sparse.csr_array | None = None
     incomparable: str = ""
     notes: tuple[str, ...] = ()
-    facts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.per_user is not None and not (self.excluded is None and self.items is None):
@@ -177,3 +170,98 @@ def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
         np.concatenate([part.item for part in parts]),
         (split.train.n_users, split.train.n_items),
     )
+
+
+@dataclass(frozen=True)
+class AllItems(Candidates):
+    """Every item of the data set, but for those the user has already seen.
+
+    Parameters
+    ----------
+    seen : {"train", "validation", "both", "none"}
+        Whose rows count as seen: the user's training rows, validation rows, both (where there is no
+        validation part: the training rows), or none (everything is a candidate).
+
+    Raises
+    ------
+    ConfigError
+        If `seen` is unknown.
+
+    Examples
+    --------
+    >>> from recgauge import Demo, RandomRows, stream
+    >>> split = RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+    >>> chosen = AllItems().choose(split, rng=stream(0, "candidates"))
+    >>> chosen.excluded.nnz == len(split.train), chosen.incomparable
+    (True, '')
+    """
+
+    seen: Seen = "train"
+
+    def __post_init__(self) -> None:
+        check_seen("AllItems", self.seen)
+
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
+        """Return what users have seen as excluded."""
+        return CandidateItems(excluded=seen_rows(split, self.seen))
+
+
+@dataclass(frozen=True)
+class TrainItems(Candidates):
+    """Only items with a training row, but for those the user has already seen.
+
+    A test item without training rows can then be recommended to nobody; the run counts such rows.
+
+    Parameters
+    ----------
+    seen : {"train", "validation", "both", "none"}
+        As in `recgauge.candidates.AllItems`.
+
+    Raises
+    ------
+    ConfigError
+        If `seen` is unknown.
+
+    Examples
+    --------
+    >>> from recgauge import Demo, RandomRows, stream
+    >>> split = RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+    >>> chosen = TrainItems().choose(split, rng=stream(0, "candidates"))
+    >>> len(chosen.items) == len(set(split.train.item.tolist()))
+    True
+    """
+
+    seen: Seen = "train"
+
+    def __post_init__(self) -> None:
+        check_seen("TrainItems", self.seen)
+
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
+        """Return the items that occur in train, and what users have seen as excluded."""
+        items = np.flatnonzero(split.train.item_counts()).astype(np.int32)
+        return CandidateItems(excluded=seen_rows(split, self.seen), items=items)
+
+
+@dataclass(frozen=True)
+class OwnTestItems(Candidates):
+    """Rank only the items that the user rated in the test part.
+
+    Says whether a model puts the liked before the disliked among items that the user chose; says nothing
+    about finding them. Such numbers are far higher than those of the whole catalogue, and mark the run.
+
+    Examples
+    --------
+    >>> from recgauge import Demo, RandomRows, stream
+    >>> split = RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+    >>> chosen = OwnTestItems().choose(split, rng=stream(0, "candidates"))
+    >>> chosen.per_user.nnz == len(split.test)
+    True
+    """
+
+    def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
+        """Return each user's test items."""
+        test = split.test
+        return CandidateItems(
+            per_user=pairs_matrix(test.user, test.item, (test.n_users, test.n_items)),
+            incomparable="only each user's own test items were ranked, not the catalogue",
+        )

@@ -204,13 +204,11 @@ class NegativesFile(Candidates):
         self._check_rows(split, rows)
         _, row_users, row_items = zip(*rows, strict=True)
         candidates = pairs_matrix(np.array([*row_users, *users]), np.array([*row_items, *negatives]), shape)
-        facts, notes = _counted(split, np.array(users, np.int32), np.array(negatives, np.int32))
         return CandidateItems(
             per_user=candidates,
             incomparable="each user's test items were ranked among the negatives of a file, "
             "not in the catalogue",
-            notes=notes,
-            facts=facts,
+            notes=_odd_negatives(split, np.array(users, np.int32), np.array(negatives, np.int32)),
         )
 
     def _parsed(self, number: int, line: str) -> tuple[str, str, list[str]]:
@@ -253,24 +251,16 @@ class NegativesFile(Candidates):
             )
 
 
-def _counted(split: Split, users: IntArray, negatives: IntArray) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return the counts of negatives that are test items or training rows of their own user, and notes."""
+def _odd_negatives(split: Split, users: IntArray, negatives: IntArray) -> tuple[str, ...]:
+    """Tell of negatives that are test items or training rows of their own user."""
     test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
     user, item = known.row.astype(np.int32), known.col.astype(np.int32)
     tested = stored(test.to_csr(), user, item)
     n_tested, n_users = int(tested.sum()), len(np.unique(user[tested]))
-    n_seen = int(stored(split.history.to_csr(), user, item).sum())
-    notes = []
-    if n_tested:
-        notes.append(
-            f"{n_users:,} of {len(split.test_users):,} users have test items of their own among the file's "
-            f"negatives ({n_tested:,} items), which are ranked once, as test items"
-        )
-    if n_seen:
-        notes.append(f"{n_seen:,} negatives of the file are in their user's training rows")
-    facts = {
-        "users_with_test_items_as_negatives": n_users,
-        "test_items_as_negatives": n_tested,
-        "training_rows_as_negatives": n_seen,
+    n_seen = int(stored(split.seen, user, item).sum())
+    notes = {
+        f"{n_users:,} of {len(split.test_users):,} users have test items of their own among the file's "
+        f"negatives ({n_tested:,} items), which are ranked once, as test items": n_tested,
+        f"{n_seen:,} negatives of the file are in their user's training rows": n_seen,
     }
-    return facts, tuple(notes)
+    return tuple(note for note, count in notes.items() if count)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import check_pairs
+from recgauge.data.pairs import apart
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
 
@@ -117,12 +117,11 @@ class Split:
                     "Use more data, weaker filters or other fractions."
                 )
         self._check_parts()
-        if not self.overlap:
-            held_out = {"test": self.test}
-            if self.validation is not None:
-                held_out["validation"] = self.validation
-            known = [self.train, *([] if self.fold_in is None else [self.fold_in])]
-            check_pairs(self.name, known, held_out)
+        if not self.overlap and not self.is_apart:
+            raise SchemaError(
+                f"Split {self.name}: held-out rows repeat (user, item) pairs of each other or of train. Let "
+                "one row of each pair stay, with filters=[duplicates], or remove them from the data."
+            )
 
     def _check_parts(self) -> None:
         """Refuse parts over other ids, and held-out users who are trained on."""
@@ -210,6 +209,11 @@ class Split:
         for array in (matrix.data, matrix.indices, matrix.indptr):
             array.flags.writeable = False
         return matrix
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether no held-out row has the (user, item) pair of another row."""
+        return apart(self.seen, [part for part in (self.validation, self.test) if part is not None])
 
     def cold_counts(self) -> dict[str, int]:
         """Return how many test rows, users and items lack what models learn from.

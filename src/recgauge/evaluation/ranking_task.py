@@ -13,7 +13,7 @@ from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import rise
-from recgauge.data.pairs import order_of_pairs
+from recgauge.data.pairs import sorted_pairs
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
@@ -101,7 +101,7 @@ def _best_first(owner: IntArray, item: IntArray, gain: DoubleArray) -> LongArray
         return np.lexsort((item, -gain, owner))
     gains = np.unique(gain)
     place = len(gains) - 1 - np.searchsorted(gains, gain)  # of the gain, among all from the highest on
-    return order_of_pairs(owner, place.astype(np.int32))  # rows stay in their order, which is that of items
+    return sorted_pairs(owner, place.astype(np.int32))[0]  # rows stay in their order, which is that of items
 
 
 def _values(suite: Mapping[str, Definition], measure: Evaluate) -> tuple[dict[str, float], dict[str, float]]:

@@ -55,7 +55,6 @@ TIMES = _groups(
 RANKS = _groups("rank position")
 TAGS = _groups("tag run runid system")
 LISTED = _groups("items itemids recommendations list")
-WEIGHTS = _groups("weight")
 LISTED_SCORES = _groups("scores")
 
 _ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns

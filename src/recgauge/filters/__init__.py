@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data.dataset import Dataset, Feedback
+from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Step
 from recgauge.errors import EmptySplitError
@@ -18,16 +18,15 @@ from recgauge.utils.lazy import lazy_names
 from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:
-    from recgauge.filters.date_range import DateRange as DateRange
-    from recgauge.filters.duplicates import Duplicates as Duplicates
-    from recgauge.filters.portions import PopularItems as PopularItems
-    from recgauge.filters.portions import SampleUsers as SampleUsers
-    from recgauge.filters.ratings import Binarise as Binarise
-    from recgauge.filters.ratings import MinRating as MinRating
-    from recgauge.filters.row_counts import ItemRows as ItemRows
-    from recgauge.filters.row_counts import NCore as NCore
-    from recgauge.filters.row_counts import UserRows as UserRows
-    from recgauge.filters.user_weights import UserWeights as UserWeights
+    from recgauge.filters.rows import Binarise as Binarise
+    from recgauge.filters.rows import DateRange as DateRange
+    from recgauge.filters.rows import Duplicates as Duplicates
+    from recgauge.filters.rows import ItemRows as ItemRows
+    from recgauge.filters.rows import MinRating as MinRating
+    from recgauge.filters.rows import NCore as NCore
+    from recgauge.filters.rows import PopularItems as PopularItems
+    from recgauge.filters.rows import SampleUsers as SampleUsers
+    from recgauge.filters.rows import UserRows as UserRows
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -77,23 +76,13 @@ class RowFilter(Filter):
         return dataset.with_interactions(dataset.interactions.take(self.keep(dataset.interactions)))
 
 
-def with_values(
-    dataset: Dataset,
-    values: npt.NDArray[np.floating],
-    *,
-    feedback: Feedback,
-    relevant_from: float | None,
-    scale: tuple[float, float] | None = None,
-) -> Dataset:
-    """Return the data set with other values, (n,); `relevant_from` is in terms of them.
-
-    `scale`: lowest and highest rating that there can be; None: those that occur.
-    """
+def with_values(dataset: Dataset, values: npt.NDArray[np.floating], *, implicit: bool = False) -> Dataset:
+    """Return the data set with other values, (n,); of `implicit` ones every row is relevant."""
     rows = dataset.interactions
     revalued = Interactions(rows.user, rows.item, values, rows.timestamp, rows.user_ids, rows.item_ids)
-    return replace(
-        dataset, interactions=revalued, feedback=feedback, relevant_from=relevant_from, scale=scale
-    )
+    if implicit:
+        dataset = replace(dataset, feedback="implicit", relevant_from=None, scale=None)
+    return replace(dataset, interactions=revalued)
 
 
 def apply_filters(
@@ -125,8 +114,8 @@ def apply_filters(
     Examples
     --------
     >>> from recgauge.datasets.demo import Demo
-    >>> from recgauge.filters.ratings import MinRating
-    >>> from recgauge.filters.row_counts import NCore
+    >>> from recgauge.filters.rows import MinRating
+    >>> from recgauge.filters.rows import NCore
     >>> filtered, steps = apply_filters(Demo().load(), (MinRating(4), NCore(10)))
     >>> [step.name for step in steps], steps[-1].rows[1] == len(filtered.interactions)
     (['ratings below 4', 'users and items outside the 10-core'], True)
@@ -160,15 +149,13 @@ def _note(rule: Filter, before: Dataset, after: Dataset) -> str:
     """Say what became of the values: in words, and from which range to which."""
     if not rule.changes:
         return ""
-    note = f"{rule.changes}; values {_range(before)} become {_range(after)}"
+    old, new = (
+        f"{values.min():.6g}..{values.max():.6g}"
+        for values in (before.interactions.value, after.interactions.value)
+    )
+    note = f"{rule.changes}; values {old} become {new}"
     if after.feedback != before.feedback:
         note += f", feedback {after.feedback}"
-    if after.relevant_from != before.relevant_from:
-        relevant = "every row" if after.relevant_from is None else f"a value from {after.relevant_from:g}"
-        note += f", relevant is {relevant}"
+    if after.relevant_from is None and before.relevant_from is not None:
+        note += ", relevant is every row"
     return note
-
-
-def _range(dataset: Dataset) -> str:
-    values = dataset.interactions.value
-    return f"{values.min():.6g}..{values.max():.6g}"

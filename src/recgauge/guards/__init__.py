@@ -1,6 +1,6 @@
 """Guards: what could make a run's numbers mean less than they seem to, checked and reported on every run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -31,6 +31,23 @@ class GuardResult:
     def fired(self) -> bool:
         """Whether the user must see it: a warning or an error."""
         return self.level != "note"
+
+
+def by_share(name: str, share: float, found: str, limits: Sequence[tuple[float, Level, str]]) -> GuardResult:
+    """Return what was found, with the level and the consequence of the first limit that `share` reaches.
+
+    Examples
+    --------
+    >>> limits = [(1.0, "error", ": nothing is left."), (0.1, "warning", ", which is much.")]
+    >>> by_share("made", 0.25, "25 % are missing", limits).message
+    '25 % are missing, which is much.'
+    >>> by_share("made", 0.05, "5 % are missing", limits).level
+    'note'
+    """
+    for least, level, consequence in limits:
+        if share >= least:
+            return GuardResult(name, share, level, found + consequence)
+    return GuardResult(name, share, "note", f"{found}.")
 
 
 @dataclass(frozen=True)

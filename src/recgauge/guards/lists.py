@@ -1,4 +1,4 @@
-"""Guards of lists: candidates, how settings were chosen, equal scores, and what chance and the best reach."""
+"""Guards of lists: candidates, the choice of settings, equal scores, chance and the best, odd files."""
 
 import math
 
@@ -10,8 +10,10 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
-from recgauge.guards import GuardResult, GuardSettings
+from recgauge.guards import GuardResult, GuardSettings, by_share
 from recgauge.judging import Policies
+from recgauge.models.recorded import STRICT, Recorded
+from recgauge.recorded.findings import describe
 from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNREACHABLE = 0.1
@@ -29,38 +31,47 @@ def check_candidates(
     """Look at candidates before lists are made from them."""
     owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
     held = chosen.holds(owner, relevant.items)
-    results = [_unreachable(float((~held).mean()))]
     counts = chosen.counts(n_users, n_items)[relevant.users]
-    results.append(_few_candidates(float((counts <= top_k).mean()), top_k))
-    results.append(_nothing_to_order(float(_all_alike(relevant, held, counts).mean())))
+    unreachable = float((~held).mean())
+    few = float((counts <= top_k).mean())
+    alike = float(_all_alike(relevant, held, counts).mean())
+    remedy = "choose other candidates, or say what is relevant (dataset.relevant_from)."
+    results = [
+        by_share(
+            "unreachable_items",
+            unreachable,
+            f"{unreachable:.1%} of relevant test rows are of items that are no candidates of their user",
+            [
+                (1.0, "error", ": every list misses everything; check candidates against the split."),
+                (
+                    MANY_UNREACHABLE,
+                    "warning",
+                    ", so no model can find them; check candidates against the split.",
+                ),
+            ],
+        ),
+        by_share(
+            "few_candidates",
+            few,
+            f"{few:.1%} of evaluated users have no more than {top_k} candidates, so that any order finds "
+            f"everything at @{top_k}",
+            [(MANY_SHORT, "warning", "; lower cutoffs say more.")],
+        ),
+        by_share(
+            "nothing_to_order",
+            alike,
+            f"{alike:.1%} of evaluated users have only candidates that are equally relevant",
+            [
+                (1.0, "error", f": any list is perfect, whatever the model; {remedy}"),
+                (MANY_ALIKE, "warning", f", so that any list of theirs is perfect; {remedy}"),
+            ],
+        ),
+    ]
     if chosen.notes:
         n_notes = float(len(chosen.notes))
         message = "; ".join(chosen.notes) + ": see whether the candidates are those you mean."
         results.append(GuardResult("candidates", n_notes, "warning", message))
     return results
-
-
-def _unreachable(share: float) -> GuardResult:
-    found = f"{share:.1%} of relevant test rows are of items that are no candidates of their user"
-    remedy = "check candidates against the split."
-    if share == 1.0:
-        message = f"{found}: every list misses everything; {remedy}"
-        return GuardResult("unreachable_items", share, "error", message)
-    if share >= MANY_UNREACHABLE:
-        message = f"{found}, so no model can find them; {remedy}"
-        return GuardResult("unreachable_items", share, "warning", message)
-    return GuardResult("unreachable_items", share, "note", f"{found}.")
-
-
-def _few_candidates(share: float, top_k: int) -> GuardResult:
-    found = (
-        f"{share:.1%} of evaluated users have no more than {top_k} candidates, so that any order finds "
-        f"everything at @{top_k}"
-    )
-    if share >= MANY_SHORT:
-        message = f"{found}; lower cutoffs say more."
-        return GuardResult("few_candidates", share, "warning", message)
-    return GuardResult("few_candidates", share, "note", f"{found}.")
 
 
 def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> GuardResult:
@@ -85,18 +96,6 @@ def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolAr
     np.maximum.at(high, row[held], relevant.gains[held])
     alike: BoolArray = (counts > 0) & (n_held == counts) & (low == high)
     return alike
-
-
-def _nothing_to_order(share: float) -> GuardResult:
-    found = f"{share:.1%} of evaluated users have only candidates that are equally relevant"
-    remedy = "choose other candidates, or say what is relevant (dataset.relevant_from)."
-    if share == 1.0:
-        message = f"{found}: any list is perfect, whatever the model; {remedy}"
-        return GuardResult("nothing_to_order", share, "error", message)
-    if share >= MANY_ALIKE:
-        message = f"{found}, so that any list of theirs is perfect; {remedy}"
-        return GuardResult("nothing_to_order", share, "warning", message)
-    return GuardResult("nothing_to_order", share, "note", f"{found}.")
 
 
 def check_selection(settings: GuardSettings) -> GuardResult:
@@ -185,4 +184,14 @@ def _from_keys(name: str, keys: list[str], where: str, reason: str) -> GuardResu
         float(len(keys)),
         "warning",
         f"{shown}: {where}; {reason}: look at the lists before the numbers.",
+    )
+
+
+def check_recorded(model: object) -> tuple[GuardResult, ...]:
+    """Report what is odd about recorded lists: a warning for what stops a run unless it is kept."""
+    if not isinstance(model, Recorded):
+        return ()
+    return tuple(
+        GuardResult(f"lists_{one.name}", one.count, "warning" if one.name in STRICT else "note", f"{line}.")
+        for one, line in zip(model.found, describe(model.found), strict=True)
     )

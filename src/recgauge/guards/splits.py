@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 
 from recgauge.data.interactions import PIECE, Interactions
-from recgauge.data.pairs import apart, held_out_repeat, pair_codes, stored, tables_pay
+from recgauge.data.pairs import pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
-from recgauge.guards import GuardResult
+from recgauge.guards import GuardResult, Level, by_share
 from recgauge.utils.checks import LongArray
 
 MANY_UNKNOWN = 0.1
@@ -36,10 +36,9 @@ def check_split(
 
 def _overlap(split: Split) -> GuardResult:
     test = split.test
-    if _apart(split):
-        return GuardResult(
-            "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
-        )
+    none = GuardResult("overlap", 0.0, "note", "No test row is in another part, and none repeats another.")
+    if split.is_apart:
+        return none
     in_train = stored(split.seen, test.user, test.item)
     in_validation = np.zeros(len(test), np.bool_)
     if split.validation is not None and len(split.validation):
@@ -48,9 +47,7 @@ def _overlap(split: Split) -> GuardResult:
     again[np.unique(pair_codes(test), return_index=True)[1]] = False
     n_shared = int((in_train | in_validation | again).sum())
     if not n_shared:
-        return GuardResult(
-            "overlap", 0.0, "note", "No test row is in another part, and none repeats another."
-        )
+        return none
     where = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
     found = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
     share = n_shared / len(test)
@@ -63,14 +60,6 @@ def _overlap(split: Split) -> GuardResult:
         "(filters=[duplicates]), or, if people return to items, let lists hold what they had "
         "(guards.override=[overlap] candidates.seen=none).",
     )
-
-
-def _apart(split: Split) -> bool:
-    """Whether no held-out row has the pair of another row."""
-    held_out = [part for part in (split.validation, split.test) if part is not None]
-    if tables_pay((split.test.n_users, split.test.n_items), len(split.history)):
-        return apart(split.seen, held_out)
-    return not held_out_repeat([split.history], held_out)
 
 
 def _times(part: Interactions) -> LongArray:
@@ -120,10 +109,8 @@ def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
     share = n_tied / n_users
     found = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
-    if share < MANY_TIED:
-        return GuardResult("ties_at_cut", share, "note", f"{found}; split.ties={rule} decides.")
-    message = f"{found}: split.ties={rule} decides which is held out; other rules may move the numbers."
-    return GuardResult("ties_at_cut", share, "warning", message)
+    consequence = f": split.ties={rule} decides which is held out; other rules may move the numbers."
+    return by_share("ties_at_cut", share, found, [(MANY_TIED, "warning", consequence)])
 
 
 def _new_test_items(split: Split) -> GuardResult:
@@ -135,12 +122,8 @@ def _new_test_items(split: Split) -> GuardResult:
     tested = split.test.item_counts() > 0
     share = float((first[tested] > last_train).mean())
     found = f"{share:.1%} of test items first appear after the last training row"
-    if share < MANY_NEW:
-        return GuardResult("new_test_items", share, "note", f"{found}.")
-    message = (
-        f"{found}, and most models cannot recommend them; hold out a shorter time, or use item features."
-    )
-    return GuardResult("new_test_items", share, "warning", message)
+    consequence = ", and most models cannot recommend them; hold out a shorter time, or use item features."
+    return by_share("new_test_items", share, found, [(MANY_NEW, "warning", consequence)])
 
 
 def _unknown_items(split: Split) -> GuardResult:
@@ -152,12 +135,11 @@ def _unknown_items(split: Split) -> GuardResult:
         "are of items without a training row"
     )
     remedy = "hold out less, or drop rare items first (filters=[n_core])."
-    if share == 1.0:
-        return GuardResult("unknown_items", share, "error", f"{found}: nothing can be hit; {remedy}")
-    if share >= MANY_UNKNOWN:
-        message = f"{found}, and most models cannot recommend those; {remedy}"
-        return GuardResult("unknown_items", share, "warning", message)
-    return GuardResult("unknown_items", share, "note", f"{found}.")
+    limits: list[tuple[float, Level, str]] = [
+        (1.0, "error", f": nothing can be hit; {remedy}"),
+        (MANY_UNKNOWN, "warning", f", and most models cannot recommend those; {remedy}"),
+    ]
+    return by_share("unknown_items", share, found, limits)
 
 
 def _popular_shares(split: Split) -> list[GuardResult]:

@@ -80,12 +80,12 @@ class RunResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Users and ratings that were evaluated or left out, and what the candidate rule counted."""
+        """Users and ratings that were evaluated or left out."""
         n_tested = len(self.split.test_users)
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
-        return merged if self.ranking is None else merged | dict(self.ranking.candidates.facts)
+        return merged
 
     def saved_model(self) -> SavedModel:
         """Return the fitted model with all that recommending to users by their ids needs.

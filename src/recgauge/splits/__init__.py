@@ -16,13 +16,13 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.splits.by_date import RollingWindow as RollingWindow
     from recgauge.splits.by_date import TemporalDate as TemporalDate
-    from recgauge.splits.held_out_users import KFoldUsers as KFoldUsers
-    from recgauge.splits.held_out_users import StrongGeneralisation as StrongGeneralisation
-    from recgauge.splits.k_fold import KFold as KFold
-    from recgauge.splits.k_fold import SurpriseKFold as SurpriseKFold
-    from recgauge.splits.leave_n_out import LeaveLastOut as LeaveLastOut
-    from recgauge.splits.leave_n_out import LeaveRandomOut as LeaveRandomOut
+    from recgauge.splits.folds import KFold as KFold
+    from recgauge.splits.folds import KFoldUsers as KFoldUsers
+    from recgauge.splits.folds import StrongGeneralisation as StrongGeneralisation
+    from recgauge.splits.folds import SurpriseKFold as SurpriseKFold
     from recgauge.splits.published import Published as Published
+    from recgauge.splits.shares import LeaveLastOut as LeaveLastOut
+    from recgauge.splits.shares import LeaveRandomOut as LeaveRandomOut
     from recgauge.splits.shares import RandomPerUser as RandomPerUser
     from recgauge.splits.shares import RandomRows as RandomRows
     from recgauge.splits.shares import TemporalFraction as TemporalFraction

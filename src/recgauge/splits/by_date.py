@@ -1,7 +1,6 @@
 """One or more cuts in time for everybody: at dates, or in windows that roll on."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import ClassVar
 
@@ -11,50 +10,9 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits import Assignment, Splitter
 from recgauge.splits._order import times_of
-from recgauge.splits.k_fold import check_index
-from recgauge.utils.checks import BoolArray, LongArray, check_int, check_real
+from recgauge.utils.checks import BoolArray, LongArray, check_int, check_real, check_time, time_text
 
 Date = str | int | float
-
-
-def seconds_of(subject: str, value: object) -> int:
-    """Return a date as seconds since 1970-01-01 UTC.
-
-    Parameters
-    ----------
-    subject : str
-        The setting, for messages.
-    value : object
-        ISO 8601 text, UTC unless it says otherwise, or a whole number of seconds.
-
-    Raises
-    ------
-    ConfigError
-        If it is neither.
-
-    Examples
-    --------
-    >>> seconds_of("from", "1998-03-01"), seconds_of("from", "1998-03-01T12:00+02:00")
-    (888710400, 888746400)
-    """
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            pass
-        else:
-            return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    raise ConfigError(
-        f"{subject} must be a date such as 1998-03-01 or 1998-03-01T12:30 (UTC), or a whole number of "
-        f"seconds since 1970-01-01, got {value!r}."
-    )
-
-
-def shown_date(seconds: int) -> str:
-    """Return seconds since 1970 as an ISO date in UTC, for messages."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 @dataclass(frozen=True)
@@ -104,7 +62,7 @@ class TemporalDate(Splitter):
     def __post_init__(self) -> None:
         super().__post_init__()
         dates = [
-            (setting, seconds_of(f"TemporalDate: {setting}", value))
+            (setting, check_time(f"TemporalDate: {setting}", value))
             for setting in ("validation_from", "test_from", "test_until")
             if (value := getattr(self, setting)) is not None
         ]
@@ -122,16 +80,16 @@ class TemporalDate(Splitter):
             raise ConfigError(
                 f"TemporalDate: test_from is not set. Set split.test_from=DATE; {_span(times)}."
             )
-        begin = seconds_of("TemporalDate: test_from", self.test_from)
+        begin = check_time("TemporalDate: test_from", self.test_from)
         later = times >= begin
         unused: tuple[tuple[str, BoolArray], ...] = ()
         in_test = later
         if self.test_until is not None:
-            after = times >= seconds_of("TemporalDate: test_until", self.test_until)
+            after = times >= check_time("TemporalDate: test_until", self.test_until)
             in_test, unused = later & ~after, (("rows after the test part", after),)
         in_validation = None
         if self.validation_from is not None:
-            first = seconds_of("TemporalDate: validation_from", self.validation_from)
+            first = check_time("TemporalDate: validation_from", self.validation_from)
             in_validation = (times >= first) & ~later
         assignment = Assignment(in_test, in_validation, unused=unused)
         if not in_test.any() or not assignment.train.any():
@@ -143,7 +101,7 @@ class TemporalDate(Splitter):
 def _span(times: LongArray) -> str:
     if len(times) == 0:
         return "the data have no rows"
-    return f"the data span {shown_date(int(times.min()))} to {shown_date(int(times.max()))} (UTC)"
+    return f"the data span {time_text(int(times.min()))} to {time_text(int(times.max()))} (UTC)"
 
 
 _DAY = 86_400
@@ -203,7 +161,7 @@ class RollingWindow(Splitter):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_int("RollingWindow: n_windows", self.n_windows, minimum=1)
-        check_index("RollingWindow: window", self.window, self.n_windows, "n_windows")
+        check_int("RollingWindow: window", self.window, minimum=0, maximum=self.n_windows - 1)
         infinity = np.inf
         check_real("RollingWindow: test_days", self.test_days, low=0.0, high=infinity, low_open=True)
         check_real("RollingWindow: validation_days", self.validation_days, low=0.0, high=infinity)
@@ -233,8 +191,8 @@ class RollingWindow(Splitter):
             if not rows.any():
                 raise EmptySplitError(
                     f"RollingWindow: {part} has no rows. Window {self.window} of {self.n_windows} is tested "
-                    f"from {shown_date(begin)} to before {shown_date(until)}, and the data begin at "
-                    f"{shown_date(int(times.min()))} (UTC). Lower split.n_windows or split.test_days, or "
+                    f"from {time_text(begin)} to before {time_text(until)}, and the data begin at "
+                    f"{time_text(int(times.min()))} (UTC). Lower split.n_windows or split.test_days, or "
                     "choose a later split.window."
                 )
         return assignment

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import fields
+from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -20,11 +21,12 @@ BoolArray = npt.NDArray[np.bool_]
 _WASTED = 1 << 26  # bytes that an array of texts of one width may take beyond what is in them
 
 
-def check_int(subject: str, value: object, *, minimum: int) -> int:
-    """Return `value` as an int, or say that `subject` must be an int of at least `minimum`."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= minimum:
+def check_int(subject: str, value: object, *, minimum: int, maximum: float = math.inf) -> int:
+    """Return `value` as an int, or say between which bounds `subject` must be."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and minimum <= value <= maximum:
         return int(value)
-    raise ConfigError(f"{subject} must be a whole number >= {minimum}, got {value!r}.")
+    bounds = f">= {minimum}" if math.isinf(maximum) else f"from {minimum} to {maximum}"
+    raise ConfigError(f"{subject} must be a whole number {bounds}, got {value!r}.")
 
 
 def check_real(subject: str, value: object, *, low: float, high: float, low_open: bool = False) -> float:
@@ -66,6 +68,38 @@ def field_checks(kind: type[Any]) -> dict[str, Callable[[str, Any], object]]:
         elif hints[f.name] is bool:
             checks[f.name] = check_bool
     return checks
+
+
+def check_time(subject: str, value: object, *, earliest: float = -math.inf) -> int:
+    """Return a time, ISO 8601 (UTC unless it says otherwise) or seconds since 1970, as seconds since 1970.
+
+    `earliest`: lowest number that is taken for seconds, and not for a year or a date without dashes.
+
+    Examples
+    --------
+    >>> check_time("from", "1998-03-01"), check_time("from", "1998-03-01T12:00+02:00")
+    (888710400, 888746400)
+    """
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= earliest:
+        return int(value)
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            pass
+        else:
+            return math.ceil((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    least = "" if math.isinf(earliest) else f", at least {earliest:,}"
+    raise ConfigError(
+        f"{subject} must be a date such as 1998-03-01 or 1998-03-01T12:30 (UTC), or a whole number of "
+        f"seconds since 1970-01-01{least}; got {value!r}."
+    )
+
+
+def time_text(seconds: int) -> str:
+    """Return seconds since 1970 as a date in UTC, with the time of day unless it is midnight."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.strftime("%Y-%m-%d" if seconds % 86_400 == 0 else "%Y-%m-%dT%H:%M:%SZ")
 
 
 def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.catalogue import OwnTestItems, TrainItems
+from recgauge.candidates import AllItems, CandidateItems, OwnTestItems, TrainItems
 from recgauge.candidates.named import AllowList, NegativesFile
 from recgauge.data.pairs import pairs_matrix
 from recgauge.data.split import Split

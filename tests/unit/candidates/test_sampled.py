@@ -109,7 +109,6 @@ def test_a_file_in_the_form_of_ncf(small, tmp_path):
     assert chosen.per_user.toarray().astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 0, 1], [0] * 4]
     assert "file" in chosen.incomparable
     assert chosen.notes == ("1 negatives of the file are in their user's training rows",)
-    assert chosen.facts["test_items_as_negatives"] == 0
 
 
 def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_item(tmp_path):
@@ -123,11 +122,6 @@ def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_ite
         "2 of 2 users have test items of their own among the file's negatives (2 items), which are ranked "
         "once, as test items",
     )
-    assert chosen.facts == {
-        "users_with_test_items_as_negatives": 2,
-        "test_items_as_negatives": 2,
-        "training_rows_as_negatives": 0,
-    }
     relevant = Relevant.from_interactions(split.test, None)
     assert chosen.irrelevant(relevant, 3, 5)[:2].tolist() == [1, 1]
 

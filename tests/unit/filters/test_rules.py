@@ -9,13 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError, MissingDataError, SchemaError
-from recgauge.filters.date_range import DateRange
-from recgauge.filters.duplicates import POLICIES, Duplicates
-from recgauge.filters.portions import PopularItems, SampleUsers
-from recgauge.filters.ratings import Binarise, MinRating
-from recgauge.filters.row_counts import ItemRows, NCore, UserRows
-from recgauge.filters.user_weights import UserWeights
+from recgauge.errors import ConfigError, EmptySplitError, SchemaError
+from recgauge.filters.rows import (
+    POLICIES,
+    Binarise,
+    DateRange,
+    Duplicates,
+    ItemRows,
+    MinRating,
+    NCore,
+    PopularItems,
+    SampleUsers,
+    UserRows,
+)
 from strategies import logs
 
 RNG = np.random.default_rng(0)
@@ -177,60 +183,6 @@ def test_a_draw_of_nobody_or_of_too_many_is_refused(demo, users):
         SampleUsers(users).apply(demo, rng=RNG)
 
 
-@pytest.fixture
-def few(dataset_of):
-    return dataset_of(Interactions.from_ids(["a", "a", "b"], [1, 2, 1], [2.0, 4.0, 5.0]))
-
-
-@pytest.mark.parametrize(
-    ("method", "values"),
-    [("divide_by_mean", [2 / 3, 4 / 3, 1]), ("subtract_mean", [-1, 1, 0]), ("divide_by_rows", [1, 2, 5])],
-)
-def test_weights_by_hand(few, method, values):
-    weighted = UserWeights(method, relevant_from=1.0).apply(few, rng=RNG)
-    assert weighted.interactions.value.tolist() == pytest.approx(values)
-    assert weighted.relevant_from == 1.0
-    assert UserWeights(method).apply(few, rng=RNG).relevant_from is None
-
-
-def test_weights_from_a_table(few, tmp_path):
-    path = tmp_path / "worth.csv"
-    path.write_text("\ufeffuser,name,weight\r\na,Ann,0.5\r\nb,Bob,3\r\nz,Zoe,9\r\n", encoding="utf-8")
-    weighted = UserWeights("table", path=str(path)).apply(few, rng=RNG)
-    assert weighted.interactions.value.tolist() == [1.0, 2.0, 15.0]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("user,value\na,1\n", "no column is known as the weight.*user, value"),
-        ("user,weight\na,1\n", "none for 'b' and 0 more"),
-        ("user,weight\na,1\nb,0\n", "line 3: weight must be a number above 0; got 0"),
-        ("user,weight\na,1\na,2\nb,1\n", "line 3: each user must have one weight, got a second one for 'a'"),
-    ],
-)
-def test_a_table_of_weights_that_cannot_be_used(few, tmp_path, text, message):
-    path = tmp_path / "worth.csv"
-    path.write_text(text)
-    with pytest.raises(SchemaError, match=message):
-        UserWeights("table", path=str(path)).apply(few, rng=RNG)
-
-
-def test_a_table_of_weights_that_is_one_endless_line_is_not_read_as_a_whole(few, tmp_path):
-    with (tmp_path / "zeros").open("wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(SchemaError, match=r"line 1: .* bytes or more in one line"):
-        UserWeights("table", path=str(tmp_path / "zeros")).apply(few, rng=RNG)
-
-
-def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of, tmp_path):
-    with pytest.raises(MissingDataError, match="there is no such file"):
-        UserWeights("table", path=str(tmp_path / "none.csv")).apply(few, rng=RNG)
-    centred = UserWeights("subtract_mean").apply(few, rng=RNG)
-    with pytest.raises(SchemaError, match="got 0 for user 'a' and 1 more"):
-        UserWeights("divide_by_mean").apply(centred, rng=RNG)
-
-
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -240,8 +192,7 @@ def test_weights_that_are_not_there_and_means_that_cannot_divide(few, dataset_of
         (lambda: PopularItems(0), "a count .* or a share .*, got 0"),
         (lambda: Duplicates("newest"), "one of error, first, last, mean, max, count; got 'newest'"),
         (lambda: DateRange(), "set start, end or both"),
-        (lambda: DateRange(start="yesterday"), "ISO date .*, got 'yesterday'"),
-        (lambda: UserWeights("table"), "needs path"),
+        (lambda: DateRange(start="yesterday"), "a date such as .*; got 'yesterday'"),
     ],
 )
 def test_wrong_settings_are_refused(build, message):

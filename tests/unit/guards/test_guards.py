@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems, CandidateItems
-from recgauge.candidates.catalogue import OwnTestItems
+from recgauge.candidates import AllItems, CandidateItems, OwnTestItems
 from recgauge.candidates.named import AllowList
 from recgauge.data.interactions import Interactions
 from recgauge.data.pairs import pairs_matrix

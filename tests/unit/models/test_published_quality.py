@@ -12,7 +12,7 @@ from recgauge.models.nmf import NMF
 from recgauge.models.random_rating import RandomRating
 from recgauge.models.slope_one import SlopeOne
 from recgauge.models.svd_pp import SVDpp
-from recgauge.splits.k_fold import SurpriseKFold
+from recgauge.splits.folds import SurpriseKFold
 
 # RMSE and MAE of the README of scikit-surprise, means over five folds, default parameters.
 PUBLISHED = {

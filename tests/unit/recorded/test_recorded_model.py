@@ -7,7 +7,7 @@ from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import DataError, ModelError
-from recgauge.guards.recorded import check_recorded
+from recgauge.guards.lists import check_recorded
 from recgauge.models import Popularity, Recorded
 
 TRAIN = Interactions.from_ids(["a", "b", "b", "c"], ["x", "y", "z", "w"])

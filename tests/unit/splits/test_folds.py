@@ -5,8 +5,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.splits.held_out_users import KFoldUsers
-from recgauge.splits.k_fold import KFold, SurpriseKFold
+from recgauge.splits.folds import KFold, KFoldUsers, SurpriseKFold
 from recgauge.utils.randomness import stream
 
 # Test rows of KFold(n_splits, random_state) of Surprise (its own code at commit 2381fb1), each sorted.
@@ -71,7 +70,7 @@ def test_validation_is_the_next_fold():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fold": 5}, "from 0 to 4 \\(n_splits is 5\\), got 5"),
+        ({"fold": 5}, "from 0 to 4, got 5"),
         ({"n_splits": 1}, "n_splits must be a whole number >= 2"),
         ({"n_splits": 2, "validation": True}, "n_splits must be a whole number >= 3"),
     ],

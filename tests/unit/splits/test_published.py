@@ -11,9 +11,7 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 from recgauge.filters import apply_filters
-from recgauge.filters.duplicates import Duplicates
-from recgauge.filters.ratings import MinRating
-from recgauge.filters.row_counts import NCore
+from recgauge.filters.rows import Duplicates, MinRating, NCore
 from recgauge.splits._match import positions_of
 from recgauge.splits.published import Published
 

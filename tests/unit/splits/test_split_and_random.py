@@ -50,12 +50,12 @@ def test_pairs_may_repeat_only_where_the_guard_tells_them():
     rows = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 2])
     part, twice = rows.take(np.array([0, 2])), rows.take(np.array([0, 0]))
     first = rows.take(np.array([0]))
-    for train, validation, test, message in (
-        (rows, None, part, r"2 \(user, item\) pairs of test are in train"),
-        (rows.take(np.array([1, 3])), first, part, r"1 \(user, item\) pairs of validation are in test"),
-        (rows.take(np.array([1, 3])), None, twice, r"test repeats 1 .*filters=\[duplicates\]"),
+    for train, validation, test in (
+        (rows, None, part),
+        (rows.take(np.array([1, 3])), first, part),
+        (rows.take(np.array([1, 3])), None, twice),
     ):
-        with pytest.raises(SchemaError, match=message):
+        with pytest.raises(SchemaError, match=r"repeat \(user, item\) pairs .*filters=\[duplicates\]"):
             Split("bad", train, validation, test)
         assert len(Split("repeats", train, validation, test, overlap=True).test) == 2
 

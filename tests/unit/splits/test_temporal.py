@@ -4,9 +4,8 @@ import pytest
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits.by_date import RollingWindow, TemporalDate
-from recgauge.splits.held_out_users import KFoldUsers, StrongGeneralisation
-from recgauge.splits.leave_n_out import LeaveLastOut, LeaveRandomOut
-from recgauge.splits.shares import TemporalFraction, TemporalPerUser
+from recgauge.splits.folds import KFoldUsers, StrongGeneralisation
+from recgauge.splits.shares import LeaveLastOut, LeaveRandomOut, TemporalFraction, TemporalPerUser
 
 DAY = 86_400
 
@@ -59,7 +58,7 @@ def test_dates_that_cannot_be_meant_are_refused(settings, message):
 
 
 def test_who_sets_no_date_is_told_the_span():
-    with pytest.raises(ConfigError, match=r"split.test_from=DATE; the data span 1970-01-01 .* to 1970-01-05"):
+    with pytest.raises(ConfigError, match=r"split.test_from=DATE; the data span 1970-01-01 to 1970-01-05"):
         cut(TemporalDate(), timed([0, 4]))
 
 
@@ -102,7 +101,7 @@ def test_windows_may_slide_and_have_a_validation_part():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"window": 5}, "window must be a whole number from 0 to 4 \\(n_windows is 5\\), got 5"),
+        ({"window": 5}, "window must be a whole number from 0 to 4, got 5"),
         ({"test_days": 1e-9}, "at least a second"),
     ],
 )
