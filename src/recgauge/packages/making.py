@@ -19,7 +19,7 @@ from recgauge._version import __version__
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.errors import ConfigError, RecgaugeError, listed, said
 from recgauge.packages.page import package_page
-from recgauge.report.compared_runs import FORMATS, write_comparison
+from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.runs.folder import HITS, JobOutcome, write_checksums
 from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table

@@ -17,8 +17,7 @@ from rich.text import Text
 from recgauge.comparison.series import headline_keys
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
-from recgauge.report.run_tables import MARK, run_blocks, run_title
-from recgauge.report.sweep_tables import sweep_blocks
+from recgauge.report.run_tables import MARK, run_blocks, run_title, sweep_blocks
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.utils.messages import plain

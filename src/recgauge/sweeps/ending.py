@@ -18,7 +18,7 @@ from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
 from recgauge.errors import RecgaugeError, said
 from recgauge.report import markdown_line, markdown_table
-from recgauge.report.compared_runs import FORMATS, write_comparison
+from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.folder import JobOutcome, Summary, write_jobs, write_summary

@@ -10,7 +10,7 @@ import pytest
 from recgauge.cli.commands.cli import main
 from recgauge.comparison.runs import agreeing, run_names
 from recgauge.comparison.series import all_series
-from recgauge.report.sweep_tables import sweep_table
+from recgauge.report.run_tables import sweep_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.record import PartFacts, SearchFacts

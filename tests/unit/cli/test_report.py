@@ -20,7 +20,7 @@ from recgauge.comparison.claims import metric_label
 from recgauge.comparison.runs import ComparedRuns, compare_runs
 from recgauge.report import page as pages
 from recgauge.report.blocks import Cell, TableBlock
-from recgauge.report.compared_runs import write_comparison
+from recgauge.report.comparison_tables import write_comparison
 from recgauge.report.figures.style import svg_text
 from recgauge.report.page import data as gathering
 from recgauge.report.page import pictures, report_page, write_figures, write_page

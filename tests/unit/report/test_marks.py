@@ -6,7 +6,7 @@ import pytest
 
 from recgauge.comparison.series import has_rivals
 from recgauge.guards import GuardResult
-from recgauge.report.sweep_tables import sweep_mark_lines, sweep_table
+from recgauge.report.run_tables import sweep_mark_lines, sweep_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import PartFacts, SanityFacts
 from recgauge.tracking.page import final_tags, metric_values

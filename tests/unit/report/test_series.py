@@ -8,7 +8,7 @@ from rich.console import Console
 
 from recgauge.comparison.series import has_rivals
 from recgauge.report.console import render_terminal
-from recgauge.report.sweep_tables import sweep_blocks, sweep_table
+from recgauge.report.run_tables import sweep_blocks, sweep_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import PartFacts, SplitFacts
 from records import NAMES, metric, record_with

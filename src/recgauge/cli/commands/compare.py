@@ -11,8 +11,7 @@ from recgauge.comparison.results import Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs, known_baseline
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, listed
-from recgauge.report.compared_runs import FORMATS, marks_of, write_comparison
-from recgauge.report.comparison_tables import comparison_blocks
+from recgauge.report.comparison_tables import FORMATS, comparison_blocks, marks_of, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
 

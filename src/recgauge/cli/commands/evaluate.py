@@ -417,7 +417,7 @@ def _write_json(
     content: dict[str, Any] = {"recgauge": __version__, "conventions": options.conventions}
     content |= {"files": files, "runs": runs}
     if comparison is not None:
-        from recgauge.report.compared_runs import json_text
+        from recgauge.report.comparison_tables import json_text
 
         content["comparison"] = json.loads(json_text(comparison))
     if segments:

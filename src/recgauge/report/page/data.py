@@ -22,7 +22,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
-from recgauge.report.compared_runs import marks_of
+from recgauge.report.comparison_tables import marks_of
 from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
