@@ -53,7 +53,7 @@ _SHARE_ALIKE = (
 
 
 @dataclass(frozen=True)
-class Release:
+class _Release:
     """One MovieLens release."""
 
     name: str  # of the data set in recgauge; the archive has it, too, with hyphens
@@ -85,7 +85,7 @@ class Release:
 # Counts of ml_10m and ml_25m as their readers report them (konect.cc has the first); of ml_32m only the
 # number of listed movies is known, not how many are rated. Tests check those whose archives they read.
 _ALL = (
-    Release(
+    _Release(
         "ml_100k",
         4_924_029,
         "50d2a982c66986937beb9ffb3aa76efe955bf3d5c6b761f4e3a7cd717c6a3229",
@@ -100,7 +100,7 @@ _ALL = (
             "u.genre": "9757e0d3e6b298159a80dd48eaf938114690e911e39af97a76949ef1663610bb",
         },
     ),
-    Release(
+    _Release(
         "ml_latest_small",
         978_202,
         "696d65a3dfceac7c45750ad32df2c259311949efec81f0f144fdfb91ebc9e436",
@@ -115,7 +115,7 @@ _ALL = (
         },
         caveat="GroupLens may replace this archive in place; the expected digest is that of September 2018.",
     ),
-    Release(
+    _Release(
         "ml_1m",
         5_917_549,
         "a6898adb50b9ca05aa231689da44c217cb524e7ebd39d264c56e2832f2c54e20",
@@ -125,7 +125,7 @@ _ALL = (
         _RESEARCH_ONLY,
         (1_000_209, 6_040, 3_706),
     ),
-    Release(
+    _Release(
         "ml_10m",
         65_566_137,
         "813c411ccb6122564edfe752e7f80c4dcc5aa25fa94c93622f6877a7ba252862",
@@ -136,7 +136,7 @@ _ALL = (
         (10_000_054, 69_878, 10_677),
         caveat=_SINGLE_SOURCE,
     ),
-    Release(
+    _Release(
         "ml_20m",
         198_702_078,
         "96f243c338a8665f6bcc89c53edf6ee39162a846940de6b7c8c48aeada765ff3",
@@ -146,7 +146,7 @@ _ALL = (
         _RESEARCH_ONLY,
         (20_000_263, 138_493, 26_744),
     ),
-    Release(
+    _Release(
         "ml_25m",
         261_978_986,
         "8b21cfb7eb1706b4ec0aac894368d90acf26ebdfb6aced3ebd4ad5bd1eb9c6aa",
@@ -156,7 +156,7 @@ _ALL = (
         _SEE_README,
         (25_000_095, 162_541, 59_047),
     ),
-    Release(
+    _Release(
         "ml_32m",
         238_950_008,
         "e4a68655d7386b8f95f2f2424b2ff975dfdd15ffd59e0d864a14dca43e99d6ee",
@@ -169,7 +169,7 @@ _ALL = (
     ),
 )
 
-RELEASES: Mapping[str, Release] = {release.name: release for release in _ALL}
+RELEASES: Mapping[str, _Release] = {release.name: release for release in _ALL}
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ _RATINGS: Mapping[Layout, tuple[str, TextFormat]] = {
 _COLUMNS = Wanted(TABLE, tuple(TABLE))
 
 
-def _read(file: VerifiedFile, release: Release) -> Prepared:
+def _read(file: VerifiedFile, release: _Release) -> Prepared:
     member, how = _RATINGS[release.layout]
     rows = read_members(file.path, [f"{release.folder}/{member}"], _COLUMNS, how)
     try:
@@ -318,7 +318,7 @@ def _read(file: VerifiedFile, release: Release) -> Prepared:
 
 
 def _read_movies(
-    archive: zipfile.ZipFile, release: Release, item_ids: list[int]
+    archive: zipfile.ZipFile, release: _Release, item_ids: list[int]
 ) -> tuple[npt.NDArray[Any], ItemFeatures]:
     """Return titles and genres of the items, whose movies are some of those listed."""
     try:
@@ -347,7 +347,7 @@ def _read_movies(
 
 
 def _listed_movies(
-    archive: zipfile.ZipFile, release: Release
+    archive: zipfile.ZipFile, release: _Release
 ) -> tuple[list[list[str]], list[list[str]], list[str]]:
     """Return the fields and the genres of each listed movie, and all genres in their order."""
 
@@ -384,7 +384,7 @@ _TEST_ROWS: Mapping[str, str] = {
 }
 
 
-def _splits_of(release: Release, file: VerifiedFile) -> PublishedSplits | None:
+def _splits_of(release: _Release, file: VerifiedFile) -> PublishedSplits | None:
     """Return the splits in a release's archive, or None; nothing is read before it is requested."""
     if release.name != "ml_100k":
         return None

@@ -8,8 +8,6 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.utils.files import digest_of, irregular, user_path
@@ -159,20 +157,18 @@ class StoredTable:
 
         fields = []
         for label in self.columns:
-            kinds = {schema.field(label).type for _, schema, _ in self._footers}
-            field = self._footers[0][1].field(label)
-            whole = all(map(pa.types.is_integer, kinds))
-            if len(kinds) > 1 and (whole or all(map(pa.types.is_floating, kinds))):
-                joint = np.result_type(*(kind.to_pandas_dtype() for kind in kinds))
-                lossy = whole and joint.kind == "f"
+            found = [schema.field(label) for _, schema, _ in self._footers]
+            field = found[0]
+            if all(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in found):
+                joint = pa.unify_schemas([pa.schema([one]) for one in found], promote_options="permissive")
+                field = field.with_type(joint.field(0).type)
                 spans = [spans.get(label, (0, 0)) for _, _, spans in self._footers]
                 large = [file for file, (_, greatest) in enumerate(spans) if greatest >= 1 << 63]
-                if lossy and large:
+                if large and pa.types.is_signed_integer(field.type):
                     raise SchemaError(
                         f"{self.where(large[0])}: the column {label} is above {(1 << 63) - 1}, and "
                         "other files have signed ones. Give it one type in all files."
                     )
-                field = field.with_type(pa.int64() if lossy else pa.from_numpy_dtype(joint))
             fields.append(field)
         return pa.schema(fields)
 
