@@ -97,10 +97,10 @@ ON_THE_COMMAND_LINE = {
         ["hydra.searchpath=['pkg://stranger']"],
         "'pkg://stranger' is not a folder",
     ),
-    "package as the config path": (["--config-path=pkg://stranger"], "--config-path: "),
-    "configuration of its own": (["--config-name=mine"], "--config-name: "),
+    "package as the config path": (["--config-path=pkg://stranger"], "there is no such option"),
+    "configuration of its own": (["--config-name=mine"], "there is no such option"),
     "package as a folder of settings": (["--config-dir=pkg://stranger"], "--config-dir=pkg://stranger: "),
-    "pickle of a run": (["--experimental-rerun=../rerun.pkl"], "--experimental-rerun: "),
+    "pickle of a run": (["--experimental-rerun=../rerun.pkl"], "there is no such option"),
     # the environment
     "variable": (["model.n_factors=${oc.env:SECRET}"], NO_VARIABLE.format("SECRET")),
     "variable with a default": (["model.n_factors=${oc.env:SECRET,3}"], NO_VARIABLE.format("SECRET")),

@@ -12,7 +12,7 @@ __all__ = ["RecgaugeLauncher"]
 
 
 class RecgaugeLauncher(Launcher):
-    """Gets all jobs of a sweep at once, and gives them to `recgauge.sweeps.run_sweep`."""
+    """Gets all jobs of a sweep at once, and gives them to `recgauge.cli.launching.launch`."""
 
     def __init__(self, engine: str = "here", **settings: Any) -> None:
         self.engine, self.settings = engine, settings
@@ -27,9 +27,8 @@ class RecgaugeLauncher(Launcher):
         from recgauge.cli.launching import launch  # takes a second, and every Hydra program looks here
 
         load = self.context.config_loader.load_sweep_config
-        configs = (load(self.config, list(words)) for words in job_overrides)  # a megabyte each
-        returns = []
-        for value in launch(self.config, configs, initial_job_idx, self.engine, self.settings):
-            returns.append(JobReturn(status=JobStatus.COMPLETED))
-            returns[-1].return_value = value
+        values = launch(self.config, job_overrides, load, initial_job_idx, self.engine, self.settings)
+        returns = [JobReturn(status=JobStatus.COMPLETED) for _ in values]
+        for job, value in zip(returns, values, strict=True):
+            job.return_value = value
         return returns

@@ -1,33 +1,35 @@
 """From what Hydra has composed to jobs: of a single run and of a sweep. OmegaConf ends here."""
 
-from collections.abc import Iterable, Mapping
+import gc
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.cli.commands.run_data import data_again
-from recgauge.cli.explain import Choices, explain_config_error
-from recgauge.cli.settings import typed_settings
-from recgauge.cli.words import SWEEPER, check_trust
-from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
+from recgauge.cli.explain import explain_config_error
+from recgauge.cli.settings import SWEEPER, check_trust, typed_settings
+from recgauge.cli.words import check_choices
+from recgauge.errors import ConfigError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run
 from recgauge.runs.folder import JobOutcome, load_record, read_jobs, write_jobs
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
-from recgauge.sweeps.jobs import Job, check_repeats, checked_job
+from recgauge.sweeps.jobs import Job, checked_job
 from recgauge.sweeps.places import served_by, work_folder
-from recgauge.sweeps.sweep import Sweep, check, look_for_data, run_sweep, show_plan
+from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
-from recgauge.utils.lazy import resume_collecting
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import without_secrets
 
@@ -37,51 +39,62 @@ def run_alone(config: DictConfig) -> bool:
     job = job_of(config, Path(config.hydra.runtime.output_dir))
     store = build_store(job.typed.tracking)
     sweep = Sweep(job.folder, store, _outputs(), [job], words=job.words, alone=True)
-    if job.typed.plan:
+    if config.plan:
         return show_plan(sweep)
     study = job.study()
-    check(sweep)
-    look_for_data(sweep)
-    with Deliveries(store) as deliveries:
-        if study is not None and not study.needs_runs:
-            from recgauge.sweeps.ending import conclude_study
+    if study is None or study.needs_runs:
+        return run_sweep(sweep, Engine, _end_alone)
+    from recgauge.sweeps.ending import conclude_study
 
-            conclude_study(study, [], sweep, deliveries)
-            return True
-        (outcome,) = run_sweep(sweep, Engine(), deliveries)
-        if outcome.record is not None:
-            print_run(
-                outcome.record,
-                outcome,
-                address=None if store is None else deliveries.run_address(outcome.folder),
-                server=None if store is None else served_by(store.uri),
-                folder=outcome.folder,
-                said=outcome.said,
-            )
+    check(sweep)
+    with Deliveries(store) as deliveries:
+        conclude_study(study, [], sweep, deliveries)
+    return True
+
+
+def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
+    (outcome,), store = sweep.every, sweep.store
+    if outcome.record is not None:
+        print_run(
+            outcome.record,
+            outcome,
+            address=None if store is None else deliveries.run_address(outcome.folder),
+            server=None if store is None else served_by(store.uri),
+            folder=outcome.folder,
+            said=outcome.said,
+        )
     if outcome.status == "not tracked":
         print_error(
             f"{outcome.reason} Complete results are in {outcome.folder}; when the store works again, "
             "`recgauge sync`, or the next run, tracks them."
         )
-    if outcome.status == "stopped":
-        raise KeyboardInterrupt
     return outcome.status in ("done", "reused")
 
 
 def launch(
-    config: DictConfig, configs: Iterable[DictConfig], first: int, engine: str, settings: Mapping[str, Any]
+    config: DictConfig,
+    jobs: Sequence[Sequence[str]],
+    load: Callable[[DictConfig, list[str]], DictConfig],
+    first: int,
+    engine: str,
+    settings: Mapping[str, Any],
 ) -> list[float | None]:
     """Run the jobs that a sweeper gives out, and return the first number of each for one that searches.
 
-    `first` is the number of the first job; a sweeper can give out jobs in batches.
+    `first` is the number of the first job; a sweeper can give out jobs in batches. `load` composes the
+    configuration of a job from its words.
     """
-    resume_collecting()  # composing leaves garbage, most of a megabyte for each job
+    gc.enable()  # composing leaves garbage, most of a megabyte for each job
     sweep = _sweep(config)
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"
         written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
-    lacking = dict[str, None]()
-    for number, job_config in enumerate(configs, first):
+    for number, words in enumerate(jobs, first):
+        try:
+            job_config = load(config, list(words))
+        except (HydraException, OmegaConfBaseException) as error:
+            reason = explain_config_error(error, words, partial(load, config))
+            raise ConfigError(reason) from error
         job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
         folder = sweep.folder / str(job_config.hydra.sweep.subdir)
         try:
@@ -89,28 +102,32 @@ def launch(
         except RecgaugeError as error:
             label = " ".join(without_secrets(_typed_words(job_config)))
             sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=folder)
-            if isinstance(error, MissingLibraryError):
-                lacking[str(error)] = None
     # a sweeper's own settings can name another store than the command line
     sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), sweep.store)
     check_int("jobs", config.jobs, minimum=1)
     if config.plan:
-        if not show_plan(sweep):
-            raise SystemExit(1)
-        return [None] * len(sweep.every)
-    if lacking and sweep.experiment:  # it would train for hours and stay open
-        raise MissingLibraryError(" ".join(lacking))
-    check(sweep)
-    plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
-    workers = make_engine(engine, plain, config.jobs, len(sweep.every), sweep.folder)
-    look_for_data(sweep)
-    with Deliveries(sweep.store) as deliveries:
-        outcomes = run_sweep(sweep, workers, deliveries)
-        if _in_batches(config):
-            write_jobs([*read_jobs(sweep.folder)[:first], *outcomes], sweep.folder)
-        else:
-            _end(config, sweep, deliveries)
-    return [_headline(outcome) for outcome in outcomes]
+        ended_well = show_plan(sweep)
+    else:
+        plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
+        workers = partial(make_engine, engine, plain, config.jobs, len(jobs), sweep.folder)
+        end = partial(_end_batch, first) if _in_batches(config) else partial(_end, config)
+        ended_well = run_sweep(sweep, workers, end)
+    if not ended_well:
+        raise SystemExit(1)
+    return [_headline(outcome) for outcome in sweep.every]
+
+
+def _end_batch(first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
+    """Add the jobs of a batch to those that are listed; `SweepEnd` sums them up."""
+    del deliveries
+    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.every], sweep.folder)
+    return True
+
+
+def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
+    from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
+
+    return end_sweep(sweep, deliveries, load=data_again if config.report else None)
 
 
 class SweepEnd(Callback):
@@ -124,11 +141,13 @@ class SweepEnd(Callback):
             sweep = _sweep(config)
             sweep.outcomes = {job.number: _with_record(job) for job in read_jobs(sweep.folder)}
             with Deliveries(sweep.store) as deliveries:
-                _end(config, sweep, deliveries)
+                ended_well = _end(config, sweep, deliveries)
         except Exception as error:
             folder = Path(config.hydra.sweep.dir)
             print_error(explain_error(error, folder) or f"{type(error).__name__}: {error}")
             raise SystemExit(1) from error
+        if not ended_well:
+            raise SystemExit(1)
 
 
 def _sweep(config: DictConfig) -> Sweep:
@@ -136,17 +155,6 @@ def _sweep(config: DictConfig) -> Sweep:
     experiment = config.hydra.runtime.choices.get("experiment") or ""
     folder = Path(config.hydra.sweep.dir).absolute()
     return Sweep(folder, store, _outputs(), words=_typed_words(config), experiment=experiment)
-
-
-def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> None:
-    """Sum up a sweep; KeyboardInterrupt if it was stopped, SystemExit if a job has failed."""
-    from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
-
-    ended_well = end_sweep(sweep, deliveries, load=data_again if config.report else None)
-    if any(outcome.status == "stopped" for outcome in sweep.every):
-        raise KeyboardInterrupt
-    if not ended_well:
-        raise SystemExit(1)
 
 
 def _in_batches(config: DictConfig) -> bool:
@@ -181,8 +189,9 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
     words = _typed_words(config)
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
-        check_trust(config, OverridesParser.create().parse_overrides(_typed_words(sweep or config)))
-        check_repeats(words)
+        parse = OverridesParser.create().parse_overrides
+        check_trust(config, parse(_typed_words(sweep or config)))
+        check_choices(parse(words))
         job = Job(
             number=number,
             words=tuple(words),
@@ -197,7 +206,7 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
         job = replace(job, store={} if store is None else store.plain())
         return checked_job(job, dict(config.hydra.runtime.choices))
     except OmegaConfBaseException as error:
-        raise ConfigError(explain_config_error(error, Choices(words))) from error
+        raise ConfigError(explain_config_error(error)) from error
 
 
 def _typed_words(config: DictConfig) -> list[str]:

@@ -15,7 +15,7 @@ from omegaconf import DictConfig, read_write
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.cli.explain import Choices, explain_config_error
+from recgauge.cli.explain import explain_config_error
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import Words
 from recgauge.errors import RecgaugeError
@@ -66,14 +66,13 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
     wants_traceback = os.environ.get("HYDRA_FULL_ERROR") == "1"
     os.environ["HYDRA_FULL_ERROR"] = "1"
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # schedulers end a job this way
-    choices = Choices()
+    command = Words({}, ())
     with private_output(words):
         try:
             forget_empty_variables()
             give_libraries_a_home()
             register_schema()
             command = Words.read(words)
-            choices = Choices(command.overrides, command.options.get("config_dir"))
             if command.runs and "tracking=off" not in words:
                 delivering()  # takes two seconds to import MLflow, beside all that follows
             _start(hydra_main, command)
@@ -86,7 +85,7 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
         except (HydraException, OmegaConfBaseException) as error:
             if wants_traceback:
                 raise
-            print_error(explain_config_error(error, choices))
+            print_error(explain_config_error(error, command.overrides, command.compose))
             return 1
         except YAMLError as error:
             print_error(f"a file of settings cannot be read: {' '.join(str(error).split())}.")

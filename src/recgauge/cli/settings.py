@@ -8,11 +8,41 @@ from functools import partial
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
+from recgauge.cli.explain import explain_config_error
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
+from recgauge.runs.targets import TARGET, allowed_packages, check_plain
 from recgauge.sweeps.places import program, store_of_user, work_folder
+
+LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"
+SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
+NO_VARIABLES = (
+    "a configuration may not set environment variables, which decide what other programs do. Set them in the "
+    "shell."
+)
+_CALLBACKS = {"sweep": {TARGET: "recgauge.cli.launching.SweepEnd"}}
+_RUN_CODE = ("address", "setup", "additional_parameters")
+"""Settings of a launcher that run code: lines of shell, options of sbatch, another's cluster."""
+READABLE = "RECGAUGE_"
+"""How the names of the variables begin that a configuration may read."""
+ADDRESSES = {  # settings that hold an address, and the variable by which the user can name its host
+    "data.mirror": "RECGAUGE_MIRROR",
+    "dataset.mirror": "RECGAUGE_MIRROR",
+    "tracking.uri": "MLFLOW_TRACKING_URI",
+}
+_LOCAL = re.compile(r"(?![a-z][\w+.-]+:)|sqlite[+:]|file:|databricks", re.IGNORECASE)
+# What other programs take for the host depends on odd signs, and a database's driver takes hosts from the
+# options, too: only in an address of this form is the host the one that everybody reads.
+_PLAIN = re.compile(
+    r"((?P<web>https?)|[a-z][\w+.-]+)://(?:[^\s/?#@\\]*@)?(?P<host>([\w.-]+|\[[\da-f:.]+\])(:\d+)?)"
+    r"(?(web)([/?#].*)?|(/[\w.-]*)?)",
+    re.IGNORECASE | re.DOTALL,
+)
+_IN_A_WORD = re.compile(r"[a-z][\w+.-]+://[^\s'\",|]+", re.IGNORECASE)
 
 
 def register_schema() -> None:
@@ -34,24 +64,6 @@ def typed_settings(config: DictConfig) -> RunSettings:
     for name, node in values.items():
         values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
     return RunSettings(**values)
-
-
-READABLE = "RECGAUGE_"
-"""How the names of the variables begin that a configuration may read."""
-ADDRESSES = {  # settings that hold an address, and the variable by which the user can name its host
-    "data.mirror": "RECGAUGE_MIRROR",
-    "dataset.mirror": "RECGAUGE_MIRROR",
-    "tracking.uri": "MLFLOW_TRACKING_URI",
-}
-_LOCAL = re.compile(r"(?![a-z][\w+.-]+:)|sqlite[+:]|file:|databricks", re.IGNORECASE)
-# What other programs take for the host depends on odd signs, and a database's driver takes hosts from the
-# options, too: only in an address of this form is the host the one that everybody reads.
-_PLAIN = re.compile(
-    r"((?P<web>https?)|[a-z][\w+.-]+)://(?:[^\s/?#@\\]*@)?(?P<host>([\w.-]+|\[[\da-f:.]+\])(:\d+)?)"
-    r"(?(web)([/?#].*)?|(/[\w.-]*)?)",
-    re.IGNORECASE | re.DOTALL,
-)
-_IN_A_WORD = re.compile(r"[a-z][\w+.-]+://[^\s'\",|]+", re.IGNORECASE)
 
 
 def restrict_variables() -> None:
@@ -121,3 +133,93 @@ def _place(address: str) -> str | None:
         return None
     plain = _PLAIN.fullmatch(address)
     return address if plain is None else f"{plain[1]}://{plain['host']}".lower()
+
+
+def trusted_packages(typed: Sequence[Override]) -> list[str]:
+    """Return the packages that the command line trusts."""
+    values = [word.value() for word in typed if word.key_or_group == "allowed_targets"]
+    return [str(name) for value in values if isinstance(value, list) for name in value]
+
+
+def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
+    """Refuse a configuration that would run code which the user has not allowed."""
+    check_trust(config, typed)
+    trusted = trusted_packages(typed)
+    hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
+    if (hydra["callbacks"] or {}) not in ({}, _CALLBACKS):
+        raise ConfigError("hydra.callbacks: a configuration may not add callbacks; leave them out.")
+    for part in ("launcher", "sweeper", "hydra_logging", "job_logging", "output_subdir"):
+        if "${" in str(hydra[part]):  # which could be another thing by the time that Hydra acts on it
+            raise ConfigError(f"hydra.{part}: write out what it is; it may not refer to other settings.")
+    _check_plugin(hydra, "launcher", LAUNCHER, trusted)
+    _check_plugin(hydra, "sweeper", SWEEPER, trusted)
+    for part in ("hydra_logging", "job_logging"):
+        if not _is_quiet(hydra[part]):
+            raise ConfigError(
+                f"hydra.{part}: settings of logging can name code to run; leave hydra/{part}=disabled."
+            )
+    if hydra["job"]["env_set"] or hydra["job"]["env_copy"]:
+        raise ConfigError(f"hydra.job.env_set, hydra.job.env_copy: {NO_VARIABLES}")
+    if hydra["output_subdir"] is not None:
+        raise ConfigError(
+            "hydra.output_subdir: leave it null. Hydra would store the settings with all passwords; "
+            "config.yaml in the output folder has them without."
+        )
+    _check_typed(hydra["launcher"], typed)
+
+
+def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
+    """Refuse packages, and addresses, that a file of settings names and the command line does not."""
+    named = _resolved(config, "allowed_targets") or []
+    trusted = trusted_packages(typed)
+    if unknown := [name for name in named if name not in trusted]:
+        raise ConfigError(
+            f"allowed_targets: a file of settings names {', '.join(map(str, unknown))}. Say whose code you "
+            f"trust on the command line: allowed_targets=[{','.join(map(str, named))}]."
+        )
+    allowed_packages(named)
+    addresses = {path: _resolved(config, path) for path in ADDRESSES}
+    check_hosts(addresses, [str(word.input_line) for word in typed])
+
+
+def _check_plugin(hydra: Any, part: str, own: str, trusted: Sequence[str]) -> None:
+    settings = dict(hydra[part] or {})
+    target = settings.pop(TARGET, own)
+    if target != own and not str(target).startswith(tuple(f"{package}." for package in trusted)):
+        raise ConfigError(
+            f"hydra.{part}.{TARGET}: {target!r} is not {own}. If you trust its package, name "
+            "it on the command line: allowed_targets=[PACKAGE]."
+        )
+    check_plain(settings, f"hydra.{part}")
+    for key in settings.get("params") or ():
+        if str(key).lstrip("+~").startswith(("hydra", "allowed_targets")):
+            raise ConfigError(f"hydra.{part}.params: {key} cannot be swept; name it on the command line.")
+
+
+def _is_quiet(node: Any) -> bool:
+    """Whether settings of logging have no handlers, formatters and filters, whose classes could be named."""
+    root = (node or {}).get("root") or {}
+    return set(node or ()) <= {"version", "root", "disable_existing_loggers"} and (
+        set(root) <= {"level"} and str(root.get("level", "INFO")).isalpha()
+    )
+
+
+def _check_typed(launcher: Any, typed: Sequence[Override]) -> None:
+    """Refuse settings of a launcher that can run code unless the user has typed them."""
+    given = {word.key_or_group: word.value() for word in typed}
+    for name in _RUN_CODE:
+        node, path = (launcher or {}).get(name), f"hydra.launcher.{name}"
+        value = given.get(path)
+        names = {str(key) for key in value} if isinstance(value, dict) else set()
+        names |= {key.removeprefix(f"{path}.") for key in given if key.startswith(f"{path}.")}
+        mine = {str(key) for key in node} <= names if isinstance(node, Mapping) else path in given
+        if node and not mine:
+            raise ConfigError(f"{path}: a file of settings may not set it, since it can run code. Type it.")
+
+
+def _resolved(config: DictConfig, key: str) -> Any:
+    try:
+        node = OmegaConf.select(config, key)
+        return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+    except OmegaConfBaseException as error:
+        raise ConfigError(explain_config_error(error)) from error

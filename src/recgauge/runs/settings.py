@@ -1,8 +1,8 @@
 """The settings of one run: names, types, defaults, what each can change, and the fingerprint of them all."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from hashlib import sha256
 from typing import Any, TypeGuard
@@ -15,11 +15,6 @@ ISOLATED = "recgauge.models.isolated."
 """How ``_target_`` of a model begins that is trained in an environment of its own."""
 FREE_ISOLATED_SETTINGS = ("timeout",)
 """Settings of such a model that never change a number."""
-
-
-def _ask(expected: str) -> dict[str, str]:
-    """Say what messages ask for instead of a value of a wrong type."""
-    return {"expected": expected}
 
 
 @dataclass
@@ -37,9 +32,6 @@ class DataSettings:
             "line_bytes": 1 << 24,
             "unpacked_bytes": 1 << 34,
         },
-        metadata=_ask(
-            "a whole number such as 1_000_000, in data.limits.rows, columns, line_bytes or unpacked_bytes"
-        ),
     )
 
 
@@ -47,7 +39,7 @@ class DataSettings:
 class EngineSettings:
     """How work is cut up; never changes a number."""
 
-    memory_mib: int = field(default=256, metadata=_ask("a whole number such as 256"))
+    memory_mib: int = 256
 
 
 @dataclass
@@ -61,7 +53,7 @@ class ArtifactsSettings:
 class GuardsSettings:
     """What the user says about guards."""
 
-    override: list[str] = field(default_factory=list, metadata=_ask("a list of names such as [overlap]"))
+    override: list[str] = field(default_factory=list)
     selected_on: str | None = None
 
 
@@ -71,8 +63,8 @@ class LearningSettings:
 
     watch: bool = False
     metric: str | None = None
-    every: int = field(default=1, metadata=_ask("a whole number such as 1"))
-    patience: int | None = field(default=None, metadata=_ask("a whole number such as 5, or null"))
+    every: int = 1
+    patience: int | None = None
 
 
 @dataclass
@@ -90,38 +82,30 @@ class RunSettings:
     model: Any = None
     metrics: Any = field(default_factory=dict)
     conventions: Any = None
-    ties: str | None = field(default=None, metadata=_ask("a name such as expected"))
+    ties: str | None = None
     tracking: Any = field(default=None, metadata=FREE)
-    cutoffs: list[int] = field(
-        default_factory=lambda: [1, 5, 10, 20], metadata=_ask("a list of whole numbers such as [5,10]")
-    )
+    cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
     conventions_table: bool = False
     sanity: bool = False
-    learning: LearningSettings = field(default_factory=LearningSettings, metadata=_ask("learning.watch=true"))
+    learning: LearningSettings = field(default_factory=LearningSettings)
     tune: Any = field(default=None, metadata=FREE)
     search: Any = field(default_factory=dict, metadata=FREE)
     save_model: bool = field(default=False, metadata=FREE)
-    guards: GuardsSettings = field(default_factory=GuardsSettings, metadata=_ask("guards.override=[NAME]"))
+    guards: GuardsSettings = field(default_factory=GuardsSettings)
     figures: bool = field(default=False, metadata=FREE)
     report: bool = field(default=True, metadata=FREE)
-    artifacts: ArtifactsSettings = field(
-        default_factory=ArtifactsSettings, metadata=FREE | _ask("artifacts.lists=false")
-    )
-    seed: int = field(default=0, metadata=_ask("a whole number such as 0"))
+    artifacts: ArtifactsSettings = field(default_factory=ArtifactsSettings, metadata=FREE)
+    seed: int = 0
     fit_on: str = "train"
     evaluate_on: str = "test"
-    data: DataSettings = field(default_factory=DataSettings, metadata=FREE | _ask("data.mirror=FOLDER"))
-    engine: EngineSettings = field(
-        default_factory=EngineSettings, metadata=FREE | _ask("engine.memory_mib=256")
-    )
-    jobs: int = field(default=1, metadata=FREE | _ask("a whole number such as 2"))
+    data: DataSettings = field(default_factory=DataSettings, metadata=FREE)
+    engine: EngineSettings = field(default_factory=EngineSettings, metadata=FREE)
+    jobs: int = field(default=1, metadata=FREE)
     study: Any = field(default=None, metadata=FREE)
     reuse: bool = field(default=False, metadata=FREE)
     force: bool = field(default=False, metadata=FREE)
     plan: bool = field(default=False, metadata=FREE)
-    allowed_targets: list[str] = field(
-        default_factory=list, metadata=FREE | _ask("a list of package names such as [mypackage]")
-    )
+    allowed_targets: list[str] = field(default_factory=list, metadata=FREE)
 
 
 @cache
@@ -142,26 +126,6 @@ def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
 def registers_model(settings: Mapping[str, Any]) -> bool:
     """Whether a run with these settings registers its fitted model in the tracking store."""
     return bool((settings.get("tracking") or {}).get("log_model"))
-
-
-def expected(key: str) -> str:
-    """Return what a setting must be, in words; for settings of components, only that its type is wrong.
-
-    Examples
-    --------
-    >>> expected("seed"), expected("data.offline"), expected("model.n_factors")
-    ('a whole number such as 0', 'true or false', 'of another type')
-    >>> expected("engine")
-    'left as it is; set what is in it, such as engine.memory_mib=256'
-    """
-    known = dict(_fields(RunSettings))
-    one = known.get(key) or known.get(key.rpartition(".")[0])
-    if one is None:
-        return "of another type"
-    if one.type is bool:
-        return "true or false"
-    text = str(one.metadata.get("expected") or "of another type")
-    return f"left as it is; set what is in it, such as {text}" if is_dataclass(one.type) else text
 
 
 def fingerprint(
@@ -219,10 +183,3 @@ def flat_settings(settings: Mapping[str, Any], prefix: str = "") -> dict[str, st
         else:
             flat[f"{prefix}{key}"] = str(value)
     return flat
-
-
-def _fields(kind: type[Any], before: str = "") -> Iterator[tuple[str, Field[Any]]]:
-    for one in fields(kind):
-        yield f"{before}{one.name}", one
-        if isinstance(one.type, type) and is_dataclass(one.type):
-            yield from _fields(one.type, f"{one.name}.")

@@ -14,7 +14,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from recgauge.datasets import DatasetSource
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, message
+from recgauge.errors import MissingDataError, SchemaError, message
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
@@ -362,7 +362,6 @@ def labels_of(jobs: Sequence[JobOutcome]) -> list[str]:
     ]
 
 
-TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
 UNNAMED = free_settings() | {
     "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra"
 }  # fmt: skip
@@ -421,39 +420,6 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
         parts.append(f"seed {settings['seed']}")
     name = str(without_secrets(" · ".join(parts)))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
-def check_repeats(words: list[str]) -> None:
-    """Refuse a filter that the command line names twice: Hydra would run it once, without a word."""
-    for word in words:
-        group, _, given = word.partition("=")
-        names = [name.strip() for name in given.strip("[]").split(",")]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if group == "filters" and repeated:
-            file: Any = OmegaConf.load(conf_folder() / "filters" / f"{repeated[0]}.yaml")
-            again = ",".join(f"{key}:{value}" for key, value in file[repeated[0]].items())
-            raise ConfigError(
-                f"{word}: each name may be given once, got {', '.join(repeated)} more often. For a second "
-                "n-core use filters=[...,n_core_again]; for any second filter, which then runs last, "
-                f"+filters.again={{{again}}} (docs/filters.md)."
-            )
-
-
-def check_single(words: Sequence[str]) -> None:
-    """Refuse no option, or several, of a group that takes one: Hydra would mix their settings in silence.
-
-    Examples
-    --------
-    >>> check_single(["model=svd", "filters=[min_rating,n_core]"])
-    """
-    for word in words:
-        group, _, given = word.partition("=")
-        names = [name.strip() for name in given.strip().strip("[]").split(",")]
-        if group in TAKES_ONE and len(names) > 1 and given.strip().startswith("["):
-            raise ConfigError(f"{word}: takes one option. To run each: -m {group}={','.join(names)}.")
-        if group in TAKES_ONE and names in ([""], ["null"]):
-            known = sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
-            raise ConfigError(f"{word}: needs one option. Options: {', '.join(known)}.")
 
 
 def run_again(words: list[str], *, sweeping: bool) -> str:

@@ -72,35 +72,45 @@ class Sweep:
         return [outcomes[number] for number in sorted(outcomes)]
 
 
-def run_sweep(sweep: Sweep, engine: Engine, deliveries: Deliveries) -> list[JobOutcome]:
-    """Run the jobs of a sweep that have been checked, and return how each ended, in their order."""
+def run_sweep(
+    sweep: Sweep, make_engine: Callable[[], Engine], end: Callable[[Sweep, Deliveries], bool]
+) -> bool:
+    """Check, reuse, run and sum up the jobs of a command; `end` says whether all went well.
+
+    KeyboardInterrupt if the user has stopped it, after it has been summed up.
+    """
     store = sweep.store
+    check(sweep)
+    engine = make_engine()
+    look_for_data(sweep)
+    with Deliveries(store) as deliveries:
 
-    def deliver(folder: Path) -> None:
-        if store is not None and (folder / CHECKSUMS).is_file():
-            deliveries.submit(folder, store)
+        def deliver(folder: Path) -> None:
+            if store is not None and (folder / CHECKSUMS).is_file():
+                deliveries.submit(folder, store)
 
-    for folder in () if store is None else waiting(sweep.outputs, store):
-        deliver(folder)
-    set_fingerprints(sweep)
-    reuse(sweep)
-    for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
-        deliver(folder)
-    watching = Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone)
+        def ended(outcome: JobOutcome) -> None:
+            sweep.outcomes[outcome.number] = outcome
+            watching.ended(outcome)
+            deliver(outcome.folder)
 
-    def ended(outcome: JobOutcome) -> None:
-        sweep.outcomes[outcome.number] = outcome
-        watching.ended(outcome)
-        deliver(outcome.folder)
-
-    with watching.bar(), suppress(KeyboardInterrupt):
-        Workers(sweep, engine, watching.begun, ended).run()
-    for job in sweep.waiting:
-        sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
-        deliver(job.folder)  # which says so where it was stopped in this process
-    deliveries.finish()
-    sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.every}
-    return sweep.every
+        for folder in () if store is None else waiting(sweep.outputs, store):
+            deliver(folder)
+        reuse(sweep)
+        for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
+            deliver(folder)
+        watching = Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone)
+        with watching.bar(), suppress(KeyboardInterrupt):
+            Workers(sweep, engine, watching.begun, ended).run()
+        for job in sweep.waiting:
+            sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
+            deliver(job.folder)  # which says so where it was stopped in this process
+        deliveries.finish()
+        sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.every}
+        ended_well = end(sweep, deliveries)
+    if any(outcome.status == "stopped" for outcome in sweep.every):
+        raise KeyboardInterrupt
+    return ended_well
 
 
 def _tracked(outcome: JobOutcome, deliveries: Deliveries) -> JobOutcome:
@@ -273,7 +283,7 @@ def _look(dataset: Any, progress: Progress, *, fetch_them: bool) -> tuple[str | 
     return None, False
 
 
-def set_fingerprints(sweep: Sweep) -> None:
+def _set_fingerprints(sweep: Sweep) -> None:
     """Fingerprint the jobs that may reuse a run, but tuned ones; each data set is read at most once."""
     digests: dict[str, str] = {}
     for job in sweep.waiting:
@@ -292,6 +302,7 @@ def reuse(sweep: Sweep, *, copy: bool = True) -> None:
 
     `copy` says whether the files of stored runs are needed here.
     """
+    _set_fingerprints(sweep)
     wanted = [job for job in sweep.waiting if job.number in sweep.fingerprints]
     for job in wanted:
         if (done := find_finished(job, sweep.fingerprints[job.number])) is not None:
@@ -437,7 +448,6 @@ def show_plan(sweep: Sweep) -> bool:
     """Print what a command would do, and do nothing; return whether all jobs can run, as far as is known."""
     check(sweep)
     look_for_data(sweep, fetch_them=False)
-    set_fingerprints(sweep)
     reuse(sweep, copy=False)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
     rows = tuple(

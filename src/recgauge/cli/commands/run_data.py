@@ -7,7 +7,7 @@ from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.explain import Choices, explain_config_error, group_options
+from recgauge.cli.explain import explain_config_error, group_options
 from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.cli.words import Words
 from recgauge.data.dataset import Dataset
@@ -44,10 +44,11 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
 def _composed(words: Sequence[str]) -> DictConfig:
     forget_empty_variables()
     register_schema()
+    command = Words({}, tuple(words))
     try:
-        return Words({}, tuple(words)).composed()
+        return command.composed()
     except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(explain_config_error(error, Choices(words))) from error
+        raise ConfigError(explain_config_error(error, words, command.compose)) from error
 
 
 class _WithoutNotes(ConsoleProgress):
