@@ -13,7 +13,6 @@ from functools import cached_property, partial
 from hashlib import sha256
 from importlib.metadata import distributions
 from pathlib import Path
-from tempfile import mkdtemp
 
 from recgauge.errors import ConfigError, MissingDataError, MissingLibraryError, printable
 from recgauge.isolated import Library, library_of
@@ -21,7 +20,7 @@ from recgauge.utils.files import cache_folder, exclusive, user_path
 from recgauge.utils.progress import Progress
 
 PINS = "requirements.txt"
-"""In an environment: the versions that it was made from."""
+"""In an environment: the versions that it was made from; the last file of it that is written."""
 _TOLD = ("torch", "numpy")
 """Packages whose versions stand beside the library's own."""
 _INSTALLERS = ("pip", "setuptools", "wheel")
@@ -112,16 +111,13 @@ def make_environment(
     with _locked(root, name, progress):
         if not again and (found := look_for(name)):
             return found, False
-        for left in root.glob(f".*-{name}-*"):  # of a process that was killed
-            shutil.rmtree(left, ignore_errors=True)
         progress.note(f"{library.called} goes to {root / name} ({library.space}); this takes some minutes.")
-        hidden = Path(mkdtemp(prefix=f".making-{name}-", dir=root))
         try:
-            fill(library, hidden, interpreter)
-            _clear(root / name)
-            hidden.rename(root / name)
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
+            _remove(root / name)
+            fill(library, root / name, interpreter)
+        except BaseException:  # Ctrl-C, too
+            _remove(root / name)
+            raise
     return find_environment(name), True
 
 
@@ -132,7 +128,7 @@ def remove_environment(name: str, progress: Progress) -> Path:
     if not (root / name).exists():
         raise ConfigError(f"env: there is no environment of {name} in {root}; nothing was removed.")
     with _locked(root, name, progress):
-        _clear(root / name)
+        _remove(root / name)
     return root / name
 
 
@@ -157,13 +153,14 @@ def _checked_interpreter(library: Library, python: str | None) -> str:
 
 def fill(library: Library, folder: Path, interpreter: str) -> None:
     """Install a library into a folder, in the versions that are pinned; venv and pip tell what they do."""
-    pins = folder / PINS
-    pins.write_text(library.requirements(), encoding="utf-8")
+    pins = folder / "pins.txt"
     own = [str(Environment(library, folder).interpreter), "-I"]
     pip = ["-m", "pip", "install", "--no-input", "--disable-pip-version-check", "-c", str(pins)]
     _run(library, [interpreter, "-I", "-m", "venv", str(folder)])
+    pins.write_text(library.requirements(), encoding="utf-8")
     _run(library, [*own, *pip, *library.install])
     _run(library, [*own, "-c", f"import {library.name}"])
+    pins.rename(folder / PINS)
 
 
 def _run(library: Library, command: Sequence[str]) -> None:
@@ -189,9 +186,7 @@ def _locked(root: Path, name: str, progress: Progress) -> Iterator[None]:
         ) from error
 
 
-def _clear(folder: Path) -> None:
-    """Remove a folder so that nobody finds a half of it."""
-    if folder.exists():
-        aside = Path(mkdtemp(prefix=f".removed-{folder.name}-", dir=folder.parent)) / "old"
-        folder.rename(aside)
-        shutil.rmtree(aside.parent, ignore_errors=True)
+def _remove(folder: Path) -> None:
+    """Remove an environment; what makes it one goes first."""
+    (folder / PINS).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -37,9 +37,6 @@ _CENTRED = ("adjusted_cosine", "pearson")
 _OF_SETS = ("jaccard", "dice", "tversky")
 _PARTS = 128
 _KEYS_BYTES = 1 << 30  # of the lists that threads keep, each its own; beyond, fewer threads work
-_Measure = tuple[DoubleArray, DoubleArray, float, float | None]
-"""Own, other, shrinkage, common: a similarity is sum / (own[x] other[y] + shrinkage), or, of sets, where
-common is a number, sum / (own[x] + other[y] + common * sum + shrinkage)."""
 
 
 @dataclass(eq=False)
@@ -114,7 +111,7 @@ class NeighbourSettings(Recommender):
             found.data = (found.data / np.repeat(sums, np.diff(found.indptr))).astype(np.float32)
         return found
 
-    def _compared(self, matrix: sparse.csr_array, is_first: bool) -> tuple[sparse.csr_array, _Measure]:
+    def _compared(self, matrix: sparse.csr_array, is_first: bool) -> "tuple[sparse.csr_array, _Measure]":
         """Return the entries that are multiplied, and what their sums are divided by."""
         n = matrix.shape[1]
         if self.similarity in _OF_SETS:
@@ -126,7 +123,7 @@ class NeighbourSettings(Recommender):
                 "tversky": (self.tversky_alpha, self.tversky_beta, self.shrinkage),
             }[self.similarity]
             own, other = (first, second) if is_first else (second, first)
-            return ones, (own * counts, other * counts, shrinkage, 1.0 - own - other)
+            return ones, _Measure(True, own * counts, other * counts, shrinkage, 1.0 - own - other)
         if self.similarity in _CENTRED:
             row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
             codes = row if self.similarity == "adjusted_cosine" else matrix.indices
@@ -139,30 +136,30 @@ class NeighbourSettings(Recommender):
                 )
             matrix = sparse.csr_array((value.astype(np.float32), matrix.indices, matrix.indptr), matrix.shape)
         if self.similarity == "dot":
-            return matrix, (np.zeros(n), np.zeros(n), 1.0, None)
+            return matrix, _Measure(False, np.zeros(n), np.zeros(n), 1.0)
         squares = np.bincount(matrix.indices, matrix.data.astype(np.float64) ** 2, minlength=n).astype(
             np.float64
         )
         squares[squares == 0.0] = 1.0  # no power of 0: such a column has no product
         power = self.alpha if self.similarity == "asymmetric_cosine" else 0.5
         own_power = power if is_first else 1.0 - power
-        return matrix, (squares**own_power, squares ** (1.0 - own_power), self.shrinkage, None)
+        return matrix, _Measure(False, squares**own_power, squares ** (1.0 - own_power), self.shrinkage)
 
 
 def _search(
     matrix: sparse.csr_array,
-    measure: _Measure,
+    measure: "_Measure",
     k: int,
     n_threads: int,
     progress: Progress | None,
 ) -> sparse.csr_array:
     """Return the nearest k columns of each column, CSR float32."""
-    n, (own, other, shrinkage, common) = matrix.shape[1], measure
+    n = matrix.shape[1]
     order = np.argsort(np.bincount(matrix.indices, minlength=n), kind="stable").astype(np.int32)
     rank = np.empty(n, np.int32)
     rank[order] = np.arange(n, dtype=np.int32)
     entries, work = _entries(matrix, rank, order)
-    measured = _Measured(common is not None, own[order], other[order], shrinkage, common or 0.0)
+    measured = measure._replace(own=measure.own[order], other=measure.other[order])
     keys = np.empty((n_threads, n, 2 * k + 8), np.uint64)
     counts, level = np.zeros((n_threads, n), np.int64), np.zeros((n_threads, n))
     free = list(range(n_threads))
@@ -326,7 +323,7 @@ class _Entries(NamedTuple):
     code: I32s  # of the things, as the caller has them
 
 
-class _Measured(NamedTuple):
+class _Measure(NamedTuple):
     """Similarity of x to y: sum / (own[x] other[y] + shrinkage).
 
     Of sets it is sum / (own[x] + other[y] + common * sum + shrinkage).
@@ -336,7 +333,7 @@ class _Measured(NamedTuple):
     own: F64s
     other: F64s
     shrinkage: float
-    common: float
+    common: float = 0.0
 
 
 class _Nearest(NamedTuple):
@@ -441,7 +438,7 @@ def sum_sparse(entries: _Entries, i: int, sums: F64s, reached: I32s) -> int:
 @compiled(nogil=True, error_model="numpy")
 def search(
     entries: _Entries,
-    measure: _Measured,
+    measure: _Measure,
     work: I64s,
     begin: int,
     end: int,
