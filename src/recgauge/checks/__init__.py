@@ -9,6 +9,7 @@ from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from recgauge.checks.checking import CheckResult as CheckResult
+    from recgauge.checks.checking import Side as Side
     from recgauge.checks.checking import check as check
     from recgauge.checks.judge import Decision as Decision
     from recgauge.checks.judge import Estimate as Estimate
@@ -21,6 +22,5 @@ if TYPE_CHECKING:
     from recgauge.checks.rules import CostRule as CostRule
     from recgauge.checks.rules import MetricRule as MetricRule
     from recgauge.checks.rules import Rules as Rules
-    from recgauge.checks.sides import Side as Side
 else:
     __getattr__, __dir__ = lazy_names(__name__)

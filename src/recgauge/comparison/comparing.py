@@ -9,7 +9,15 @@ import numpy as np
 
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
-from recgauge.comparison.results import Comparison, Correction, Interval, MetricComparison, Procedure, Test
+from recgauge.comparison.results import (
+    Comparison,
+    Correction,
+    Interval,
+    MetricComparison,
+    Procedure,
+    Test,
+    check_baseline,
+)
 from recgauge.comparison.user_values import (
     DatasetMeans,
     RunValues,
@@ -257,8 +265,7 @@ def check_runs(runs: Sequence[str], procedure: Procedure) -> None:
     """Refuse one run alone, an unknown baseline, and more pairs than can be compared."""
     if len(runs) < 2:
         raise ConfigError(f"compare: at least two runs are needed, got {listed(runs) or 'none'}.")
-    if procedure.baseline is not None and procedure.baseline not in runs:
-        raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(runs)}.")
+    check_baseline(procedure.baseline, runs)
     if procedure.baseline is None and (pairs := comb(len(runs), 2)) > _MOST_PAIRS:
         raise ConfigError(
             f"compare: {len(runs)} runs make {pairs:,} pairs, of which at most {_MOST_PAIRS:,} are "
@@ -329,9 +336,7 @@ def _compare_means(
     for metric in choose_metrics(metrics, list(means.values)):
         higher = higher_is_better(metric, (), lower)
         found.append(_ranked(metric, means.values[metric], higher, procedure))
-    runs = {run for one in found for run in one.runs}
-    if procedure.baseline is not None and procedure.baseline not in runs:
-        raise ConfigError(f"baseline: no run {procedure.baseline!r}; there are {listed(sorted(runs))}.")
+    check_baseline(procedure.baseline, sorted({run for one in found for run in one.runs}))
     notes = ["Means without users: compared over data sets only.", *_all_pairs_note(procedure)]
     return Comparison((), procedure, tuple(found), tuple(notes))
 

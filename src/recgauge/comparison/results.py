@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from recgauge.comparison.over_datasets import DatasetsResult
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.utils.checks import check_choice, check_int, check_real
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ class Procedure:
     def alpha(self) -> float:
         """The largest corrected p with which a pair differs."""
         return round(1 - self.confidence, 12)
+
+
+def check_baseline(baseline: str | None, runs: Sequence[str]) -> None:
+    """Refuse a baseline that is none of the runs."""
+    if baseline is not None and baseline not in runs:
+        hint = did_you_mean(baseline, runs)
+        raise ConfigError(f"baseline: no run {baseline!r}; there are {listed(runs)}. {hint}".rstrip())
 
 
 @dataclass(frozen=True, slots=True)

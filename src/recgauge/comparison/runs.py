@@ -1,8 +1,8 @@
 """Finished runs compared: which can be, by what names, and then user by user, a table for each data set."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -87,15 +87,12 @@ def compare_runs(
     lines: list[str] = []
     tables: list[UserValues] = []
     known: dict[tuple[str, str], Series] = {}
-    names: set[str] = set()
     for dataset, some in several.items():
         named, different = checked(dataset, some, keys, mark=mark)
         lines += different
-        names |= named.keys()
         known |= {(dataset, name): series for name, series in named.items()}
         values = {name: series_values(series, some, keys) for name, series in named.items()}
         tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
-    procedure = replace(procedure, baseline=known_baseline(procedure.baseline, names))
     costs = {place: cost_of(series) for place, series in known.items()}
     return ComparedRuns(compare_values(tables, procedure), costs, tuple(lines), (*notes, *told), known)
 
@@ -153,14 +150,12 @@ def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) ->
         return key
     if at_cutoffs := [each for each in common if split_key(each)[0] == key]:
         return f"{key}_at_10" if f"{key}_at_10" in at_cutoffs else at_cutoffs[-1]
-    if having := [run for run, some in keys.items() if key in some]:
-        lacking = [run for run in keys if run not in having]
+    lacking = [run for run, some in keys.items() if key not in some]
+    if len(lacking) < len(keys):
         raise ConfigError(
-            f"--metrics: {name} is in {listed(having, most=3)} and not in {listed(lacking, most=3)}. Run "
-            "these with the same metrics and cutoffs."
+            f"--metrics: {name} is not in {listed(lacking, most=3)}, but in the other runs. Run these with "
+            "the same metrics and cutoffs."
         )
-    if same := [label(each) for each in common if split_key(each)[0] == split_key(key)[0]]:
-        raise ConfigError(f"--metrics: no run has {name}. All runs have: {listed(same)}.")
     names = dict.fromkeys(split_key(each)[0] for each in common)
     cutoffs = dict.fromkeys(k for _, k in map(split_key, common) if k is not None)
     hint = did_you_mean(label(key), [*names, *map(label, common)])
@@ -260,14 +255,6 @@ def _protocol_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
 def _other_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
     rest = [counted_settings(records_of(series)[0].settings) for series in some]
     return differences([flat_settings({key: one[key] for key in one if key != "seed"}) for one in rest])
-
-
-def known_baseline(baseline: str | None, names: Collection[str]) -> str | None:
-    """Return the name of the baseline, or say which there are."""
-    if baseline is None or baseline in names:
-        return baseline
-    hint = did_you_mean(baseline, names)
-    raise ConfigError(f"--baseline: there is no run {baseline}. {hint}Runs: {listed(sorted(names))}.")
 
 
 def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:

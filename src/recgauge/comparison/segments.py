@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from recgauge.comparison.groups import UserGroups
+from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import equal_means, holm, student_quantile
 from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.ids import IdArray, as_ids
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import SchemaError, listed
 from recgauge.utils.checks import DoubleArray, IntArray, check_real
 
 if TYPE_CHECKING:
@@ -426,8 +427,7 @@ class _Ratio(NamedTuple):
 
 def base_of(baseline: str | None, runs: Sequence[str]) -> int:
     """Return the place of the run that others are compared with."""
-    if baseline is not None and baseline not in runs:
-        raise ConfigError(f"baseline: there is no run {baseline!r}; there are {listed(runs)}.")
+    check_baseline(baseline, runs)
     return 0 if baseline is None else runs.index(baseline)
 
 

@@ -22,7 +22,7 @@ from recgauge.report.stability_tables import stability_blocks
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from recgauge.checks.sides import Source
+    from recgauge.checks.checking import Source
 
 P = ParamSpec("P")
 Shown = TypeVar("Shown")

@@ -287,7 +287,7 @@ def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
             ["{0}", "{1}", "--metrics", "ngcd@10"],
             "no run has ngcd@10. Did you mean ndcg@10? All runs have: ndcg, recall at 10.",
         ),
-        (["{0}", "{1}", "--baseline", "kn"], "there is no run kn. Did you mean knn?"),
+        (["{0}", "{1}", "--baseline", "kn"], "Did you mean knn?"),
         (["{0}", "{1}", "--where", "params.seed = '0'"], "only folders and ids are given"),
         (["{empty}"], "there is no finished run in this folder"),
         (["{0}", "{bare}"], "has stored no per_user.parquet"),

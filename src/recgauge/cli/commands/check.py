@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from recgauge.checks.checking import judge
+from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided
-from recgauge.checks.sides import Side, read_side, stored_side
 from recgauge.cli.commands.options import add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.claims import label

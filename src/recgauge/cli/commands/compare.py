@@ -1,14 +1,14 @@
 """``recgauge compare SOURCE...``: finished runs side by side, with intervals, tests and claims."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import TEXT, add_sources, named, refuse_missing, runs_of, stored_values
 from recgauge.comparison.comparing import USUAL, compare, compare_parts, told_differences
 from recgauge.comparison.results import Correction, Interval, Procedure, Test
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs, known_baseline
+from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, listed
 from recgauge.report.comparison_tables import FORMATS, comparison_blocks, marks_of, write_comparison
@@ -75,9 +75,7 @@ def _compared_values(options: Namespace) -> ComparedRuns:
     """Return the comparison of users' values in Parquet, some users at a time."""
     values = stored_values(options.sources, None if options.metrics is None else named(options.metrics))
     told = told_differences(list(values.protocols.values()), values.runs, "users' values", mark=options.mark)
-    procedure = _procedure(options, USUAL)
-    procedure = replace(procedure, baseline=known_baseline(procedure.baseline, values.runs))
-    return ComparedRuns(compare_parts(values, procedure), {}, tuple(told))
+    return ComparedRuns(compare_parts(values, _procedure(options, USUAL)), {}, tuple(told))
 
 
 def _compared_tables(options: Namespace) -> ComparedRuns:

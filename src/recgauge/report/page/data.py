@@ -13,7 +13,7 @@ from recgauge.comparison import Comparison
 from recgauge.comparison.claims import split_key
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
-from recgauge.comparison.runs import ComparedRuns, Condition
+from recgauge.comparison.runs import ComparedRuns, Condition, folders_of
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
@@ -148,7 +148,7 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
     key, confidence = compared.comparison.metrics[0], compared.comparison.procedure.confidence
     first = compared.comparison.result(key, dataset)
     runs = {row.run: compared.series[dataset, row.run] for row in first.rows}
-    folders = {name: _folders(series) for name, series in runs.items()}
+    folders = {name: folders_of(series) for name, series in runs.items()}
     notes: list[str] = []
     part = DatasetPart(dataset, runs, _card(folders[first.rows[0].run][0].folder))
     if first.n_users * sum(map(len, folders.values())) <= effort.values:
@@ -168,10 +168,6 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
             "data set is large."
         )
     return replace(part, notes=tuple(notes))
-
-
-def _folders(series: Series) -> list[RunFolder]:
-    return [RunFolder(job.record, job.folder) for job in series.jobs if job.record is not None]
 
 
 def _tried(what: str, notes: list[str], make: Callable[[], _Made]) -> _Made | None:
