@@ -130,16 +130,3 @@ def test_wrong_use_ends_with_two_and_one_line(command, tables, words, message):
     assert message in err
     assert len(err.strip().splitlines()) == 1
     assert "Traceback" not in out + err
-
-
-def test_a_report_has_the_verdicts_as_a_section(command, runs, tmp_path):
-    (tmp_path / "check.yaml").write_text("not_worse: {ndcg@10: 2%}")
-    words = ("report", *runs.values(), "--rules", "check.yaml")
-    code, _, err = command(*words, "--baseline", "svd", "--out", "report.html")
-    assert code == 0, err
-    page = (tmp_path / "report.html").read_text()
-    assert "May they replace the baseline?" in page
-    assert "item_knn may not replace svd: its one rule is worse." in page
-    code, _, err = command(*words)
-    assert code == 1
-    assert "--rules: name what others are to replace, --baseline RUN." in err

@@ -64,11 +64,6 @@ def test_moments_give_what_all_values_give(values, correction, baseline) -> None
     assert ours.notes == whole.notes
 
 
-def test_parts_change_no_bit_of_moments(values) -> None:
-    found = [compare_parts(parts_of(values, n_parts, n_parts)).results for n_parts in (1, 7, 64)]
-    assert found[0] == found[1] == found[2]
-
-
 def test_what_is_no_sum_is_refused(values) -> None:
     parts = parts_of(values, 2)
     alone = parts_of({"a": values["a"]}, 2)

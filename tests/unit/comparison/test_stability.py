@@ -65,16 +65,6 @@ def test_losses_are_ordered_from_the_lowest(rng):
     assert compare_orders({"metric": values}).axes[0].turns()[0].beyond_noise
 
 
-def test_models_of_equal_values_share_a_place_and_never_turn():
-    one = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.2, 0.1]}
-    (axis,) = compare_orders(
-        {"x": {"one": one, "two": {"a": [0.9, 0.8], "b": [0.5, 0.4], "c": [0.0, 0.1]}}}
-    ).axes
-    assert axis.turns() == ()
-    assert axis.agreement("two")[0] == pytest.approx(2 / np.sqrt(2 * 3))  # tau-b: one tie on one side
-    assert axis.winner("one") == "a"
-
-
 @given(st.lists(st.permutations(range(5)), min_size=2, max_size=4))
 def test_turned_pairs_are_those_whose_order_differs(orders):
     axes = {"x": {str(i): {f"m{m}": [float(v)] * 2 for m, v in enumerate(o)} for i, o in enumerate(orders)}}

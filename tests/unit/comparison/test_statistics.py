@@ -65,16 +65,6 @@ def test_permutation_of_few_users_is_exact_as_scipys(rng, n):
     assert pair.p["permutation"] == pytest.approx(theirs.pvalue, rel=1e-12)
 
 
-def test_permutation_and_bootstrap_of_many_users_are_near_students_p(rng):
-    a, b = ndcg_like(rng, 400)
-    b += (a - b).mean() - 2 * (a - b).std() / 20  # so that t is 2
-    pair = two_runs(a, b, tests=("t", "permutation", "bootstrap"), correction="none")
-    assert 0.03 < pair.p["t"] < 0.06
-    for test in ("permutation", "bootstrap"):
-        error = 4 * np.sqrt(pair.p["t"] * (1 - pair.p["t"]) / 10_000) + 0.005
-        assert pair.p[test] == pytest.approx(pair.p["t"], abs=error)
-
-
 class FromOurs:
     """A scipy result that holds our means, so that both take the interval of the same samples."""
 
