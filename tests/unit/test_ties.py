@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recgauge import evaluate
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Convention, Definition, standard_metrics
-from recgauge.data.pairs import pairs_matrix
+from recgauge.data.interactions import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k

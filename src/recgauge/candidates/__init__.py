@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from recgauge.data.pairs import pairs_matrix, stored
+from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError

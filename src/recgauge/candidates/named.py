@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, seen_rows
 from recgauge.data.ids import IdArray
-from recgauge.data.pairs import pairs_matrix, stored
+from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.files.limits import opened_text

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.candidates import CandidateItems, Candidates
-from recgauge.data.pairs import distinct, pairs_matrix
+from recgauge.data.interactions import distinct, pairs_matrix
 from recgauge.data.split import Split
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice, check_int
 

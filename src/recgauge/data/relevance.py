@@ -4,8 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import sorted_pairs
+from recgauge.data.interactions import Interactions, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 

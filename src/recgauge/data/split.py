@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions
-from recgauge.data.pairs import apart
+from recgauge.data.interactions import Interactions, apart
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention, standard_metric
-from recgauge.data.catalogue import Catalogue
-from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.interactions import Interactions
-from recgauge.data.item_tables import (
+from recgauge.data.catalogue import (
+    Catalogue,
     catalogue_size,
     feature_matrix,
     make_catalogue,
@@ -19,6 +17,8 @@ from recgauge.data.item_tables import (
     similarity_matrix,
     table_ids,
 )
+from recgauge.data.ids import IdArray, as_ids, encode
+from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.data.top_k import TopK

@@ -12,8 +12,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import rise
-from recgauge.data.pairs import sorted_pairs
+from recgauge.data.interactions import rise, sorted_pairs
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.data.top_k import TopK

@@ -4,8 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from recgauge.data.interactions import PIECE, Interactions
-from recgauge.data.pairs import pair_codes, stored
+from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.guards import GuardResult, Level, by_share

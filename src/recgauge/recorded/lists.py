@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.data.pairs import sorted_pairs
+from recgauge.data.interactions import sorted_pairs
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, check_choice
+from recgauge.utils.checks import BoolArray, field_checks
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ class Splitter(ABC):
     """Whether no user's training rows are later than the user's test rows; a guard checks this."""
 
     def __post_init__(self) -> None:
-        for setting in ("cold_users", "cold_items"):
-            check_choice(f"{type(self).__name__}: {setting}", getattr(self, setting), get_args(ColdRows))
+        for setting, check in field_checks(type(self)).items():
+            check(f"{type(self).__name__}: {setting}", getattr(self, setting))
 
     @property
     def tie_rule(self) -> str | None:

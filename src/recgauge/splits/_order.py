@@ -1,14 +1,14 @@
 """The order of a user's rows: by time with a rule for equal times, or by chance."""
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
 from recgauge.splits import Splitter
-from recgauge.utils.checks import DoubleArray, LongArray, check_choice
+from recgauge.utils.checks import DoubleArray, LongArray
 from recgauge.utils.randomness import GOLDEN, Words, mix
 
 Keys = LongArray | DoubleArray | Words
@@ -36,10 +36,6 @@ class ByTime(Splitter):
     """
 
     ties: TieRule = field(default="fixed_random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(f"{type(self).__name__}: ties", self.ties, get_args(TieRule))
 
     @property
     def tie_rule(self) -> str | None:

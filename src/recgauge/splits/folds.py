@@ -1,7 +1,7 @@
 """Folds of rows, or users held out as a whole, whom models meet after training by some of their rows."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from recgauge.utils.checks import (
     BoolArray,
     IntArray,
     LongArray,
-    check_bool,
-    check_choice,
     check_int,
     check_real,
 )
@@ -33,7 +31,6 @@ class Folds(Splitter):
     def __post_init__(self) -> None:
         super().__post_init__()
         owner = type(self).__name__
-        check_bool(f"{owner}: validation", self.validation)
         check_int(f"{owner}: n_splits", self.n_splits, minimum=3 if self.validation else 2)
         check_int(f"{owner}: fold", self.fold, minimum=0, maximum=self.n_splits - 1)
 
@@ -167,7 +164,6 @@ class HeldOutUsers(ByTime):
             raise ConfigError(
                 f"{owner}: hidden must be below 1 so that users have rows to go by, got {self.hidden!r}."
             )
-        check_choice(f"{owner}: pick", self.pick, get_args(Pick))
 
     @property
     def tie_rule(self) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import AllItems, CandidateItems, OwnTestItems, TrainItems
 from recgauge.candidates.named import AllowList, NegativesFile
-from recgauge.data.pairs import pairs_matrix
+from recgauge.data.interactions import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
 from recgauge.splits.shares import RandomRows

@@ -12,8 +12,7 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 from recgauge.filters import apply_filters
 from recgauge.filters.rows import Duplicates, MinRating, NCore
-from recgauge.splits._match import positions_of
-from recgauge.splits.published import Published
+from recgauge.splits.published import Published, positions_of
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
 

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recgauge.candidates import CandidateItems
-from recgauge.data.pairs import pairs_matrix
+from recgauge.data.interactions import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
 from recgauge.evaluation.ranking_task import rank_relevant
