@@ -71,15 +71,11 @@ def plot_coverages(rows: Sequence[Row]) -> Figure:
                     panel.set_yticks([])
                     continue
                 first = protocol == ARTICLE
-                draw_bars(panel, "coverage", shares, text=_percent, highest=1.0, names=first)
+                draw_bars(panel, "coverage", shares, decimals=2, names=first)
         for panel in lines[-1][2].values():
             percent_axis(panel.xaxis)
             panel.set_xlabel("items in at least one list")
     return figure
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.2f} %"
 
 
 def _grid(

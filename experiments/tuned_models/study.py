@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, folded, label, missing_runs, number_row, table, where
@@ -87,7 +87,7 @@ def _chosen(rows: Sequence[Row]) -> str:
 
 def plot_costs(rows: Sequence[Row]) -> "Figure":
     """Return each model as a named point: seconds of training and recommending, and its value."""
-    from recgauge.report.figures.style import PALETTE, name_points, new_figure
+    from recgauge.report.figures.style import PALETTE, new_figure, write_beside
 
     points = {
         row["model"]: (float(row["fit s"]) + float(row["recommend s"]), float(row["value"])) for row in rows
@@ -98,7 +98,11 @@ def plot_costs(rows: Sequence[Row]) -> "Figure":
         axes.set_xlabel("seconds of training and recommending")
         axes.set_title(f"{label(rows[0]['metric'])} on test rows", loc="left")
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.margins(x=0.12)
+        axes.margins(x=0.16)
         axes.set_ylim(bottom=-0.05 * max(value for _, value in points.values()))
-        name_points(axes, points)
+        # names of those near zero would hide each other
+        named = sorted((point[1], point[0], name) for name, point in points.items() if point[1] > 0.01)
+        for place, (y, x, name) in enumerate(named):
+            look: dict[str, Any] = {"ha": "left" if place % 2 else "right", "va": "center"}
+            write_beside(axes, name, (x, y), (6 if place % 2 else -6, 0), **look)
     return figure

@@ -258,12 +258,12 @@ def test_hostile_names_compile_as_latex(rng, tmp_path):
 
 def test_hostile_names_are_harmless_in_a_figure():
     from recgauge.report.figures.compared import plot_tradeoff, short_names
-    from recgauge.report.figures.metrics import plot_bars
+    from recgauge.report.figures.metrics import plot_coverage
 
     names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
     assert len(set(names)) == len(HOSTILE) + 1
     figure = plot_tradeoff({name: (n + 1, n) for n, name in enumerate(HOSTILE)}, x_label="s", y_label="nDCG")
-    for drawn in (figure, plot_bars({"$\\frac{$": 0.5, "<b>&": 0.25})):
+    for drawn in (figure, plot_coverage({"$\\frac{$": 0.5, "<b>&": 0.25})):
         text = svg_text(drawn, "figure", '"><script>')
         assert "<script" not in text
         assert "<b>" not in text

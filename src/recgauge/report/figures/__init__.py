@@ -10,7 +10,6 @@ from recgauge.report.figures.data import (
     plot_rating_distribution,
 )
 from recgauge.report.figures.metrics import (
-    plot_bars,
     plot_coverage,
     plot_metric_over_k,
     plot_precision_recall_curve,
@@ -20,7 +19,6 @@ from recgauge.report.figures.metrics import (
 from recgauge.report.figures.style import save_png
 
 __all__ = [
-    "plot_bars",
     "plot_coverage",
     "plot_long_tail",
     "plot_metric_over_k",

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.claims import metric_label
@@ -28,7 +28,6 @@ from recgauge.report.figures.style import (
     draw_interval,
     explain_filled,
     line_look,
-    name_points,
     name_rows,
     new_figure,
     percent_axis,
@@ -136,22 +135,17 @@ def critical_difference_diagram(result: DatasetsResult) -> Figure:
 def plot_tradeoff(
     points: Mapping[str, tuple[float, float]], *, x_label: str, y_label: str, log_x: bool = False
 ) -> Figure:
-    """Draw a named point for each run; `log_x`: x is positive and spans orders of magnitude."""
-    names = short_names(list(points))
-    with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        for index, (x, y) in enumerate(points.values()):
-            axes.plot([x], [y], marker=MARKERS[index % len(MARKERS)], color=color(index), markersize=7)
+    """Draw a point for each run; `log_x`: x is positive and spans orders of magnitude."""
+    with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
+        for index, (name, (x, y)) in enumerate(zip(short_names(list(points)), points.values(), strict=True)):
+            marker = MARKERS[index % len(MARKERS)]
+            axes.plot([x], [y], linestyle="", marker=marker, color=color(index), markersize=7, label=name)
         if log_x:
             axes.set_xscale("log")
-            low, high = axes.get_xlim()
-            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
-            axes.xaxis.set_minor_locator(NullLocator())
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(nbins=6))
-        axes.margins(x=0.16, y=0.14)
+        axes.margins(x=0.1, y=0.1)
         axes.set(xlabel=x_label, ylabel=y_label)
-        name_points(axes, dict(zip(names, points.values(), strict=True)))
+        figure.legend(loc="outside right center")
     return figure
 
 

@@ -190,7 +190,7 @@ def plot_predicted_against_actual(
         axes.plot(values, points[:, 2], "o", color=ink, markersize=7, markeredgecolor="white", label="median")
         axes.margins(x=0.06, y=0.1)
         if len(values) <= _MOST_VALUES:
-            names = [f"{value:g}\n{_short(n)}" for value, n in zip(values, counts, strict=True)]
+            names = [f"{value:g}\n{n:,}" for value, n in zip(values, counts, strict=True)]
             axes.set_xticks(values, names, linespacing=1.5)
         axes.set(xlabel="actual rating, and number of rows with it", ylabel="predicted rating")
         figure.legend(loc="outside right center")
@@ -206,10 +206,3 @@ def _groups(actual: DoubleArray) -> tuple[DoubleArray, LongArray]:
     used, group = np.unique(bins, return_inverse=True)
     middles: DoubleArray = (edges[1:] + edges[:-1])[used] / 2
     return middles, group
-
-
-def _short(count: int) -> str:
-    """Write a count in few characters."""
-    if count < 1000:
-        return f"{count}"
-    return f"{count / 1000:.1f}k" if count < 999_950 else f"{count / 1e6:.1f}M"

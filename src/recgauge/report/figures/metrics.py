@@ -1,6 +1,6 @@
 """Numbers of models: metrics over the cutoff k, precision against recall, ROC, and bars."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from recgauge.metrics.curves import PrecisionRecallCurve, PrecisionRecallOverK, 
 from recgauge.metrics.curves.full_ranking import NAMED_CUTOFFS
 from recgauge.report.figures.style import (
     COLUMN,
-    INK,
     MUTED,
     PALETTE,
     REFERENCE,
@@ -27,7 +26,7 @@ from recgauge.report.figures.style import (
     thin,
     write_beside,
 )
-from recgauge.utils.checks import check_cutoffs
+from recgauge.utils.checks import DoubleArray, check_cutoffs
 
 _Z = 1.96  # standard errors on each side that hold 95 % of a normal distribution
 _MOST_TICKS = 12
@@ -153,15 +152,14 @@ def plot_roc(curves: Mapping[str, RocCurve], *, title: str | None = "ROC curve")
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (area 0.875)', 'chance (area 0.5)']
     """
-    owner = "plot_roc"
+    rates = {
+        f"{label} (area {curve.area():.3f})": (curve.false_positive_rate, curve.true_positive_rate)
+        for label, curve in curves.items()
+    }
     with new_figure(title, height=4.0) as (figure, (axes,)):
-        for index, (label, curve) in enumerate(check_labels(owner, curves).items()):
-            x = check_numbers(owner, f"false positives of {label}", curve.false_positive_rate)
-            y = check_numbers(owner, f"true positives of {label}", curve.true_positive_rate, len(x))
-            shown = thin(len(x))
-            axes.plot(x[shown], y[shown], label=f"{label} (area {curve.area():.3f})", **line_look(index))
+        _draw_curves(axes, "plot_roc", rates)
         axes.plot([0, 1], [0, 1], label="chance (area 0.5)", **REFERENCE)
-        axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="false positive rate", ylabel="true positive rate")
+        axes.set(xlabel="false positive rate", ylabel="true positive rate")
         axes.legend(loc="lower right")
     return figure
 
@@ -188,49 +186,26 @@ def plot_precision_recall_curve(
     >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     ['svd (average precision 0.833)']
     """
-    owner = "plot_precision_recall_curve"
+    points = {
+        f"{label} (average precision {curve.average_precision():.3f})": (curve.recall, curve.precision)
+        for label, curve in curves.items()
+    }
     with new_figure(title, height=4.0) as (figure, (axes,)):
-        for index, (label, curve) in enumerate(check_labels(owner, curves).items()):
-            x = check_numbers(owner, f"recall of {label}", curve.recall)
-            y = check_numbers(owner, f"precision of {label}", curve.precision, len(x))
-            shown = thin(len(x))
-            name = f"{label} (average precision {curve.average_precision():.3f})"
-            axes.step(x[shown], y[shown], where="post", label=name, **line_look(index))
+        _draw_curves(axes, "plot_precision_recall_curve", points, drawstyle="steps-post")
         if relevant is not None:
             axes.axhline(relevant, label="chance", **REFERENCE)
-        axes.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="recall", ylabel="precision")
+        axes.set(xlabel="recall", ylabel="precision")
         axes.legend(loc="upper right")
     return figure
 
 
-def plot_bars(
-    values: Mapping[str, float],
-    *,
-    metric: str = "value",
-    stderr: Mapping[str, float] | None = None,
-    title: str | None = None,
-) -> Figure:
-    """Draw one bar per label with its value, and its 95 % interval where there is a standard error.
-
-    Parameters
-    ----------
-    values : mapping of str to float
-        Such as ``{"svd": 0.18, "popularity": 0.09}``; the first is on top.
-    metric : str
-        Name of the axis.
-    stderr : mapping of str to float, optional
-        Standard errors; a label may be left out.
-
-    Examples
-    --------
-    >>> figure = plot_bars({"svd": 0.18, "popularity": 0.09}, metric="nDCG@10")
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['0.180', '0.090']
-    """
-    with new_figure(title, height=1.25 + 0.36 * len(values)) as (figure, (axes,)):
-        draw_bars(axes, "plot_bars", values, text=lambda value: f"{value:.3f}", stderr=stderr)
-        axes.set_xlabel(metric)
-    return figure
+def _draw_curves(
+    axes: Axes, owner: str, curves: Mapping[str, tuple[DoubleArray, DoubleArray]], drawstyle: str = "default"
+) -> None:
+    for index, (label, (x, y)) in enumerate(check_labels(owner, curves).items()):
+        shown = thin(len(check_numbers(owner, label, x)))
+        axes.plot(x[shown], y[shown], label=label, drawstyle=drawstyle, **line_look(index))
+    axes.set(xlim=(0, 1), ylim=(0, 1.02))
 
 
 def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalogue coverage") -> Figure:
@@ -252,45 +227,24 @@ def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalog
     ['42.0 %', '99.5 %']
     """
     with new_figure(title, height=1.25 + 0.36 * len(coverage)) as (figure, (axes,)):
-        draw_bars(axes, "plot_coverage", coverage, text=lambda value: f"{value * 100:.1f} %", highest=1.0)
+        draw_bars(axes, "plot_coverage", coverage)
         percent_axis(axes.xaxis)
         axes.set_xlabel("items in at least one list")
     return figure
 
 
 def draw_bars(
-    axes: Axes,
-    owner: str,
-    values: Mapping[str, float],
-    *,
-    text: Callable[[float], str],
-    stderr: Mapping[str, float] | None = None,
-    highest: float | None = None,
-    names: bool = True,
+    axes: Axes, owner: str, shares: Mapping[str, float], *, decimals: int = 1, names: bool = True
 ) -> None:
-    """Draw one bar per label, each with its value behind it, and its 95 % interval if there is an error.
+    """Draw one bar per label from 0 to 100 %, each with its share behind it.
 
-    The axis ends at `highest`, such as 1 for shares, else a little beyond the longest bar; not `names`: the
-    labels stand beside another panel.
+    Not `names`: the labels stand beside another panel.
     """
-    labels = list(check_labels(owner, values))
-    numbers = check_numbers(owner, "values", list(values.values()))
-    errors = stderr or {}
-    widths = 1.96 * check_numbers(owner, "stderr", [errors.get(label, 0.0) for label in labels])
-    rows = np.arange(len(labels))
-    axes.barh(rows, numbers, height=0.62, color=PALETTE[0])
-    if errors:
-        drawn: npt.NDArray[np.bool_] = widths > 0
-        ends = numbers[drawn], rows[drawn]
-        axes.errorbar(*ends, xerr=widths[drawn], fmt="none", ecolor=INK, elinewidth=1, capsize=2.5)
+    labels = list(check_labels(owner, shares))
+    numbers = check_numbers(owner, "values", list(shares.values()))
+    axes.barh(range(len(labels)), numbers, height=0.62, color=PALETTE[0])
     for row, number in enumerate(numbers):
-        end = max(float(number) + float(widths[row]), 0.0)
-        write_beside(axes, text(float(number)), (end, row), (4, 0), va="center")
-    low, longest = min(0.0, float((numbers - widths).min())), float((numbers + widths).max())
-    if highest is None:
-        high = max(longest, 0.0) or 1.0
-        axes.set_xlim(low * 1.05, low + (high - low) * 1.16)
-    else:
-        axes.set_xlim(low * 1.05, max(highest, longest))
-        axes.set_xticks(np.linspace(0, highest, 6))
+        write_beside(axes, f"{number * 100:.{decimals}f} %", (max(number, 0.0), row), (4, 0), va="center")
+    axes.set_xlim(0, max(1.0, numbers.max()))
+    axes.set_xticks(np.linspace(0, 1, 6))
     name_rows(axes, labels if names else [""] * len(labels))

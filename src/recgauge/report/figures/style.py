@@ -17,7 +17,6 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from PIL import Image
 
 from recgauge.errors import MetricError, printable
@@ -30,7 +29,6 @@ INK, MUTED, GREY, RULE = "#222222", "#5D5D5D", "#9A9A9A", "#E3E3E3"
 REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
 """Look of lines to compare with, such as chance."""
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
-_MARK = 6  # pixels around the middle of a point that no name may cover
 LONGEST_NAME = 26  # characters of a run's name beside a row or a point
 WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
 COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
@@ -268,32 +266,6 @@ def write_at_edge(axes: Axes, text: str, height: float, ink: str = MUTED) -> Non
     """Write a small text at the right edge of a panel."""
     at_edge = axes.get_yaxis_transform()
     write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
-
-
-def name_points(axes: Axes, points: Mapping[str, tuple[float, float]]) -> None:
-    """Write each point's name beside it: right, left, above or below, where it covers no other name.
-
-    The scales and limits of the panel must be set.
-    """
-    figure = axes.figure.get_figure(root=True)
-    figure.draw_without_rendering()  # no text has a place before
-    places = (
-        *(((6, 0), "left", "center"), ((-6, 0), "right", "center")),
-        *(((0, 6), "center", "bottom"), ((0, -6), "center", "top")),
-    )
-    marks = axes.transData.transform(list(points.values()))
-    taken = [Bbox.from_extents(x - _MARK, y - _MARK, x + _MARK, y + _MARK) for x, y in marks]
-    for name, point in sorted(points.items(), key=lambda each: -each[1][1]):
-        for shift, ha, va in places:
-            text = axes.annotate(name, point, shift, textcoords="offset points", ha=ha, va=va, fontsize=SMALL)
-            box = text.get_window_extent()
-            inside = figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1
-            if inside and not any(box.overlaps(other) for other in taken):
-                break
-            text.remove()
-        else:  # crowded: no name is better than one that hides another
-            continue
-        taken.append(box)
 
 
 def thin(size: int, most: int = 1500) -> npt.NDArray[np.int64]:

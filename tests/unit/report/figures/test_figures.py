@@ -6,7 +6,6 @@ import pytest
 from recgauge.errors import ConfigError, DataError, MetricError, SchemaError
 from recgauge.metrics.curves import precision_recall_curve, roc_curve
 from recgauge.report.figures import (
-    plot_bars,
     plot_coverage,
     plot_long_tail,
     plot_metric_over_k,
@@ -86,7 +85,6 @@ def test_the_most_popular_items_are_drawn_at_one_on_the_right():
     [
         (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
         (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at position 0"),
-        (lambda: plot_bars({}), "nothing to draw"),
         (lambda: plot_long_tail(np.zeros(3, np.int64)), "got none"),
         (lambda: plot_long_tail(np.ones(1, np.int64), head=0), "> 0 and <= 1, got 0"),
         (lambda: plot_coverage({"a": float("nan")}), "must be finite"),
