@@ -30,7 +30,7 @@ _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
 _IDS: tuple[Role, ...] = ("user", "item", "tag")
-_ROWS_AT_A_TIME = 1 << 16  # each time has dictionaries of its own
+_ROWS_AT_A_TIME = 1 << 12  # which stay near the processor
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 

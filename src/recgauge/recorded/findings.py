@@ -10,7 +10,6 @@ import numpy.typing as npt
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
-from recgauge.utils.grouped import repeats
 
 Finding = Literal[
     "bad_rows",
@@ -147,10 +146,6 @@ class Report:
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
 
-    def where(self, row: int) -> str:
-        """Return where a row of the file is."""
-        return self._rows.where(row)
-
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
         if self._rows.problems:
@@ -196,15 +191,6 @@ class Report:
         rises = same & (step != 0) & (score[1:] > score[:-1])
         self.rows("contradictions", np.flatnonzero(rises) + 1, row)
         return bool(rises.any())
-
-    def duplicates(
-        self, start: LongArray, item: IntArray, row: Places | None, n_items: int
-    ) -> BoolArray | None:
-        """Count repeated items; return which they are, None if there are none."""
-        again = repeats(start, item, n_items)
-        if again is not None:
-            self.rows("duplicates", np.flatnonzero(again), row)
-        return again
 
 
 def _counts_up(rank: DoubleArray | IntArray, start: LongArray) -> bool:

@@ -13,7 +13,7 @@ from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
 from recgauge.recorded.findings import Found, ListSettings, Places, Report, next_to, places
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
-from recgauge.utils.grouped import run_starts, shared
+from recgauge.utils.grouped import repeats, run_starts, shared
 
 _LARGEST = 2.0**31
 
@@ -93,7 +93,9 @@ class Context:
             rank = key if by_rank else None if rank is None else rank[row]
             score = key if not by_rank else None if score is None else score[row]
         start = starts_of(runs.lengths)
-        again = report.duplicates(start, item, row, len(self.item_ids))
+        again = repeats(start, item, len(self.item_ids))
+        if again is not None:
+            report.rows("duplicates", np.flatnonzero(again), row)
         contradicted = report.order(start, rank, score, row, again)
         if by_rank and contradicted:
             score = None
@@ -103,7 +105,9 @@ class Context:
             runs = UserRuns.of(runs.of_rows()[kept])
         users, lengths = runs.users, runs.lengths
         lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=True)
-        self._against_others(report, lists, row)
+        known = self._known_users()
+        self._refuse_others_ids(rows, lists, known)
+        self._against_others(report, lists, row, known)
         if self.settings.longest is not None:
             short = lengths < self.settings.longest
             report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
@@ -119,16 +123,19 @@ class Context:
             return "rank" in rows.numbers
         return order == "rank" or (order == "auto" and rows.form != "trec_run")
 
-    def _against_others(self, report: Report, lists: Ragged, row: Places | None) -> None:
-        known_users, listed = np.zeros((2, len(self.user_ids)), bool)
-        listed[lists.users] = True
+    def _known_users(self) -> BoolArray:
+        known = np.zeros(len(self.user_ids), bool)
         for other in (self.truth, self.train):
             if other is not None:
-                known_users[other.users] = True
+                known[other.users] = True
         if self.more_users is not None:
-            known_users[self.more_users] = True
-        self._refuse_others_ids(report, lists, known_users)
-        report.add("unknown_users", ~known_users[lists.users], self._user_of(lists))
+            known[self.more_users] = True
+        return known
+
+    def _against_others(self, report: Report, lists: Ragged, row: Places | None, known: BoolArray) -> None:
+        listed = np.zeros(len(self.user_ids), bool)
+        listed[lists.users] = True
+        report.add("unknown_users", ~known[lists.users], self._user_of(lists))
         report.add("users_without_list", ~listed[self.truth.users], self._user_of(self.truth))
         if self.train is None:
             return  # without training rows nobody knows which items there are
@@ -143,12 +150,12 @@ class Context:
         seen = shared(next(starts), lists.items, next(starts), self.train.items, len(self.item_ids))
         report.rows("seen_items", np.flatnonzero(seen), row)
 
-    def _refuse_others_ids(self, report: Report, lists: Ragged, known: BoolArray) -> None:
+    def _refuse_others_ids(self, rows: Rows, lists: Ragged, known: BoolArray) -> None:
         """Refuse lists of nobody who is known: as a rule ids are written in another way."""
         if len(lists.users) and not known[lists.users].any() and not self.settings.in_part:
             ours, theirs = (shown(self.user_ids[one]) for one in (np.argmax(known), lists.users[0]))
             raise SchemaError(
-                f"{report.where(0)}: none of the {len(lists.users):,} users of the lists is known, such as "
+                f"{rows.where(0)}: none of the {len(lists.users):,} users of the lists is known, such as "
                 f"{theirs}; a known one is {ours}. Write ids in the same way."
             )
 
