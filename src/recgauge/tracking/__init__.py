@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.tracking.checked import looks_in as looks_in
-    from recgauge.tracking.checked import record_check as record_check
     from recgauge.tracking.delivering import deliver as deliver
     from recgauge.tracking.delivering import delivered as delivered
     from recgauge.tracking.delivering import store_of as store_of
     from recgauge.tracking.delivering import waiting as waiting
+    from recgauge.tracking.finding import RunStore as RunStore
+    from recgauge.tracking.finding import fetch as fetch
+    from recgauge.tracking.finding import find as find
     from recgauge.tracking.finding import find_runs as find_runs
+    from recgauge.tracking.finding import mark as mark
     from recgauge.tracking.finding import require_stored as require_stored
     from recgauge.tracking.finding import run_folder as run_folder
     from recgauge.tracking.outbox import Deliveries as Deliveries
@@ -19,12 +21,10 @@ if TYPE_CHECKING:
     from recgauge.tracking.pages import address as address
     from recgauge.tracking.pages import run_address as run_address
     from recgauge.tracking.registry import Registered as Registered
+    from recgauge.tracking.registry import looks_in as looks_in
     from recgauge.tracking.registry import promote as promote
+    from recgauge.tracking.registry import record_check as record_check
     from recgauge.tracking.registry import registered_run as registered_run
     from recgauge.tracking.store import Store as Store
-    from recgauge.tracking.stored import RunStore as RunStore
-    from recgauge.tracking.stored import fetch as fetch
-    from recgauge.tracking.stored import find as find
-    from recgauge.tracking.stored import mark as mark
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -20,7 +20,7 @@ from recgauge.runs.folder import file_digest
 from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder
 from recgauge.tracking import Registered, RunStore, find_runs, looks_in, promote, record_check, registered_run
-from recgauge.tracking.checked import FOLDER, OUTCOME_TAG
+from recgauge.tracking.registry import FOLDER, OUTCOME_TAG
 from recgauge.utils.files import check_formats, text_writer, write_files
 from recgauge.utils.messages import print_error
 

@@ -14,7 +14,7 @@ from recgauge.tracking import RunStore
 from recgauge.tracking.page import SUMMARY_TAG
 
 if TYPE_CHECKING:
-    from recgauge.tracking.stored import Run
+    from recgauge.tracking.finding import Run
 
 STATUSES = ("FINISHED", "FAILED", "KILLED", "RUNNING")
 N_METRICS = 3  # that are shown unless some are named
