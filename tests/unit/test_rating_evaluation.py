@@ -71,7 +71,7 @@ def test_wrong_columns(arguments, message):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        (["rmsle"], "unknown metric 'rmsle'. .*of ratings, fcp, kendall, liked_score, mae"),
+        (["rmsle"], "unknown metric 'rmsle'.* kendall, .*mae"),
         (["mae", MAE(aggregate="user")], "'mae' is requested twice; pass a mapping"),
         ({"mae": 3}, "expected names or metrics, got int"),
         ({"hit": HitRate()}, "'hit' does not measure predicted ratings; recgauge.evaluate"),

@@ -12,14 +12,13 @@ from typing import Any, get_args
 from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies, TieOrder
-from recgauge.metrics import Kind, Metric, has_defaults, metric_class, metric_classes
+from recgauge.metrics import Metric, has_defaults, metric_class, metric_classes
 from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
 _PRINTED = re.compile(r"(.+?)(?:\(.*\))?(?:(?:@|_at_)([1-9][0-9]*))?")
 """A metric as it is printed or stored: ``nDCG(gain=linear)@10``, ``ndcg@10``, ``ndcg_at_10``."""
-_KINDS: tuple[Kind, ...] = ("lists", "ratings", "full rankings")
 OTHER_NAMES = {
     "average_precision": "map",
     "average_recall": "mar",
@@ -105,18 +104,13 @@ class Convention:
         found = self.metrics[chosen] if chosen in self.metrics else standard_metric(chosen)
         if found is not None:
             return found
-        known = self.known()
         meant, k = meant_metric(name)
         hint = "" if meant is None else f"Did you mean {meant}? "
         if k is not None and meant is not None:
             hint = f"Cutoffs stand apart: metrics=[{meant}], cutoffs=[{k}]. "
-        lists, ratings, rankings = (
-            ", ".join(sorted(name for name, metric in known.items() if metric.kind == kind))
-            for kind in _KINDS
-        )
+        known = ", ".join(sorted(self.known()))
         raise ConfigError(
-            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are, of lists, "
-            f"{lists}; of full rankings, {rankings}; and of ratings, {ratings}."
+            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {known}."
         )
 
     def known(self) -> dict[str, Metric]:

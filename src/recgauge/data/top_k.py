@@ -99,4 +99,4 @@ class TopK:
             return self
         rows = np.searchsorted(self.users, users)
         beyond = None if self.beyond is None else self.beyond.take(rows)
-        return TopK(users, self.items[rows], self.scores[rows], beyond)
+        return TopK(users, self.items[rows], self.scores[rows], beyond, self.distinct)

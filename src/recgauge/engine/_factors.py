@@ -19,8 +19,7 @@ from recgauge.engine.sources import (
     allowed_items,
     as_float32,
     candidate_rows,
-    check_finite,
-    check_range,
+    check_sums,
     seen_rows,
 )
 from recgauge.errors import ScoreError
@@ -190,10 +189,8 @@ class FactorLists:
                 f"got {self._user.shape} and {self._item.shape}."
             )
         self.n_users, width = self._user.shape
-        largest = check_finite(f"{name}: user factors", self._user) * check_finite(
-            f"{name}: item factors", self._item
-        )
-        check_range(name, width * largest)
+        factors = (f"{name}: user factors", self._user), (f"{name}: item factors", self._item)
+        check_sums(name, *factors, width)
         n_items = len(self._item)
         self._threads = threading.local()
         self._panels: Panels | None = None

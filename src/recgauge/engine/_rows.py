@@ -30,8 +30,7 @@ from recgauge.engine.sources import (
     allowed_items,
     as_float32,
     candidate_rows,
-    check_finite,
-    check_range,
+    check_sums,
     checked_codes,
     frozen,
     seen_rows,
@@ -373,9 +372,8 @@ class WeightLists:
         else:
             self._weights = (as_float32(f"{name}: weights", source.weights),)
         longest = int(np.diff(rows.indptr).max(initial=0))
-        largest = check_finite(f"{name}: interactions", self._values)
-        largest *= check_finite(f"{name}: weights", self._weights[-1])
-        check_range(name, longest * largest)
+        parts = (f"{name}: interactions", self._values), (f"{name}: weights", self._weights[-1])
+        check_sums(name, *parts, longest)
 
     def bytes_per_user(self, k: int) -> int:
         """Memory a user of a block takes."""

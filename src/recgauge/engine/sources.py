@@ -167,8 +167,9 @@ def check_finite(name: str, values: FloatArray) -> float:
     return largest
 
 
-def check_range(name: str, largest_score: float) -> None:
-    """Refuse scores that might overflow."""
+def check_sums(name: str, left: tuple[str, FloatArray], right: tuple[str, FloatArray], n_terms: int) -> None:
+    """Refuse numbers that are not finite, and sums of products of so many that might overflow."""
+    largest_score = n_terms * (check_finite(*left) * check_finite(*right))
     if largest_score > _LARGEST:
         raise ScoreError(
             f"{name}: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."

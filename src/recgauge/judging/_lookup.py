@@ -6,7 +6,6 @@ holds no lock. Over the first cells of a process steps of numpy do the same, wit
 where they run often, and there at once, while numba takes more than a second to load.
 """
 
-import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
 from recgauge.utils.grouped import BLOCK, TABLE, repeats, run_starts
+from recgauge.utils.threads import process_cpus
 
 INSERTION_LIMIT = 100
 FIRST_CELLS = 200_000_000  # ten lists of 100 for each user of MovieLens 20M
@@ -233,7 +233,7 @@ def _n_codes(items: npt.NDArray[Any], relevant: IntArray) -> int:
 
 def _over_blocks(work: Callable[[int, int], Any], n_rows: int) -> list[Any]:
     """Run `work(first, last)` over blocks of rows, one thread a core, results in order of rows."""
-    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_threads = process_cpus()
     # four blocks a thread even out users with long and short lists; below 1,000 rows threads cost more
     n_blocks = max(1, min(4 * n_threads, n_rows // 1000))
     edges = [n_rows * block // n_blocks for block in range(n_blocks + 1)]

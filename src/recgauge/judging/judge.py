@@ -427,7 +427,11 @@ def judge(
     if chosen.duplicates == "error" and not known_distinct:
         row = _lookup.first_repeat(items)
         if row is not None:
-            raise SchemaError(_repeated(users[row] if user_ids is None else user_ids[users[row]]))
+            user = users[row] if user_ids is None else user_ids[users[row]]
+            raise SchemaError(
+                f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an "
+                "error. Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
+            )
     if chosen.score_precision == "single":
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32)
@@ -437,7 +441,7 @@ def judge(
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
     every = known_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
     owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
-    if chosen.duplicates == "distinct" and _lookup.first_repeat(items) is not None:
+    if chosen.duplicates == "distinct" and not known_distinct and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
     shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
     hits = RankedGains(owner, rank, gain, ordinal, len(users), *shared)
@@ -471,14 +475,6 @@ def _with_repeats(
     by_owner = np.argsort(owners, kind="stable")
     counts = np.bincount(owners, minlength=len(items))
     return np.concatenate(([0], np.cumsum(counts))), np.concatenate((gains, gain[repeats]))[by_owner]
-
-
-def _repeated(user: object) -> str:
-    """Return the message about a list that holds an item twice."""
-    return (
-        f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an error. "
-        "Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
-    )
 
 
 def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[IntArray, TopK, Relevant]:

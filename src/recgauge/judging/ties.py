@@ -1,7 +1,7 @@
 """Equal scores: their order, the ranks that they share, and what ties with the end of a list."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -168,7 +168,7 @@ def recommend_with_ties(  # noqa: PLR0913
         Equal to ``ask(users, k)``, with `beyond`.
     """
     longer = ask(users, k + 1, progress=progress)
-    lists = TopK(users, longer.items[:, :k].copy(), longer.scores[:, :k].copy())
+    lists = TopK(users, longer.items[:, :k].copy(), longer.scores[:, :k].copy(), distinct=longer.distinct)
     tied = (longer.items[:, k] >= 0) & (longer.scores[:, k] == longer.scores[:, k - 1])
     ends = _Ends(lists, relevant, np.flatnonzero(tied), draws or Draws())
     pending, width = ends.rows, min(n_items, FIRST * (k + 1))
@@ -181,7 +181,7 @@ def recommend_with_ties(  # noqa: PLR0913
             ends.add(rows[ended], found.items[ended], found.scores[ended])
             still_open.append(rows[~ended])
         pending, width = np.concatenate(still_open), min(n_items, NEXT * width)
-    return TopK(users, lists.items, lists.scores, ends.beyond())
+    return replace(lists, beyond=ends.beyond())
 
 
 def shuffled(top_k: TopK, seed: int, draw: int) -> TopK:

@@ -70,7 +70,7 @@ def recommend(
         else:
             seen, only = chosen.excluded, chosen.items
             items, scores = top_k(source, users, k, seen=seen, items=only, name=name, **settings)
-    return TopK(users, items, scores)
+    return TopK(users, items, scores, distinct=True)
 
 
 def source_of(model: Recommender) -> Source:

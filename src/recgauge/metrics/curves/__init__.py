@@ -10,48 +10,14 @@ from recgauge.judging.judge import JudgedTopK
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThresholdCounts:
-    """What is accepted at each distinct score, from the highest down.
-
-    Parameters
-    ----------
-    thresholds : ndarray of float64, shape (t,)
-        Distinct scores, falling.
-    accepted_positive, accepted_negative : ndarray of float64, shape (t,)
-        Rows of either kind with a score of at least the threshold; the last entry counts them all.
-    """
-
-    thresholds: DoubleArray
-    accepted_positive: DoubleArray
-    accepted_negative: DoubleArray
-
-
-def count_at_thresholds(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> ThresholdCounts:
-    """Count what each distinct score accepts.
-
-    Parameters
-    ----------
-    relevant : array-like of bool, shape (n,)
-    scores : array-like of float, shape (n,)
-
-    Returns
-    -------
-    ThresholdCounts
-
-    Raises
-    ------
-    SchemaError
-        If columns differ in length, are empty, or hold something else than 0 and 1, or than numbers.
-    MetricError
-        If no row is relevant.
-    """
+def _accepted(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
+    """Return the distinct scores, falling, and how many relevant and other rows score at least as much."""
     positive, values = check_scored(relevant, scores)
     order = np.argsort(-values, kind="stable")
     values, positive = values[order], positive[order]
     last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
-    accepted = np.cumsum(positive, dtype=np.float64)[last]
-    return ThresholdCounts(values[last], accepted, last + 1.0 - accepted)
+    found = np.cumsum(positive, dtype=np.float64)[last]
+    return values[last], found, last + 1.0 - found
 
 
 def check_scored(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[BoolArray, DoubleArray]:
@@ -128,8 +94,7 @@ def roc_curve(relevant: npt.ArrayLike, scores: npt.ArrayLike, *, drop_collinear:
     >>> curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), curve.area()
     ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0], 0.875)
     """
-    counts = count_at_thresholds(relevant, scores)
-    found, wrong, thresholds = counts.accepted_positive, counts.accepted_negative, counts.thresholds
+    thresholds, found, wrong = _accepted(relevant, scores)
     if wrong[-1] == 0:
         raise MetricError("A ROC curve is undefined if every row is relevant; leave such users out.")
     if drop_collinear and len(found) > 2:
@@ -199,12 +164,10 @@ def precision_recall_curve(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> Pr
     >>> curve.recall.tolist(), curve.average_precision() == (1 + 2 / 3) / 2
     ([1.0, 0.5, 0.5, 0.0], True)
     """
-    counts = count_at_thresholds(relevant, scores)
-    accepted = counts.accepted_positive + counts.accepted_negative
-    precision = counts.accepted_positive / accepted
-    recall = counts.accepted_positive / counts.accepted_positive[-1]
+    thresholds, found, wrong = _accepted(relevant, scores)
+    precision, recall = found / (found + wrong), found / found[-1]
     return PrecisionRecallCurve(
-        np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), counts.thresholds[::-1]
+        np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
     )
 
 

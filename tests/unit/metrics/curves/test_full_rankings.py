@@ -32,14 +32,6 @@ def columns(rows):
     return [relevant for relevant, _ in rows], [score for _, score in rows]
 
 
-def pairs_won(positive, negative, ties):
-    return sum((p > q) + ties * (p == q) for p in positive for q in negative)
-
-
-def split_row(scores, kinds):
-    return scores[kinds == 1], scores[kinds == 0]
-
-
 def relevant_of(kinds):
     counts = np.isin(kinds, (1, 3)).sum(axis=1)
     return np.concatenate(([0], np.cumsum(counts))), np.nonzero(np.isin(kinds, (1, 3)))[1].astype(np.int32)
@@ -47,19 +39,6 @@ def relevant_of(kinds):
 
 def place_of(scores, kinds):
     return rank_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
-
-
-@given(block=blocks(), ties=st.sampled_from([0.5, 0]))
-def test_auc_counts_every_pair(block, ties):
-    scores, kinds = block
-    values = AUC(ties=ties).per_user(place_of(scores, kinds))
-    for value, row, kind in zip(values, scores, kinds, strict=True):
-        positive, negative = split_row(row, kind)
-        if len(positive) == 0 or len(negative) == 0:
-            assert math.isnan(value)
-        else:
-            n_pairs = len(positive) * len(negative)
-            assert value == pytest.approx(pairs_won(positive, negative, ties) / n_pairs)
 
 
 @given(block=blocks())

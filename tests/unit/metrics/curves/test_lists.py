@@ -69,7 +69,5 @@ def test_the_number_of_items_must_be_known(metric):
 def test_wrong_settings():
     with pytest.raises(MetricError, match="PartialAUC: needs a cutoff"):
         PartialAUC().per_user(judged_example(), None)
-    with pytest.raises(ConfigError, match="positives must be one of relevant, min_relevant_k"):
-        PartialAUC(positives="all")
     with pytest.raises(ConfigError, match="max_k must be a whole number >= 1"):
         precision_recall_over_k(judged_example(), 0)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recgauge
-from recgauge.errors import ConfigError
 from recgauge.experiments.worked_examples.cases import read_cases
 from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall, LikedScore
 
@@ -47,10 +46,3 @@ def test_the_labels_of_the_note_as_ratings(request):
         labels = case["inputs"]["y_true"], case["inputs"]["y_pred"]
         (found,) = recgauge.evaluate_ratings(*labels, metrics={"liked": metric}).values().values()
         assert found == pytest.approx(case["expected"], abs=1e-12)
-
-
-def test_settings_are_checked():
-    with pytest.raises(ConfigError, match="score must be one of precision, recall, f1"):
-        LikedScore(score="auc")
-    with pytest.raises(ConfigError, match="liked_from must be a finite number"):
-        LikedScore(liked_from=float("nan"))
