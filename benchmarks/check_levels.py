@@ -21,8 +21,13 @@ from recgauge.checks.judge import Estimate, judge_users
 from recgauge.checks.looks import Look, holm_level
 from recgauge.checks.rules import Rules
 from recgauge.comparison import UserGroups, UserValues
-from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, t_above, users_to_show
-from recgauge.comparison.user_sums import UserSums
+from recgauge.comparison.tests_of_pairs import (
+    UserSums,
+    detectable_difference,
+    student_quantile,
+    t_above,
+    users_to_show,
+)
 
 WORLDS, METRICS, SEGMENTS = 2000, 8, 6
 ALPHA = 0.05

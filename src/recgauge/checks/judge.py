@@ -11,6 +11,7 @@ from recgauge.checks.rules import FamilyCorrection, MetricRule
 from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
+    UserSums,
     detectable_difference,
     hochberg,
     holm,
@@ -19,7 +20,6 @@ from recgauge.comparison.tests_of_pairs import (
     t_bound,
     users_to_show,
 )
-from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, listed
 from recgauge.utils.checks import DoubleArray, shown

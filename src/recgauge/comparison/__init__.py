@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.runs import Condition as Condition
     from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs
-    from recgauge.comparison.segments import GroupSums as GroupSums
     from recgauge.comparison.segments import SegmentPair as SegmentPair
     from recgauge.comparison.segments import SegmentRow as SegmentRow
     from recgauge.comparison.segments import Segments as Segments
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability_axes import ConditionLists as ConditionLists
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.stored_values import StoredValues as StoredValues
-    from recgauge.comparison.user_sums import UserSums as UserSums
+    from recgauge.comparison.tests_of_pairs import UserSums as UserSums
     from recgauge.comparison.user_values import DatasetMeans as DatasetMeans
     from recgauge.comparison.user_values import RunValues as RunValues
     from recgauge.comparison.user_values import UserValues as UserValues

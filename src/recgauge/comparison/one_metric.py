@@ -20,6 +20,7 @@ from recgauge.comparison.resampling import (
 )
 from recgauge.comparison.results import MetricComparison, Pair, Procedure, Repeats, RunRow, Test
 from recgauge.comparison.tests_of_pairs import (
+    UserSums,
     benjamini_hochberg,
     compact_letters,
     corrected_resampled_t,
@@ -34,7 +35,6 @@ from recgauge.comparison.tests_of_pairs import (
     users_to_show,
     wilcoxon,
 )
-from recgauge.comparison.user_sums import UserSums
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError
 from recgauge.utils.checks import DoubleArray, LongArray

@@ -11,8 +11,7 @@ import numpy as np
 from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
-from recgauge.comparison.tests_of_pairs import equal_means, holm, student_quantile
-from recgauge.comparison.user_sums import UserSums
+from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
 from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
@@ -243,7 +242,7 @@ def segments_of(
     SchemaError
         If nobody has both a value and a group.
     """
-    found: dict[str, tuple[GroupSums, bool]] = {}
+    found: dict[str, tuple[_GroupSums, bool]] = {}
     users: IdArray = np.empty(0, np.int64)
     for part in parts:
         users = part.users if len(part.users) else users
@@ -251,7 +250,7 @@ def segments_of(
         place = {metric: which for which, metric in enumerate(part.metrics)}
         for metric, which in place.items():
             if metric not in found:
-                sums = GroupSums(part.runs, groups.names, base_of(baseline, part.runs))
+                sums = _GroupSums(part.runs, groups.names, base_of(baseline, part.runs))
                 found[metric] = sums, part.higher_is_better[which]
             known = np.isfinite(part.values[which]).all(axis=0)
             found[metric][0].add(np.ascontiguousarray(part.values[which][:, known]), codes[known])
@@ -268,7 +267,7 @@ def segments_of(
     return results
 
 
-class GroupSums:
+class _GroupSums:
     """What users add to the comparison of runs inside groups: all that is told follows from these sums.
 
     Parameters

@@ -112,10 +112,6 @@ class ConditionLists:
             self._stored[model] = self.runs[model].lists()
         return self._stored[model]
 
-    def longest(self) -> int:
-        """Return the length of the lists."""
-        return max(entry.k for entry in self.record.results if entry.k is not None)
-
     def values(
         self,
         suite: Mapping[str, Definition],
@@ -163,12 +159,6 @@ def is_accuracy(name: str) -> bool:
     return known is not None and known.kind == "lists" and known.needs_relevant and not known.needs
 
 
-def conditions_of(runs: Sequence[RunFolder]) -> list[tuple[str, ...]]:
-    """Return of each run what it has in every choice, in words."""
-    columns = [labels([chosen(run) for run in runs]) for chosen in CHOICES.values()]
-    return list(zip(*columns, strict=True))
-
-
 def stability_of(
     runs: Sequence[RunFolder], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
 ) -> Stability:
@@ -196,7 +186,8 @@ def stability_of(
     RecgaugeError
         If there are fewer than two models of equal settings, nothing varies, or the metric is unknown.
     """
-    models, conditions = labels([group("model")(run) for run in runs]), conditions_of(runs)
+    models = labels([group("model")(run) for run in runs])
+    conditions = zip(*(labels([chosen(run) for run in runs]) for chosen in CHOICES.values()), strict=True)
     table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
     notes: list[str] = []
     for model, condition, run in zip(models, conditions, runs, strict=True):
@@ -233,7 +224,8 @@ def _of_lists(
         convention = _convention(record.settings)
         names = [n for n in dict.fromkeys([name, *_named(record.settings), *SUITE]) if is_accuracy(n)]
         names = [n for n in names if n not in record.refused]
-        ks = [c for c in CUTOFFS if c <= lists.longest()]
+        longest = max(entry.k for entry in record.results if entry.k is not None)
+        ks = [c for c in CUTOFFS if c <= longest]
         suite = {n: convention.definition(n) for n in names}
         made, directions = lists.values(suite, sorted({k, *ks}), record.dataset.relevant_from)
         values, higher = made | values, directions | higher
