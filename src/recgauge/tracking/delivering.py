@@ -9,7 +9,6 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import IntegrityError, MissingDataError, SchemaError, TrackingError
-from recgauge.runs.record import RunRecord, SearchFacts
 from recgauge.runs.folder import (
     CHECKSUMS,
     MODEL,
@@ -20,6 +19,7 @@ from recgauge.runs.folder import (
     read_checksums,
     read_folder,
 )
+from recgauge.runs.record import RunRecord, SearchFacts
 from recgauge.runs.settings import registers_model
 from recgauge.search.trials import Trial
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, Entry, entry_of
