@@ -6,7 +6,6 @@ Making one takes a second or two for 20 million rows.
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -365,22 +364,33 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
     parts = {"all rows": card.data, **card.parts}
     quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
     heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
+    spreads, held = [], []
+    for kind in ("user", "item"):
+        for name, part in parts.items():
+            numbers = astuple(part.rows_per_user if kind == "user" else part.rows_per_item)
+            texts = (f"{number:,.1f}".removesuffix(".0") for number in numbers)
+            spreads.append((f"{kind}, {name}", *texts))
+    for name, part in parts.items():
+        for head in part.heads:
+            what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
+            shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
+            held.append((name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"))
     dropped = ("", "rows dropped", "users", "items", "rows left")
+    steps = []
+    for step in card.steps:
+        users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
+        numbers = (step.dropped_rows, users, items, step.rows[1])
+        steps.append((step.name, *(f"{number:,}" for number in numbers)))
     tables = (
         TableBlock(card.name, (), tuple(_facts(card)), look="facts"),
         TableBlock("Size", ("", *parts), tuple(_sizes(parts.values()))),
         TableBlock("Ratings", ("rating", *parts), tuple(_rating_shares(parts.values()))),
-        TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(_spreads(parts))),
-        TableBlock("Head and tail", heads, tuple(_heads(parts))),
+        TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(spreads)),
+        TableBlock("Head and tail", heads, tuple(held)),
         TableBlock("Test against train", (), tuple(_differences(card)), look="facts"),
-        TableBlock("Dropped by filters and split", dropped, tuple(map(_dropped, card.steps))),
+        TableBlock("Dropped by filters and split", dropped, tuple(steps)),
     )
     return tuple(table for table in tables if table.rows)
-
-
-def _dropped(step: Step) -> tuple[str, ...]:
-    users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
-    return step.name, f"{step.dropped_rows:,}", f"{users:,}", f"{items:,}", f"{step.rows[1]:,}"
 
 
 def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
@@ -411,9 +421,13 @@ def _sizes(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
         yield "deviation", *(f"{part.deviation:.4f}" if part else "" for part in ratings)
         yield "relevant rows", *(percent(part.relevant) if part else "" for part in ratings)
     if any(times):
-        yield "first (UTC)", *(_second_text(part.first) if part else "" for part in times)
+        first, last = (
+            [str(np.datetime64(getattr(part, end), "s")).replace("T", " ") if part else "" for part in times]
+            for end in ("first", "last")
+        )
+        yield "first (UTC)", *first
         yield "median day", *(part.median_day if part else "" for part in times)
-        yield "last (UTC)", *(_second_text(part.last) if part else "" for part in times)
+        yield "last (UTC)", *last
 
 
 def _rating_shares(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
@@ -424,21 +438,6 @@ def _rating_shares(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
     for value in sorted(set().union(*known)):
         shares = (percent(one.get(value, 0) / sum(one.values())) if one else "" for one in known)
         yield f"{value:g}", *shares
-
-
-def _spreads(parts: Mapping[str, PartCard]) -> Iterator[tuple[str, ...]]:
-    for kind in ("user", "item"):
-        for name, part in parts.items():
-            spread = part.rows_per_user if kind == "user" else part.rows_per_item
-            yield f"{kind}, {name}", *(f"{number:,.1f}".removesuffix(".0") for number in astuple(spread))
-
-
-def _heads(parts: Mapping[str, PartCard]) -> Iterator[tuple[str, ...]]:
-    for name, part in parts.items():
-        for head in part.heads:
-            what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
-            shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
-            yield name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"
 
 
 def _differences(card: DataCard) -> Iterator[tuple[str, ...]]:
@@ -480,8 +479,3 @@ def percent(share: float, decimals: int = 1) -> str:
     if 100 - least / 2 <= share * 100 < 100:
         return f"> {100 - least:g} %"
     return f"{share * 100:.{decimals}f} %"
-
-
-def _second_text(second: int) -> str:
-    """Return a time as text, such as ``2018-09-24 14:27:30`` (UTC)."""
-    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%d %H:%M:%S}"

@@ -9,26 +9,26 @@ from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 
 def render_markdown(blocks: Sequence[Block]) -> str:
     """Return blocks as Markdown: best values in bold, second ones in italics."""
-    return "\n\n".join(map(_block, blocks))
-
-
-def _block(block: Block) -> str:
-    match block:
-        case Heading(text):
-            return f"### {escaped(text)}"
-        case Lines(texts, look):
-            return "\n".join(f"- {'Note: ' if look == 'notes' else ''}{escaped(text)}" for text in texts)
-        case TableBlock():
-            return _table(block)
+    parts: list[str] = []
+    for block in blocks:
+        match block:
+            case Heading(text):
+                parts.append(f"### {escaped(text)}")
+            case Lines(texts, look):
+                note = "Note: " if look == "notes" else ""
+                parts.append("\n".join(f"- {note}{escaped(text)}" for text in texts))
+            case TableBlock():
+                parts += [f"**{escaped(block.caption)}**"] if block.caption else []
+                parts += [_table(block)]
+                parts += [escaped(block.note)] if block.note else []
+    return "\n\n".join(parts)
 
 
 def _table(table: TableBlock) -> str:
     header = table.header or ("",) * max(map(len, table.rows), default=0)
-    right = [name for place, name in enumerate(header) if not table.is_words(place)]
+    right = [escaped(name) for place, name in enumerate(header) if not table.is_words(place)]
     rows = [list(map(_cell, row)) for row in table.cells()]
-    caption = f"**{escaped(table.caption)}**" if table.caption else ""
-    drawn = markdown_table(rows, list(map(escaped, header)), list(map(escaped, right)))
-    return "\n\n".join(part for part in (caption, drawn, escaped(table.note)) if part)
+    return markdown_table(rows, list(map(escaped, header)), right)
 
 
 def _cell(cell: Cell) -> str:

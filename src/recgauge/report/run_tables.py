@@ -33,9 +33,15 @@ COUNTS = ("rows", "users", "items")
 def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
     """Return what a run ends with: metrics by cutoffs, marks, what else is said of them, data and steps."""
     sanity = [] if record.sanity is None else [sanity_table(record.results, record.sanity)]
+    cells = {
+        entry.key: f"{entry.value:.4f}"
+        # short, so that four cutoffs fit 80 columns
+        + ("" if entry.stderr is None else f" ± {f'{entry.stderr:.4f}'.removeprefix('0')}")
+        for entry in record.results
+    }
     return [
         Heading(run_title(record)),
-        by_cutoffs("metric", record.results, {entry.key: _value(entry) for entry in record.results}),
+        by_cutoffs("metric", record.results, cells),
         *sanity,
         *lines(mark_lines(record), "marks"),
         *lines([*said, *run_lines(record)]),
@@ -64,13 +70,6 @@ def by_cutoffs(title: str, results: Sequence[MetricValue], cells: Mapping[str, s
         for name in dict.fromkeys(entry.name for entry in entries)
     )
     return TableBlock("", (title, *("value" if k is None else f"@{k}" for k in cutoffs)), rows)
-
-
-def _value(entry: MetricValue) -> str:
-    if entry.stderr is None:
-        return f"{entry.value:.4f}"
-    error = f"{entry.stderr:.4f}"
-    return f"{entry.value:.4f} ± {error.removeprefix('0')}"  # short, so that four cutoffs fit 80 columns
 
 
 def _short(value: float) -> str:
