@@ -140,11 +140,6 @@ class Candidates(ABC):
         """
 
 
-def check_seen(subject: str, seen: object) -> None:
-    """Refuse a name of seen rows that is not one of `Seen`."""
-    check_choice(f"{subject}: seen", seen, get_args(Seen))
-
-
 def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
     """Return the rows that users have seen as non-zeros of an (n_users, n_items) matrix, None for none.
 
@@ -199,7 +194,7 @@ class AllItems(Candidates):
     seen: Seen = "train"
 
     def __post_init__(self) -> None:
-        check_seen("AllItems", self.seen)
+        check_choice("AllItems: seen", self.seen, get_args(Seen))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return what users have seen as excluded."""
@@ -234,7 +229,7 @@ class TrainItems(Candidates):
     seen: Seen = "train"
 
     def __post_init__(self) -> None:
-        check_seen("TrainItems", self.seen)
+        check_choice("TrainItems: seen", self.seen, get_args(Seen))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items that occur in train, and what users have seen as excluded."""

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from recgauge.candidates import CandidateItems, Candidates, Seen, check_seen, seen_rows
+from recgauge.candidates import CandidateItems, Candidates, Seen, seen_rows
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.split import Split
@@ -102,7 +102,7 @@ class AllowList(Candidates):
             )
         if isinstance(self.items, str) or (self.items is not None and len(self.items) == 0):
             raise ConfigError(f"AllowList: items must be a list with at least one id, got {self.items!r}.")
-        check_seen("AllowList", self.seen)
+        check_choice("AllowList: seen", self.seen, get_args(Seen))
         check_choice("AllowList: unknown", self.unknown, get_args(Unknown))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract

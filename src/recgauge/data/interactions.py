@@ -65,8 +65,12 @@ class Interactions:
             self._store("timestamp", np.ascontiguousarray(self.timestamp, dtype=np.int64))
         self._store("user_ids", np.asarray(self.user_ids))
         self._store("item_ids", np.asarray(self.item_ids))
-        self._check_codes("user", self.user, len(self.user_ids))
-        self._check_codes("item", self.item, len(self.item_ids))
+        for name, codes, n_ids in (("user", self.user, self.n_users), ("item", self.item, self.n_items)):
+            if len(codes) and (codes.min() < 0 or codes.max() >= n_ids):
+                raise SchemaError(
+                    f"Interactions: {name} codes must be in 0..{n_ids - 1} (positions in {name}_ids), "
+                    f"got {codes.min()}..{codes.max()}."
+                )
         if not np.isfinite(self.value).all():
             row = int(np.flatnonzero(~np.isfinite(self.value))[0])
             raise SchemaError(f"Interactions: value must be finite, got {self.value[row]} in row {row}.")
@@ -78,14 +82,6 @@ class Interactions:
                 f"Interactions: column {name!r} must have shape ({n_rows},) like 'user', got {column.shape}."
             )
         object.__setattr__(self, name, read_only(column))
-
-    @staticmethod
-    def _check_codes(name: str, codes: IntArray, n_ids: int) -> None:
-        if len(codes) and (codes.min() < 0 or codes.max() >= n_ids):
-            raise SchemaError(
-                f"Interactions: {name} codes must be in 0..{n_ids - 1} (positions in {name}_ids), "
-                f"got {codes.min()}..{codes.max()}."
-            )
 
     @classmethod
     def from_ids(

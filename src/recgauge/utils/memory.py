@@ -13,13 +13,21 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def free_memory() -> int | None:
-    """Return the bytes that the machine and the container still have, None if the system does not say."""
+    """Return the bytes that the machine and the container still have, None if the system does not say.
+
+    Of a container it is the limit of the control group less what is used; cached files count as free.
+    """
     try:
         available = psutil.virtual_memory().available
     except OSError:  # a sandbox without /proc
         return None
-    left = _left_in_container()
-    return available if left is None else min(available, left)
+    try:
+        names = ("memory.max", "memory.current", "memory.stat")
+        limit, used, stat = ((_CGROUP / name).read_text(encoding="ascii").strip() for name in names)
+    except OSError:
+        return available
+    cached = sum(int(line.split()[1]) for line in stat.splitlines() if line.startswith("inactive_file "))
+    return available if limit == "max" else min(available, max(0, int(limit) - int(used) + cached))
 
 
 def watch_peak() -> Callable[[], int | None]:
@@ -67,17 +75,6 @@ def in_units(n_bytes: float) -> str:
     if n_bytes >= 1e9:
         return f"{n_bytes / 1e9:.1f} GB"
     return f"{n_bytes / 1e6:.0f} MB" if n_bytes >= 1e6 else f"{n_bytes:,.0f} bytes"
-
-
-def _left_in_container() -> int | None:
-    """Return the limit of the control group less what is used; cached files count as free."""
-    try:
-        names = ("memory.max", "memory.current", "memory.stat")
-        limit, used, stat = ((_CGROUP / name).read_text(encoding="ascii").strip() for name in names)
-    except OSError:
-        return None
-    cached = sum(int(line.split()[1]) for line in stat.splitlines() if line.startswith("inactive_file "))
-    return None if limit == "max" else max(0, int(limit) - int(used) + cached)
 
 
 def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
