@@ -23,7 +23,7 @@ _PARTS = ("test", "validation", "train")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched:
+class _Matched:
     """The rows of each part, and published rows that the data set does not have.
 
     `named` counts the rows that the publisher's files name, by part, as far as there are files; `n_absent`
@@ -38,7 +38,7 @@ class Matched:
     first_absent: str
 
 
-def match(parts: PublishedParts, interactions: Interactions) -> Matched:
+def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     """Return the rows whose user and item ids are those of published pairs.
 
     Ids that are numbers on one side and text on the other are compared as text. A pair may have several rows
@@ -70,7 +70,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> Matched:
         unused = (("rows that the published split does not name", outside),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
     counts = {name: len(part) for name, part in published.items()}
-    return Matched(assignment, counts, n_absent, n_unknown, first_absent)
+    return _Matched(assignment, counts, n_absent, n_unknown, first_absent)
 
 
 def _first_absent(name: str, part: Interactions, at: LongArray, short: BoolArray) -> str:
@@ -321,7 +321,7 @@ class Published(Splitter):
         )
 
 
-def _not_there(matched: Matched, n_dropped: int) -> str:
+def _not_there(matched: _Matched, n_dropped: int) -> str:
     """Return the message about published pairs for which the data set has no row."""
     n_named = sum(matched.named.values())
     filters = f", and filters dropped {n_dropped:,} rows" if n_dropped else ""
@@ -350,7 +350,7 @@ def _of_split(part: str) -> Iterator[None]:
         raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
 
 
-def _after_filters(matched: Matched, interactions: Interactions, n_loaded: int) -> Step:
+def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int) -> Step:
     """Return a step that drops nothing and says how many rows of each published part the filters left."""
     assigned = matched.assignment
     masks = {"train": assigned.train, "validation": assigned.validation, "test": assigned.test}

@@ -50,7 +50,7 @@ TARGETS = {
     "call": ("recgauge.models.svd.SVD()", {}, NOT_PUBLIC),
     "dunder": ("recgauge.__loader__.load_module", {}, NOT_PUBLIC),
     "module that runs when imported": ("recgauge.__main__.main", {}, NOT_PUBLIC),
-    "private module": ("recgauge.splits._match.Matched", {}, NOT_PUBLIC),
+    "private module": ("recgauge.splits._order.ByTime", {}, NOT_PUBLIC),
     "private function": ("recgauge.datasets.demo._sample", {}, NOT_PUBLIC),
     "module seen through ours": ("recgauge.sweeps.places.os.mkdir", {"path": "marker"}, NO_IMPORT),
     "class seen through ours": ("recgauge.isolated.process.subprocess.Popen", TOUCH, NO_IMPORT),
