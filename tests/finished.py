@@ -13,7 +13,6 @@ from recgauge.runs.record import RunRecord
 from recgauge.sweeps.artifacts import write_run
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder
-from recgauge.utils.progress import NoProgress
 
 
 def composed(*overrides: str) -> DictConfig:
@@ -42,5 +41,5 @@ def finished(folder: Path, model: str, *words: str) -> Path:
     about = {"seed": settings.seed, "command": "", "settings": asdict(settings), "environment": {}}
     folder = folder / f"{model}{settings.seed}"
     folder.mkdir(parents=True)
-    write_run(result, RunRecord.from_result(result, names=names, **about), settings, folder, NoProgress())
+    write_run(result, RunRecord.from_result(result, names=names, **about), settings, folder)
     return folder

@@ -109,8 +109,8 @@ def no_record(stored):
     [
         (another_value, "record.json has been changed"),
         (signed(another_value), "its SHA256SUMS has been changed"),
-        (tagged(another_seed), "its record is that of another configuration"),
-        (tagged(no_record), "its record.json is no record of this version of recgauge"),
+        (tagged(another_seed), "its files have been changed, or lack what the job asks for"),
+        (tagged(no_record), "its files have been changed, or lack what the job asks for"),
         (gone("record.json"), "it has no record.json"),
         (gone(CHECKSUMS), "it has no SHA256SUMS"),
         (no_tag, "it was stored without a digest of its files"),
@@ -149,5 +149,5 @@ def test_a_run_without_lists_does_not_stand_for_one_with_them(stored):
     assert stored.run(*RUN, "artifacts.lists=false", "seed=1").code == 0
     assert not (stored.folder / "out" / "recommendations.parquet").exists()
     done = stored.run(*RUN, "seed=1", "reuse=true")
-    assert "it did not store the lists that artifacts.lists=true asks for" in done.err
+    assert "lack what the job asks for" in done.err
     assert (stored.folder / "out" / "recommendations.parquet").exists()

@@ -12,7 +12,6 @@ from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, SavedModel
 from recgauge.sweeps.artifacts import write_tables
-from recgauge.utils.progress import NoProgress
 
 SMALL = (
     "filters=[sample_users,item_rows]",
@@ -33,7 +32,7 @@ def again(result, folder):
 
 
 def check_lists(result, saved, folder):
-    write_tables(result, folder, "true", NoProgress())
+    write_tables(result, folder, "true")
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     users = lists["user_id"].unique()
     for asked in (users, users[::-3]):  # some of them, in another order, have the same lists

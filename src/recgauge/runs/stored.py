@@ -85,12 +85,8 @@ class RunFolder:
         listed = self.recommended().rename(columns=names)[["user", "item", "score"]]
         return StoredLists(listed, self.test())
 
-    def inputs(self, relevant_from: float | None) -> EvaluationInputs:
-        """Return lists and relevance as an evaluation takes them; see `StoredLists.inputs`."""
-        return self.lists().inputs(relevant_from)
-
     def judged(self, relevant_from: float | None) -> "pd.DataFrame":
-        """Return user_id, item_id and grade of each judged pair once; see `inputs`."""
+        """Return user_id, item_id and grade of each judged pair once."""
         return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
 
     def _table(self, name: str) -> "pd.DataFrame":

@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
@@ -30,25 +28,24 @@ from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
-from recgauge.utils.progress import NoProgress, Progress, Timings
+from recgauge.utils.progress import NoProgress, Timings
 
 CONVENTIONS = "conventions.csv"
 PER_USER = "per_user.parquet"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 """What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
-LARGE = 100_000_000  # bytes; larger files are announced before they are written
 ROWS_OF_A_GROUP = 1_000_000
 
 
 def write_run(
-    result: RunResult, record: RunRecord, settings: RunSettings, folder: Path, progress: Progress
+    result: RunResult, record: RunRecord, settings: RunSettings, folder: Path
 ) -> tuple[RunRecord, list[Path], list[str], str | None]:
     """Write all files of a run, the digests of the others last.
 
     Returns the record with the seconds of the writing, the files, what the user should read of them, and why
     the model is not saved.
     """
-    files = write_tables(result, folder, which_lists(settings.artifacts.lists), progress)
+    files = write_tables(result, folder, which_lists(settings.artifacts.lists))
     said: list[str] = []
     unsaved = None
     timings = Timings(NoProgress())
@@ -75,7 +72,7 @@ def write_run(
     return record, [*files, write_checksums(files, folder)], said, unsaved
 
 
-def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress) -> list[Path]:
+def write_tables(result: RunResult, folder: Path, lists: str) -> list[Path]:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
     tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
@@ -87,7 +84,7 @@ def write_tables(result: RunResult, folder: Path, lists: str, progress: Progress
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     files = [folder / f"{name}.parquet" for name in tables]
     if result.ranking is not None:
-        files += write_lists(result.ranking, ids, folder, lists, progress)
+        files += write_lists(result.ranking, ids, folder, lists)
     return files
 
 
@@ -231,19 +228,12 @@ def holds(settings: Mapping[str, Any], wanted: object) -> bool:
     return order.index(stored) <= order.index(which_lists(wanted))
 
 
-def write_lists(
-    ranking: RankingResult, ids: Interactions, folder: Path, lists: str, progress: Progress
-) -> list[Path]:
+def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> list[Path]:
     """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score."""
     name = FILES[lists]
     if name is None:
         return []
     top_k = ranking.top_k
-    if lists == "true" and (size := estimated_size(top_k, ids.n_items)) >= LARGE:
-        progress.note(
-            f"{LISTS} takes about {size / 1e6:,.0f} MB ({len(top_k.users):,} lists). Smaller: "
-            f"artifacts.lists=relevant_k keeps the rows of relevant items only, artifacts.lists=false none."
-        )
     user_ids, item_ids = to_arrow(ids.user_ids), to_arrow(ids.item_ids)
     schema = pa.schema(
         [
@@ -264,16 +254,6 @@ def write_lists(
             )
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     return [folder / name]
-
-
-def estimated_size(top_k: TopK, n_items: int) -> int:
-    """Return about how many bytes whole lists take as a file.
-
-    Items take the bits that their number needs, scores about two and a half bytes of four; users and ranks
-    next to nothing.
-    """
-    n_rows = int((top_k.items >= 0).sum())
-    return round(n_rows * (log2(max(n_items, 2)) / 8 + 2.5))
 
 
 def _blocks(

@@ -63,6 +63,7 @@ def compose(
             f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
             "Leave out save_model and tracking.log_model, or choose a model that ranks items."
         )
+    watched = settings.learning
     return Experiment(
         dataset=part(settings.dataset, DatasetSource, "dataset"),
         filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
@@ -78,7 +79,7 @@ def compose(
         guards=guard_settings(settings),
         sanity=settings.sanity,
         curves=settings.figures,
-        learning=_learning(settings),
+        learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
 
@@ -92,11 +93,6 @@ def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Defini
             f"model: {model} gives lists, not the scores of all items, which {', '.join(wrong)} would need; "
             f"leave {'it' if len(wrong) == 1 else 'them'} out."
         )
-
-
-def _learning(settings: RunSettings) -> Learning | None:
-    watched = settings.learning
-    return Learning(watched.metric, watched.every, watched.patience) if watched.watch else None
 
 
 def guard_settings(settings: RunSettings) -> GuardSettings:

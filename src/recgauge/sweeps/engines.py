@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import redirect_stderr, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from io import StringIO
@@ -39,6 +39,10 @@ _HANDED_ON = ("RECGAUGE_", "MLFLOW_", "AWS_", "GOOGLE_", "PYTHONPATH")
 _WHOLE = ("cpus_per_task", "workers", "timeout_min", "array_parallelism")
 _REAL = ("mem_gb", "poll_seconds")
 """Settings of launchers that are numbers, all above 0."""
+_OF_JOBS = ("timeout_min", "mem_gb", "cpus_per_task")
+_OF_SLURM = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
+_SUBMITIT = (*_OF_JOBS, *_OF_SLURM, "array_parallelism", "setup", "poll_seconds")
+"""Settings of conf/hydra/launcher/submitit_slurm.yaml; submitit_local.yaml has some of them."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -270,43 +274,6 @@ class Dask(Elsewhere):
         self._client.close()
 
 
-@dataclass(frozen=True)
-class SubmititSettings:
-    """What conf/hydra/launcher/submitit_slurm.yaml and submitit_local.yaml set."""
-
-    cpus_per_task: int = 2
-    timeout_min: int = 240
-    array_parallelism: int = 1
-    setup: list[str] | None = None
-    poll_seconds: float = 1
-    mem_gb: float | None = None
-    partition: str | None = None
-    account: str | None = None
-    qos: str | None = None
-    constraint: str | None = None
-    exclude: str | None = None
-    additional_parameters: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("partition", "account", "qos", "constraint", "exclude"):
-            if not str(getattr(self, name)).isprintable():  # a line of its own would be one of a shell script
-                raise ConfigError(f"hydra.launcher.{name}: must be one line, got {getattr(self, name)!r}.")
-        if isinstance(self.setup, str):
-            raise ConfigError(
-                "hydra.launcher.setup: expected a list of lines, such as ['module load python']."
-            )
-
-    def parameters(self, engine: str) -> dict[str, Any]:
-        """Return what submitit is told of every job."""
-        common = ("timeout_min", "mem_gb", "cpus_per_task")
-        parameters = {"name": "recgauge"} | {name: getattr(self, name) for name in common}
-        parameters[f"{engine}_setup"] = self.setup
-        if engine == "slurm":
-            own = ("partition", "account", "qos", "constraint", "exclude", "additional_parameters")
-            parameters |= {f"slurm_{name}": getattr(self, name) for name in own}
-        return {key: value for key, value in parameters.items() if value not in (None, [], {})}
-
-
 class Submitit(Elsewhere, Executor):
     """Every job is a job of Slurm, or a process of this machine as if it were one.
 
@@ -320,7 +287,7 @@ class Submitit(Elsewhere, Executor):
         "RESIZING", "SIGNALING", "SPECIAL_EXIT", "STAGE_OUT", "STOPPED", "SUSPENDED",
     )  # fmt: skip
 
-    def __init__(self, engine: str, settings: SubmititSettings, folder: Path) -> None:
+    def __init__(self, engine: str, settings: Mapping[str, Any], folder: Path) -> None:
         missing = [name for name in ("sbatch", "squeue", "scancel") if not shutil.which(name)]
         if missing and engine == "slurm":
             raise ConfigError(
@@ -329,7 +296,7 @@ class Submitit(Elsewhere, Executor):
             )
         self._submitit = _library("submitit", "slurm")
         self._engine, self._settings, self._folder = engine, settings, folder / "submitit"
-        super().__init__(settings.array_parallelism, settings.cpus_per_task)
+        super().__init__(settings["array_parallelism"], settings["cpus_per_task"])
         self._running: dict[Future[Any], Any] = {}
         self._ended = False
         Thread(target=self._watch, daemon=True, name="submitit").start()
@@ -344,7 +311,7 @@ class Submitit(Elsewhere, Executor):
         executor = self._submitit.AutoExecutor(self._folder, cluster=self._engine)
         future: Future[Any] = Future()
         try:
-            executor.update_parameters(**self._settings.parameters(self._engine))
+            executor.update_parameters(**self._parameters())
             with redirect_stderr(StringIO()):  # submitit prints what sbatch says, which the error has, too
                 self._running[future] = executor.submit(function, *arguments, **named)
         except Exception as error:
@@ -352,6 +319,14 @@ class Submitit(Elsewhere, Executor):
             why = f"sbatch refuses the jobs: {'; '.join(reasons)}" if reasons else said(error)
             raise ConfigError(f"hydra/launcher=submitit_{self._engine}: {why}") from error
         return future
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return what submitit is told of every job."""
+        parameters = {"name": "recgauge", f"{self._engine}_setup": self._settings.get("setup")}
+        parameters |= {name: self._settings.get(name) for name in _OF_JOBS}
+        if self._engine == "slurm":
+            parameters |= {f"slurm_{name}": self._settings.get(name) for name in _OF_SLURM}
+        return {key: value for key, value in parameters.items() if value not in (None, [], {})}
 
     def end(self) -> None:
         """Cancel what still runs, and take away the files with settings."""
@@ -369,7 +344,7 @@ class Submitit(Elsewhere, Executor):
         """Give each future its result, or the news that its job is gone."""
         gone: dict[Future[Any], float] = {}
         while not self._ended:
-            time.sleep(self._settings.poll_seconds)
+            time.sleep(self._settings["poll_seconds"])
             states = self._states()
             for future, job in list(self._running.items()):
                 if job.paths.result_pickle.exists():
@@ -419,19 +394,25 @@ def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int
     if jobs != 1:
         name = "array_parallelism" if engine in ("slurm", "local") else "workers"
         raise ConfigError(f"jobs={jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N.")
-    kind: Any = {"ray": Ray, "dask": Dask}.get(engine, SubmititSettings)
-    known = list(signature(kind).parameters)
+    kind: Any = {"ray": Ray, "dask": Dask}.get(engine)
+    known = list(_SUBMITIT if kind is None else signature(kind).parameters)
     if unknown := [key for key in settings if key not in known]:
         raise ConfigError(
             f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(known)}."
         )
+    _check_values(settings)
+    made: Engine = Submitit(engine, settings, folder) if kind is None else kind(**settings)
+    return made
+
+
+def _check_values(settings: Mapping[str, Any]) -> None:
     for name, value in settings.items():
         subject = f"hydra.launcher.{name}"
         if name in _WHOLE and (name, value) != ("workers", None):
             check_int(subject, value, minimum=1)
         elif name in _REAL and value is not None:
             check_real(subject, value, low=0, high=inf, low_open=True)
-    if kind is SubmititSettings:
-        return Submitit(engine, SubmititSettings(**settings), folder)
-    made: Engine = kind(**settings)
-    return made
+        elif name == "setup" and isinstance(value, str):
+            raise ConfigError(f"{subject}: expected a list of lines, such as ['module load python'].")
+        elif name in _OF_SLURM[:-1] and not str(value).isprintable():  # its line would be one of a script
+            raise ConfigError(f"{subject}: must be one line, got {value!r}.")

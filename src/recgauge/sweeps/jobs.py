@@ -175,7 +175,7 @@ def _run(job: Job, started: float) -> JobOutcome:
     )
     record = replace(record, search=job.search)
     with unfinished(job.folder) as hidden:
-        record, files, lines, unsaved = write_run(result, record, job.typed, hidden, progress)
+        record, files, lines, unsaved = write_run(result, record, job.typed, hidden)
         # first: a complete folder that nobody finds would be computed once more after a kill
         _remember(job, record.fingerprint())
         finish(files, hidden, job.folder)
@@ -284,35 +284,31 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     """Return the outcome of a job that a run on this disk has done already; its folder is that run's."""
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
-        if why_not(job, fingerprint, folder) is None:
+        if fits(job, fingerprint, folder):
             return replace(job.outcome, status="reused", folder=folder, record=load_record(folder))
     return None
 
 
-def why_not(job: Job, fingerprint: str, folder: Path) -> str | None:
-    """Return why the run of a folder cannot take the place of a job, None if it can."""
-    study = job.study()
+def fits(job: Job, fingerprint: str, folder: Path) -> bool:
+    """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
+    study, wanted = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
     sums = read_checksums(folder / CHECKSUMS) if (folder / CHECKSUMS).is_file() else {}
-    changed = [n for n in names if not (folder / n).is_file() or file_digest(folder / n) != sums.get(n)]
-    if changed:
-        return f"{', '.join(changed)} is missing or has been changed"
+    if any(not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names):
+        return False
     try:
         record = load_record(folder)
-    except SchemaError:
-        return "its record.json is no record of this version of recgauge"
-    if record.fingerprint() != fingerprint or record.seed != job.typed.seed:
-        return "its record is that of another configuration"
-    if not holds(record.settings, job.typed.artifacts.lists):
-        lists = str(job.typed.artifacts.lists).lower()
-        return f"it did not store the lists that artifacts.lists={lists} asks for"
-    if stores_model(job.typed) and not stores_model(record.settings):
-        return "it did not store its model, which save_model=true asks for"
-    if registers_model(job.settings) and not registers_model(record.settings):
-        return "it did not register its model, which tracking.log_model=true asks for"
-    if job.search is not None and not job.search.same(record.search):
-        return "it was not chosen by this search"
-    return None
+    except SchemaError:  # of another version of recgauge
+        return False
+    has = record.settings
+    return (
+        record.fingerprint() == fingerprint
+        and record.seed == wanted.seed
+        and holds(has, wanted.artifacts.lists)
+        and (stores_model(has) or not stores_model(wanted))
+        and (registers_model(has) or not registers_model(job.settings))
+        and (job.search is None or job.search.same(record.search))
+    )
 
 
 def _remember(job: Job, fingerprint: str) -> None:

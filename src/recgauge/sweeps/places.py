@@ -59,8 +59,13 @@ def work_folder() -> Path:
     here = Path.cwd()  # whole, since a component may go elsewhere
     if is_writable(here):
         return here
-    instead = _results_at_home() or user_temporary()
-    if instead is None:
+    home = _home_folder()
+    if home is not None and is_writable(home):
+        instead = home / "recgauge"
+        instead.mkdir(exist_ok=True)
+    elif (temporary := user_temporary()) is not None:
+        instead = temporary
+    else:
         return here  # the error of the first file that is written names the folder
     print_note(f"the current folder cannot be written; outputs and tracked runs go to {instead}")
     return instead
@@ -112,12 +117,3 @@ def _home_folder() -> Path | None:
         return Path.home()
     except RuntimeError:  # neither HOME nor an entry of the user
         return None
-
-
-def _results_at_home() -> Path | None:
-    """Return the folder ``recgauge`` in the user's home, made if missing; None where that cannot be."""
-    home = _home_folder()
-    if home is None or not is_writable(home):
-        return None
-    (home / "recgauge").mkdir(exist_ok=True)
-    return home / "recgauge"

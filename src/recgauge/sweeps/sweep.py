@@ -34,7 +34,7 @@ from recgauge.report.console import ConsoleProgress, output, print_job_line, ren
 from recgauge.runs.environment import fingerprint_of
 from recgauge.runs.folder import CHECKSUMS, JobOutcome, load_record
 from recgauge.sweeps.engines import Engine, WorkerDiedError
-from recgauge.sweeps.jobs import LOG, Job, find_finished, labels_of, leave_failure, why_not
+from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, labels_of, leave_failure
 from recgauge.sweeps.places import experiment_folder
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
 from recgauge.utils.messages import print_error
@@ -239,17 +239,10 @@ def check(sweep: Sweep) -> None:
 
 
 def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
-    """Name some of all jobs, by what only they have in common if there is such a thing."""
+    """Name some of all jobs."""
     labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
-    first = labels[some[0].number]
-    if len(some) == 1:
-        return f"job {some[0].number} ({first})"
-    numbers = {job.number for job in some}
-    own = set.intersection(*(set(labels[number].split(" ")) for number in numbers))
-    own -= {word for number, label in labels.items() if number not in numbers for word in label.split(" ")}
-    if own:
-        return f"the jobs with {' '.join(word for word in first.split(' ') if word in own)}"
-    return f"jobs {listed([f'{job.number} ({labels[job.number]})' for job in some], most=_NAMED)}"
+    texts = [f"{job.number} ({labels[job.number]})" for job in some]
+    return f"job{'s' * (len(some) > 1)} {listed(texts, most=_NAMED)}"
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
@@ -346,14 +339,15 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
     study = job.study()
     names = dict.fromkeys(["record.json", "per_user.parquet", *(() if study is None else study.artifacts)])
     for run_id in run_ids:
+        problem = "its files have been changed, or lack what the job asks for"
         try:
             fetch(store, run_id, list(names), job.folder)
-            problem = why_not(job, fingerprint, job.folder)
         except (IntegrityError, TrackingError) as error:
             problem = str(error)
-        if problem is None:
-            record = load_record(job.folder)
-            return replace(job.outcome, status="reused", run_id=run_id, record=record)
+        else:
+            if fits(job, fingerprint, job.folder):
+                record = load_record(job.folder)
+                return replace(job.outcome, status="reused", run_id=run_id, record=record)
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None
 

@@ -97,7 +97,7 @@ def test_all_conventions_find_in_the_files_what_they_find_in_the_stored_lists(ru
     run = RunFolder.read(runs["ties"])
     assert export(runs["ties"], "--as", "parquet", "--no-train", "--out", "x")[0] == 0
     found = read_recorded(["x/lists.parquet"], ["x/test.parquet"])
-    values = convention_values(METRICS, run.inputs(run.record.dataset.relevant_from), cutoffs=(3, 20))
+    values = convention_values(METRICS, run.lists().inputs(run.record.dataset.relevant_from), cutoffs=(3, 20))
     for ours in values:
         name, _, k = ours.key.rpartition("_at_")
         asked = {"metrics": (name,), "cutoffs": (int(k),), "conventions": ours.convention}

@@ -9,7 +9,6 @@ from recgauge.experiment import run_experiment
 from recgauge.runs.folder import finish, unfinished, write_checksums
 from recgauge.sweeps import artifacts
 from recgauge.sweeps.artifacts import holds, which_lists, write_lists, write_tables
-from recgauge.utils.progress import NoProgress
 from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
@@ -37,13 +36,13 @@ def expected(result):
 @pytest.mark.parametrize("rows_of_a_group", [1_000_000, 170])
 def test_whole_lists_are_as_they_were_judged(result, tmp_path, monkeypatch, rows_of_a_group):
     monkeypatch.setattr(artifacts, "ROWS_OF_A_GROUP", rows_of_a_group)
-    (path,) = write_lists(result.ranking, result.dataset.interactions, tmp_path, "true", NoProgress())
+    (path,) = write_lists(result.ranking, result.dataset.interactions, tmp_path, "true")
     assert path.name == "recommendations.parquet"
     pd.testing.assert_frame_equal(pd.read_parquet(path), expected(result))
 
 
 def test_hits_and_held_out_rows_give_every_accuracy_metric(result, tmp_path):
-    paths = {path.stem: path for path in write_tables(result, tmp_path, "relevant_k", NoProgress())}
+    paths = {path.stem: path for path in write_tables(result, tmp_path, "relevant_k")}
     assert "recommendations" not in paths
     hits, test, stored = (pd.read_parquet(paths[name]) for name in ("hits", "test", "per_user"))
     judged = test[test.rating >= result.dataset.relevant_from]

@@ -69,7 +69,7 @@ def _print_values(options: Namespace) -> None:
     run = RunFolder(load_record(folder), folder)
     record = run.record
     cutoff, names = _cutoff(record, options.k), _names(record)
-    values = convention_values(names, run.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
+    values = convention_values(names, run.lists().inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
     console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
     render_terminal([_table(values, [metric_key(name, cutoff) for name in names])], console)

@@ -162,7 +162,7 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
     progress = ConsoleProgress()
     result = run_experiment(compose(settings, leave_out=True), progress)
     lists = "false" if result.ranking is None else which_lists(settings.artifacts.lists)
-    write_tables(result, folder, lists, progress)
+    write_tables(result, folder, lists)
     plain = stored.record.settings
     return RunRecord.from_result(
         result,
