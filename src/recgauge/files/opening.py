@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
@@ -32,6 +32,7 @@ from recgauge.utils.secrets import without_secrets
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
+_LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
 _SAMPLE = 1 << 18  # bytes of a gzip that tell its ratio
 
 
@@ -112,8 +113,10 @@ class TableFile:
         n_bytes, exact = self._unpacked_bytes()
         if self.packed:
             self.limits.check("unpacked_bytes", n_bytes, self, guessed=not exact)
-        with self.unpacked() as stream:
+        with replace(self, encoding="utf-8").open() as stream:
             sample = stream.read(BLOCK)
+            if len(sample) - sample.rfind(b"\n") > _LONG and not sample.startswith(b"PAR1"):
+                sample += stream.readline()  # refuses a line without an end before anything is digested
         if sample.startswith(b"PAR1"):
             return 0, 0  # it says itself
         share = n_bytes / max(len(sample), 1)
