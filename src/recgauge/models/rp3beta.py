@@ -44,6 +44,7 @@ class RP3beta(WalkModel):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from recgauge.data.interactions import Interactions
     >>> train = Interactions.from_ids([0, 0, 1, 1, 2], ["x", "y", "x", "y", "x"])
     >>> model = RP3beta(alpha=1.0, beta=1.0).fit(train, rng=np.random.default_rng(0))
