@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -19,15 +18,13 @@ from recgauge.runs.folder import (
     read_checksums,
     read_folder,
 )
-from recgauge.runs.record import RunRecord, SearchFacts
+from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
-from recgauge.search.trials import Trial
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, Entry, entry_of
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
 from recgauge.utils.files import exclusive
 
 if TYPE_CHECKING:
-    from mlflow import MlflowClient
     from mlflow.entities import Run
 
 DELIVERED = "delivered.json"
@@ -36,8 +33,6 @@ LOCK = ".delivery.lock"
 LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
 # the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
 MOST_METRICS, MOST_TEXTS = 900, 100
-WORTH_SHARING = 1_000_000  # bytes
-SEARCH_TAG, TRIAL_TAG, PARENT = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"
 
 
 def deliver(folder: Path, store: Store) -> str:
@@ -57,7 +52,7 @@ def deliver(folder: Path, store: Store) -> str:
                 files, content = _files(folder), read_folder(folder)
                 opened = open_store(store)
                 with explained(store, f"store {folder}"):
-                    run_id = _store(opened, store, folder, files, content)
+                    run_id = _store(opened, folder, files, content)
                 check_still_there(store)
                 mark_delivered(folder, store, run_id, opened.experiment_id)
             with suppress(OSError):  # who waits for it finds the folder delivered
@@ -147,7 +142,6 @@ def _files(folder: Path) -> list[Path]:
 
 def _store(
     opened: Opened,
-    store: Store,
     folder: Path,
     files: Sequence[Path],
     content: RunRecord | Failure | Summary,
@@ -159,9 +153,6 @@ def _store(
     run = _find(opened, content, digest)
     if run is not None and run.info.status in ("FINISHED", "FAILED", "KILLED"):
         return str(run.info.run_id)
-    if isinstance(content, RunRecord) and content.search is not None:
-        beside = open_store(replace(store, experiment=f"{store.experiment} searches"))
-        _store_search(beside.client, beside.experiment_id, content.names, content.search, ended)
     if run is None:
         tags = {**entry.tags, FILES_TAG: digest}
         run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
@@ -208,22 +199,13 @@ def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:
 
 
 def _store_files(opened: Opened, run: "Run", files: Sequence[Path], folder: Path) -> None:
-    """Store files; a store on this machine shares the large ones, another one must have kept them all."""
+    """Store files, all of which a store on another machine must have kept."""
     run_id = run.info.run_id
     for file in files:
         inside = file.parent.relative_to(folder).as_posix()
         opened.client.log_artifact(run_id, str(file), None if inside == "." else inside)
-    local = local_folder(run.info.artifact_uri)
-    if local is None:
+    if local_folder(run.info.artifact_uri) is None:
         _check_kept(opened, run_id, {file.relative_to(folder).as_posix(): file for file in files})
-        return
-    for file in files:
-        if file.suffix in (".parquet", ".npz") and file.stat().st_size >= WORTH_SHARING:
-            link = file.with_name(f".{file.name}.link")
-            with suppress(OSError):  # two disks: the copies stay
-                link.unlink(missing_ok=True)
-                link.hardlink_to(local / file.relative_to(folder))
-                link.replace(file)
 
 
 def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
@@ -235,59 +217,6 @@ def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
     for name, file in files.items():
         if name not in kept or kept[name] not in (file.stat().st_size, None):
             raise OSError(f"the store has not kept {name} whole")
-
-
-def _store_search(
-    client: "MlflowClient", experiment_id: str, names: Mapping[str, str], facts: SearchFacts, now: int
-) -> None:
-    """Store a search as a run of an experiment of its own, and each of its trials as a run below it, once.
-
-    Trials of a delivery that was torn are stored again.
-    """
-    from mlflow.entities import Metric, RunTag
-
-    found = client.search_runs([experiment_id], f"tags.`{SEARCH_TAG}` = '{facts.sha256}'", max_results=50_000)
-    stored = {run.data.tags.get(TRIAL_TAG) for run in found if run.info.status != "RUNNING"}
-    for run in found:
-        if run.info.status == "RUNNING" and TRIAL_TAG in run.data.tags:
-            client.delete_run(run.info.run_id)
-    parent = next((run.info.run_id for run in found if TRIAL_TAG not in run.data.tags), None)
-    tags = {SEARCH_TAG: facts.sha256} | {f"recgauge.{group}": chosen for group, chosen in names.items()}
-    name, key = f"{names['model']} · {names['dataset']}", f"validation/{facts.metric}"
-    if parent is None:
-        parent = client.create_run(experiment_id, now, tags, f"{name} · search").info.run_id
-    for trial in facts.trials:
-        if str(trial.number) not in stored:
-            own = {TRIAL_TAG: str(trial.number), PARENT: parent, "recgauge.state": trial.state}
-            run = client.create_run(experiment_id, now, tags | own, f"{name} · trial {trial.number}")
-            _store_trial(client, run.info.run_id, trial, key, now)
-    # tags, since a search that goes on may choose others, and params cannot change
-    best = {f"best.{setting}": str(value) for setting, value in facts.chosen.settings.items()}
-    best |= {"best.trial": str(facts.chosen.number), "best.value": str(facts.chosen.value)}
-    best["mlflow.note.content"] = f"{facts}. Budget: {facts.budget}."
-    values = [(key, float(facts.chosen.value or 0.0)), ("seconds", facts.seconds)]
-    client.log_batch(
-        parent,
-        metrics=[Metric(name, value, now, len(facts.trials)) for name, value in values],
-        tags=[RunTag(name, text) for name, text in best.items()],
-    )
-    client.set_terminated(parent, end_time=now)
-
-
-def _store_trial(client: "MlflowClient", run_id: str, trial: Trial, key: str, now: int) -> None:
-    from mlflow.entities import Metric, Param, RunTag
-
-    values = [(key, value, int(epoch)) for epoch, value in trial.by_epoch.items()]
-    if trial.value is not None:
-        values.append((key, trial.value, max((int(epoch) for epoch in trial.by_epoch), default=0)))
-    values = [*values, ("seconds", trial.seconds, 0)][-MOST_METRICS:]
-    client.log_batch(
-        run_id,
-        metrics=[Metric(name, value, now, step) for name, value, step in values],
-        params=[Param(name, str(value)) for name, value in trial.settings.items()],
-        tags=[RunTag("error", trial.reason)] if trial.reason else [],
-    )
-    client.set_terminated(run_id, "FAILED" if trial.state == "failed" else "FINISHED", now)
 
 
 def local_folder(location: str) -> Path | None:
