@@ -190,15 +190,9 @@ def check_json(result: CheckResult) -> str:
 
 def check_page(result: CheckResult) -> str:
     """Return a page that needs no other file."""
-    return render_page(
-        "recgauge check", f"{result.candidate} against {result.baseline}", [check_section(result)]
-    )
-
-
-def check_section(result: CheckResult) -> Section:
-    """Return the check as a section of a report."""
     lead = "Whether the candidate is shown to keep every rule, shown to break it, or neither."
-    return Section("May it replace the baseline?", lead, tuple(check_blocks(result)))
+    section = Section("May it replace the baseline?", lead, tuple(check_blocks(result)))
+    return render_page("recgauge check", f"{result.candidate} against {result.baseline}", [section])
 
 
 def _name(verdict: Verdict) -> str:
