@@ -153,7 +153,10 @@ def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeyp
             make(composed(*label.split(" ")))
         sweep.outcomes[number] = JobOutcome(number, label, status="failed", reason=str(error.value))
     check(sweep)
-    assert "the jobs with model=implicit_als cannot run" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert all(
+        word in said for word in ("model=implicit_als seed=1", "model=implicit_als seed=2", "cannot run")
+    )
     with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
         check(replace(sweep, outcomes={1: sweep.outcomes[1], 2: sweep.outcomes[2]}))
 
