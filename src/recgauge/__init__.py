@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
     from recgauge.models.user_knn import UserKNN as UserKNN
-    from recgauge.packages.making import package as package
+    from recgauge.packages import package as package
     from recgauge.report.results import assert_not_worse as assert_not_worse
     from recgauge.report.results import check as check
     from recgauge.report.results import compare as compare

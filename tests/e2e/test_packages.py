@@ -83,14 +83,13 @@ def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package
     assert out.count("numbers, rows and lists") == 2
 
 
-@pytest.mark.parametrize("lists", ["relevant", "none"])
-def test_a_package_may_have_less_of_the_lists(sweep, verify, lists):
-    package = recgauge.package(sweep, "package.zip", lists=lists)
+def test_a_package_may_have_no_lists(sweep, verify):
+    package = recgauge.package(sweep, "package.zip", lists="none")
     with zipfile.ZipFile(package) as archive:
         assert not [name for name in archive.namelist() if "recommendations" in name]
     code, out, _ = verify(package)
     assert code == 0, out
-    assert f"identical: {14 if lists == 'relevant' else 0} of" in out
+    assert "identical: 0 of" in out
 
 
 def test_the_page_answers_from_the_records_and_nothing_private_is_inside(package, tmp_path):
@@ -222,12 +221,12 @@ def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, m
     words = ("dataset=table", f"dataset.path={here / 'ratings.csv'}", "metrics=[ranking,rating]")
     for model in ("bias", "biased_mf"):
         finished(here / "runs", model, *words)
-    package = recgauge.package(here / "runs", there / "package.zip", lists="relevant")
+    package = recgauge.package(here / "runs", there / "package.zip")
     with zipfile.ZipFile(package) as archive:
         names = {Path(name).name for name in archive.namelist()}
         page = archive.read("README.md").decode()
-    assert not names & {"test.parquet", "predictions.parquet", "recommendations.parquet"}
-    assert {"ranks.parquet", "predicted.parquet"} <= names
+    assert not names & {"test.parquet", "predictions.parquet"}
+    assert {"recommendations.parquet", "predicted.parquet"} <= names
     assert "not in the package" in page
 
     monkeypatch.chdir(there)

@@ -25,7 +25,7 @@ from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.packages.making import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
+from recgauge.packages import ABOUT, FORMAT, PREDICTED, runs_in, write_pages
 from recgauge.runs.folder import CHECKSUMS, JobOutcome, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
@@ -174,13 +174,13 @@ def read_about(folder: Path, path: Path) -> dict[str, Any]:
 
 
 def changed_files(folder: Path) -> list[Difference]:
-    """Return the files that are not as they were packed."""
-    sums = read_checksums(folder / CHECKSUMS)
-    now = {name: file_digest(folder / name) for name in sums}
+    """Return the files of a run or a package that are not as they were stored."""
     return [
-        Difference(name, f"sha256 {sums[name][:SHOWN]}", f"sha256 {digest[:SHOWN]}: the file was changed")
-        for name, digest in now.items()
-        if digest != sums[name]
+        Difference(
+            name, f"sha256 {then[:SHOWN]}", f"sha256 {now[:SHOWN]}: the file was changed after the run"
+        )
+        for name, then in read_checksums(folder / CHECKSUMS).items()
+        if (folder / name).is_file() and (now := file_digest(folder / name)) != then
     ]
 
 
@@ -300,21 +300,14 @@ def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
 
 
 def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
-    if task is None:
+    if task is None or not (run.folder / LISTS).is_file():
         return []
     metrics = {name: each for name, each in task.metrics.items() if not _needs_ends(each, run.record)}
-    if (run.folder / LISTS).is_file():
-        lists = _stored_lists(run, task)
-    elif (run.folder / RANKS).is_file():
-        lists = _lists_of_ranks(run, task)
-        metrics = {name: each for name, each in metrics.items() if _of_ranks(each)}
-    else:
-        return []
     if len(task.listed_users) > len(task.users):
         metrics = {name: each for name, each in metrics.items() if not each.metric.needs_all_users}
     if not metrics:
         return []
-    return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=lists))[0]]
+    return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=_stored_lists(run, task)))[0]]
 
 
 def _needs_ends(definition: Definition, record: RunRecord) -> bool:
@@ -322,13 +315,6 @@ def _needs_ends(definition: Definition, record: RunRecord) -> bool:
     k = str(max((entry.k for entry in record.results if entry.k is not None), default=0))
     open_ends = record.ties is None or record.ties.share_at_cutoff.get(k) != 0
     return definition.policies.ties in ("expected", "random") and open_ends
-
-
-def _of_ranks(definition: Definition) -> bool:
-    """Whether a value follows from the ranks of relevant items alone."""
-    metric = definition.metric
-    of_relevance = metric.needs_relevant and not metric.needs & {"train", "features", "similarity"}
-    return of_relevance and definition.policies.ties == "stable"  # others look at the scores
 
 
 def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
@@ -360,33 +346,6 @@ def _codes(column: Any, ids: Any, wanted: Any, path: Path) -> Any:
         first = column[int(np.argmax(places < 0))]
         raise SchemaError(f"{path}: has {printable(str(first))}, which the evaluated data have not.")
     return places
-
-
-def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
-    """Return lists with the held-out items at their ranks, and others that are not relevant between them."""
-    path, k, test = run.folder / RANKS, max(task.cutoffs), task.split.test
-    table = read_table(path)
-    ranks = _of_rows(table, "rank", len(test), path)
-    lengths = np.minimum(task.candidates.counts(test.n_users, test.n_items), k)
-    if "length" in table.column_names:
-        lengths[test.user] = _of_rows(table, "length", len(test), path)
-    if (lengths > k).any() or (ranks > lengths[test.user]).any():
-        raise SchemaError(f"{path}: has a rank or a length beyond the lists of {k} items.")
-    items = np.full((len(task.users), k), -1, np.int32)
-    order = np.argsort(test.user, kind="stable")
-    start = np.searchsorted(test.user[order], np.arange(test.n_users + 1))
-    for row, user in enumerate(task.users):
-        own = order[start[user] : start[user + 1]]
-        length, held = int(lengths[user]), test.item[own]
-        hits = np.flatnonzero(ranks[own])
-        line = np.full(length, -1, np.int32)
-        line[ranks[own][hits] - 1] = held[hits]
-        others = np.setdiff1d(np.arange(min(test.n_items, length + len(held)), dtype=np.int32), held)
-        empty = np.flatnonzero(line < 0)
-        line[empty] = others[: len(empty)]
-        items[row, :length] = line
-    scores = np.where(items >= 0, -np.arange(k, dtype=np.float32), -np.inf).astype(np.float32)
-    return TopK(task.users, items, scores)
 
 
 def _of_rows(table: Any, name: str, n_rows: int, path: Path) -> Any:
@@ -449,8 +408,8 @@ def _unequal_users(key: str, table: "pd.DataFrame", now: "pd.Series[float]") -> 
 
 def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedData) -> str:
     """Return why a result is not computed from what the package has."""
-    files = (LISTS, RANKS, PREDICTIONS, PREDICTED)
-    if not any((run.folder / file).is_file() for file in files):
+    needed = (PREDICTIONS, PREDICTED) if name in experiment.rating_metrics else (LISTS,)
+    if not any((run.folder / file).is_file() for file in needed):
         return "the package has no lists"
     if name in experiment.full_ranking_metrics:
         return "needs the scores of all items"
@@ -459,6 +418,4 @@ def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedD
         return "needs what ties with the ends of the lists"
     if definition is not None and definition.metric.needs_all_users and ready.task is not None:
         return "looks at lists of users who are not evaluated"
-    if definition is not None and not (run.folder / LISTS).is_file():
-        return "needs whole lists"
     return "cannot be computed"

@@ -26,11 +26,9 @@ publishers), draws splits and candidates again and compares their digests; compu
 lists, and the comparison and this page from the values; and names what is not the same to the last digit.
 Whether a model gives these lists, the second shows."""
 _FILES = (
-    ("record.json, config.yaml", "a run: settings, digests, definitions, results, guards, seconds"),
+    ("record.json, config.yaml", "a run: settings, digests, definitions, results, guards, seconds, trials"),
     ("environment.json, guards.json", "versions, machine and commit; what was looked at"),
-    ("trials.csv", "what a search tried; search space and budget are in config.yaml: search, tune"),
     ("recommendations.parquet", "the lists"),
-    ("ranks.parquet", "instead of lists: the rank of each held-out row's item, in the order of these rows"),
     ("per_user.parquet", "each user's values"),
     (
         "test.parquet, predictions.parquet",
@@ -218,7 +216,7 @@ def _budgets(records: Sequence[RunRecord]) -> str:
 def _spaces(records: Sequence[RunRecord]) -> str:
     if all(record.search is None for record in records):
         return "there was no search"
-    return "yes: search and tune in config.yaml, trials.csv of each run that was tuned"
+    return "yes: search and tune in config.yaml, search.trials in record.json of each run that was tuned"
 
 
 def _selection(record: RunRecord) -> str:

@@ -10,8 +10,7 @@ from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import data_of
 from recgauge.errors import MissingDataError
 from recgauge.report.console import output
-from recgauge.runs.export import ABOUT, ExportOptions, export_run
-from recgauge.runs.export.formats import FORMS, NEED_LISTS, PACKED, Form, Grades, Scores
+from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, ExportOptions, Form, Grades, Scores, export_run
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
@@ -31,7 +30,6 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{scores} {default}")
     grades = f"of relevant items in trec {default}"
     parser.add_argument("--grades", choices=get_args(Grades), default="rating", help=grades)
-    parser.add_argument("--gzip", action="store_true", help=f"pack text files, of {', '.join(PACKED)}")
     no_train = "leave out training and validation rows, for which the data set is loaded again"
     parser.add_argument("--no-train", action="store_true", help=no_train)
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
@@ -43,7 +41,7 @@ def carry_out(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = dict.fromkeys(word for part in options.forms for word in part.split(",") if word)
     wanted = ExportOptions(
-        tuple(forms), options.scores, options.grades, options.gzip, not options.no_train, options.overwrite
+        tuple(forms), options.scores, options.grades, not options.no_train, options.overwrite
     )
     run = _run(options.run, store_uri(options), wanted.forms)
     load = partial(data_of, packages=options.allow)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from recgauge.cli.commands.options import add_sources, store_uri
-from recgauge.packages.making import Lists, package
+from recgauge.packages import Lists, package
 from recgauge.report.console import output
 
 
@@ -14,7 +14,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     default = "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
-    lists = f"whole lists, the ranks of held-out items, or nothing {default}"
+    lists = f"whether the lists are in it {default}"
     parser.add_argument("--lists", choices=get_args(Lists), default="all", help=lists)
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 

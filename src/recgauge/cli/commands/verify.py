@@ -12,6 +12,7 @@ from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.cli.commands.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
+from recgauge.packages import PREDICTED, copy_tables, runs_in
 from recgauge.packages.checks import (
     Judged,
     changed_files,
@@ -21,10 +22,9 @@ from recgauge.packages.checks import (
     opened,
     read_about,
 )
-from recgauge.packages.making import PREDICTED, RANKS, copy_tables, packed_lists, runs_in
 from recgauge.report.console import ConsoleProgress, output
 from recgauge.runs.environment import environment, environment_of
-from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
+from recgauge.runs.folder import CHECKSUMS, RECORD, read_checksums
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
     Difference,
@@ -38,7 +38,7 @@ from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
-TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)
+TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
@@ -76,7 +76,7 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
         if packed:
             now = Path(made) / "packed"
             now.mkdir()
-            copy_tables(Path(made), now, stored.record, packed_lists(folder))
+            copy_tables(Path(made), now, stored.record, lists=(folder / LISTS).is_file())
         tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
     counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
@@ -193,11 +193,7 @@ def _damaged(folder: Path) -> list[Difference]:
     if not sums or RECORD not in sums or any(len(digest) != 64 for digest in sums.values()):
         state = "not there" if sums is None else "damaged"
         return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
-    return [
-        Difference(name, f"sha256 {digest[:12]}", f"sha256 {now[:12]}: the file was changed after the run")
-        for name, digest in sums.items()
-        if (folder / name).is_file() and (now := file_digest(folder / name)) != digest
-    ]
+    return changed_files(folder)
 
 
 def _print(

@@ -1,0 +1,441 @@
+"""A run's lists and rows as files of other tools, so that every value reads back exactly."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from recgauge._version import __version__
+from recgauge.conventions import get_convention
+from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
+from recgauge.utils.checks import shown
+from recgauge.utils.files import text_writer, write_files
+
+Form = Literal["trec", "csv", "parquet", "recbole", "user-lines", "train-test"]
+FORMS: tuple[Form, ...] = get_args(Form)
+NEED_LISTS: tuple[Form, ...] = ("trec", "csv", "parquet")
+NEED_PARTS: tuple[Form, ...] = ("csv", "parquet", "recbole", "user-lines", "train-test")
+Scores = Literal["rank", "model"]
+Grades = Literal["rating", "binary"]
+
+ABOUT = "about.md"
+_OWN_ORDER = ("id_descending", "average", "expected")
+"""Policies of equal scores under which a run's numbers are not those of the stored order."""
+
+Load = Callable[[RunFolder], tuple[Dataset, Split]]
+"""Loads data and split of a run again."""
+
+
+_MISSING = frozenset((
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+))  # fmt: skip
+"""Ids that pandas, with which RecBole reads, takes for missing."""
+_TYPES = {"user_id": "token", "item_id": "token"}  # of atomic files; all other columns are floats
+_BLOCK = 1 << 20  # rows that are text in memory at a time
+
+_RECBOLE = """\
+# run_recbole(model=..., dataset="{name}", config_file_list=["recbole.yaml"]) in this folder
+data_path: .
+benchmark_filename: [train, valid, test]
+USER_ID_FIELD: user_id
+ITEM_ID_FIELD: item_id
+RATING_FIELD: rating
+TIME_FIELD: timestamp
+load_col: {{inter: [{columns}]}}
+eval_args: {{split: {{RS: [0.8, 0.1, 0.1]}}, order: RO, group_by: user, mode: full}}  # the files decide
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a run has to export."""
+
+    dataset: str
+    model: str
+    evaluated: str  # the part that the run was evaluated on: test or validation
+    judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
+    parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
+    lists: pa.Table | None = None
+    predictions: pa.Table | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ExportFile:
+    """A file that is to be written: its rows, what they are, and the function that takes its path."""
+
+    n_rows: int | None
+    about: str
+    write: Callable[[Path], object]
+
+
+Files = dict[str, ExportFile]
+"""By their paths inside the folder of an export."""
+
+
+@dataclass(frozen=True)
+class Exporter:
+    """Turns the content of a run into files."""
+
+    content: Content
+    # of TREC: whole numbers that fall with the rank, so that every tool has the list's order; or the model's,
+    # whose ties each tool orders in its own way
+    scores: Scores = "rank"
+    grades: Grades = "rating"  # of relevant items in TREC: the rating times `grade_factor`, or 1
+
+    def files(self, form: Form) -> Files:
+        """Return the files of a format."""
+        content = self.content
+        match form:
+            case "trec":
+                return self._trec()
+            case "recbole":
+                return self._recbole()
+            case "user-lines":
+                return self._user_lines()
+            case "train-test":
+                return _tables(content.parts, form)
+        stored = {"lists": content.lists, "predictions": content.predictions}
+        tables = {name: table for name, table in stored.items() if table is not None}
+        return _tables(tables, form) | _tables(content.parts, form)
+
+    def _trec(self) -> Files:
+        self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
+        qrels = self._qrels()
+        qrels = qrels.add_column(1, "0", _constant("0", len(qrels)))
+        lists, told = self._run()
+        lists = lists.add_column(1, "Q0", _constant("Q0", len(lists)))
+        lists = lists.append_column("tag", _constant("_".join(self.content.model.split()), len(lists)))
+        return {
+            **_text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
+            **_text(f"{self.content.evaluated}.qrels", qrels, "user 0 item grade", " "),
+        }
+
+    def _recbole(self) -> Files:
+        wrong = "has a quote, a tab or a line end, or is a word that RecBole takes for a missing value"
+        self._check_ids("recbole", lambda text: text in _MISSING or bool(set('"\t\r\n') & set(text)), wrong)
+        if "fold_in" in self.content.parts:
+            raise SchemaError(
+                "--as recbole: the run's test users have rows that models see after training (fold-in), and "
+                "RecBole has no file for these. Use --as csv or --as parquet."
+            )
+        name = "_".join(self.content.dataset.split())
+        files: Files = {}
+        empty = _relevant(self.content.parts[self.content.evaluated]).slice(0, 0)
+        for part, ending in (("train", "train"), ("validation", "valid"), ("test", "test")):
+            rows = self.content.parts.get(part, empty)  # RecBole wants three files; one may have no rows
+            about = "all" if part == "train" else "relevant ones: to RecBole every held-out row is relevant"
+            files |= _atomic(f"{name}/{name}.{ending}.inter", _relevant(rows), about)
+        if self.content.lists is not None:
+            about = "the lists; RecBole itself reads none"
+            files |= _atomic(f"{name}/{name}.lists.inter", self.content.lists, about)
+        text = _RECBOLE.format(name=name, columns=", ".join(empty.column_names))
+        files["recbole.yaml"] = ExportFile(None, "settings of RecBole", text_writer(text))
+        return files
+
+    def _user_lines(self) -> Files:
+        self._check_ids("user-lines", _is_parted, "has a blank, which separates the ids of a line")
+        files: Files = {}
+        for part, table in self.content.parts.items():
+            files |= _text(f"{part}.txt", _lines_of_users(table), "a user, then the user's items", "\t")
+        return files
+
+    def _run(self) -> tuple[pa.Table, str]:
+        """Return user, item, rank and score as TREC has them, and what the score is."""
+        lists = self.content.lists
+        if lists is None:
+            raise SchemaError("the run has no lists.")
+        user, item = (lists[name].cast(pa.string()) for name in ("user_id", "item_id"))
+        score, told = lists["score"].cast(pa.float64()), ""
+        if self.scores == "rank":
+            longest = 1 + (pc.max(lists["rank"]).as_py() or 0)
+            score = pc.subtract(longest, lists["rank"].cast(pa.int64()))
+            told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
+        return pa.table({"user": user, "item": item, "rank": lists["rank"], "score": score}), told
+
+    def _qrels(self) -> pa.Table:
+        """Return the judged pairs with whole numbers as grades."""
+        judged, factor = self.content.judged, self.grade_factor
+        if factor is None:
+            raise SchemaError(
+                "--as trec: its tools read whole numbers as grades, and the ratings are fractions. With "
+                "--grades binary every relevant item has the grade 1; --as csv keeps all grades."
+            )
+        user, item = (judged[name].cast(pa.string()) for name in ("user_id", "item_id"))
+        grade = pc.greater(judged["grade"], 0.0) if self.grades == "binary" else judged["grade"]
+        grade = pc.multiply(grade.cast(pa.float64()), float(factor)).cast(pa.int64())
+        return pa.table({"user_id": user, "item_id": item, "grade": grade})
+
+    @property
+    def grade_factor(self) -> int | None:
+        """What makes whole numbers of all grades: 1, or 2 for half stars; None: nothing does."""
+        if self.grades == "binary":
+            return 1
+        distinct = [grade.as_py() for grade in pc.unique(self.content.judged["grade"])]
+        return next((n for n in (1, 2, 4) if all((grade * n).is_integer() for grade in distinct)), None)
+
+    def _check_ids(self, form: Form, is_wrong: Callable[[str], bool], reason: str) -> None:
+        """Refuse texts as ids that a format cannot hold."""
+        tables = [self.content.judged, *self.content.parts.values()]
+        if self.content.lists is not None:
+            tables.append(self.content.lists)
+        for name in ("user_id", "item_id"):
+            for table in tables:
+                if pa.types.is_integer(table[name].type):
+                    continue
+                for text in pc.unique(table[name]).to_pylist():
+                    if is_wrong(str(text)):
+                        raise SchemaError(
+                            f"--as {form}: the {name.removesuffix('_id')} id {shown(text)} {reason}. Use "
+                            "--as csv or --as parquet."
+                        )
+
+
+def _tables(tables: Mapping[str, pa.Table], form: Form) -> Files:
+    files: Files = {}
+    for name, table in tables.items():
+        about = ", ".join(table.column_names)
+        if form == "parquet":
+            write = partial(pq.write_table, table, compression="zstd")
+            files[f"{name}.parquet"] = ExportFile(len(table), about, write)
+        else:
+            files |= _text(f"{name}.csv", table, about, ",", header=True)
+    return files
+
+
+def _text(name: str, rows: pa.Table, about: str, separator: str, *, header: bool = False) -> Files:
+    write = partial(_write_text, rows, separator=separator, header=header)
+    return {name: ExportFile(len(rows), about, write)}
+
+
+def _atomic(name: str, rows: pa.Table, about: str) -> Files:
+    typed = rows.rename_columns([f"{column}:{_TYPES.get(column, 'float')}" for column in rows.column_names])
+    return _text(name, typed, about, "\t", header=True)
+
+
+def _write_text(rows: pa.Table, path: Path, *, separator: str, header: bool) -> None:
+    """Write floats with as many digits as it takes to read the same number back."""
+    style = "needed" if _needs_quotes(rows) else "none"
+    with path.open("wb") as file:
+        if header:
+            file.write((separator.join(rows.column_names) + "\n").encode())
+        if separator == ",":
+            csv.write_csv(rows, file, csv.WriteOptions(include_header=False, quoting_style=style))
+            return
+        for block in rows.to_batches(_BLOCK):
+            texts = [column.cast(pa.string()) for column in block.columns]
+            lines = pc.binary_join_element_wise(*texts, separator).to_pylist()
+            file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _needs_quotes(rows: pa.Table) -> bool:
+    texts = (column for column in rows.columns if not pa.types.is_primitive(column.type))
+    return any(pc.any(pc.match_substring_regex(pc.unique(text), '[",\r\n]')).as_py() for text in texts)
+
+
+def _relevant(rows: pa.Table) -> pa.Table:
+    """Return the rows that are relevant, without their grades; training rows have none."""
+    if "grade" not in rows.column_names:
+        return rows
+    return rows.filter(pc.greater(rows["grade"], 0.0)).drop_columns(["grade"])
+
+
+def _is_parted(text: str) -> bool:
+    return len(text.split()) != 1
+
+
+def _constant(value: object, n_rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value), n_rows)
+
+
+def _lines_of_users(table: pa.Table) -> pa.Table:
+    """Return a line per user, in the order in which they appear: the user, then the user's items."""
+    items: dict[Any, list[str]] = {}
+    for user, item in zip(table["user_id"].to_pylist(), table["item_id"].to_pylist(), strict=True):
+        items.setdefault(user, [str(user)]).append(str(item))
+    return pa.table({"line": pa.array(map(" ".join, items.values()), pa.string())})
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What of a run is exported, and how."""
+
+    forms: tuple[Form, ...]
+    scores: Scores = "rank"
+    grades: Grades = "rating"
+    train: bool = True  # training and validation rows, too, for which the data set is loaded again
+    overwrite: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = [form for form in self.forms if form not in FORMS]
+        if unknown or not self.forms:
+            raise ConfigError(f"--as: {listed(unknown)} is none of {', '.join(FORMS)}.")
+        if not self.train and "recbole" in self.forms:
+            raise ConfigError("--no-train: RecBole needs training rows; leave out one of the two.")
+
+
+def export_run(
+    run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load
+) -> tuple[dict[Path, int | None], list[str]]:
+    """Write a run's files for other tools, and about.md, which says what is in them.
+
+    Returned are the number of rows of each file, where it has rows, and notes for the user.
+    """
+    content, notes = _content(run, options, load)
+    exporter = Exporter(content, options.scores, options.grades)
+    files: Files = {}
+    for form in options.forms:
+        files |= exporter.files(form)
+    _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
+    if "trec" in options.forms:
+        notes += _ties(run, exporter)
+        if (factor := exporter.grade_factor) != 1:
+            notes.append(
+                f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
+                "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
+            )
+    about = _about_page(name, run.record, files, exporter)
+    writers = {folder / file: each.write for file, each in files.items()}
+    write_files(writers | {folder / ABOUT: text_writer(about)})
+    return {folder / file: each.n_rows for file, each in files.items()}, notes
+
+
+def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Content, list[str]]:
+    record, parts = run.record, {}
+    if any(form in NEED_PARTS for form in options.forms):
+        parts = _all_parts(run, options.forms, load) if options.train else _stored_part(run)
+    paths = [run.folder / name for name in (LISTS, PREDICTIONS)]
+    lists, predictions = (read_table(path) if path.is_file() else None for path in paths)
+    notes = []
+    if lists is None and "recbole" in options.forms:
+        notes.append("the run has stored no lists, so that there are none in RecBole's files")
+    judged = pa.Table.from_pandas(run.judged(record.dataset.relevant_from), preserve_index=False)
+    content = Content(
+        record.dataset.name,
+        record.names["model"],
+        record.evaluated_on,
+        judged.replace_schema_metadata(),
+        parts,
+        lists,
+        predictions,
+    )
+    return content, notes
+
+
+def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
+    """Load and split the data again, and return the rows of each part."""
+    try:
+        dataset, split = load(run)
+    except MissingDataError as error:
+        without = "" if "recbole" in forms else " Or export lists and test rows alone: --no-train."
+        raise MissingDataError(f"{error}{without}") from error
+    optional = {"train": split.train, "fold_in": split.fold_in, "validation": split.validation}
+    parts = {name: rows for name, rows in optional.items() if rows is not None}
+    parts[run.record.evaluated_on] = split.test
+    rated = dataset.feedback == "explicit" or any((rows.value != 1).any() for rows in parts.values())
+    return {
+        name: _table(rows, rated, dataset.relevant_from, held_out=name in ("validation", "test"))
+        for name, rows in parts.items()
+    }
+
+
+def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held_out: bool) -> pa.Table:
+    columns: dict[str, Any] = {
+        "user_id": rows.user_ids[rows.user],
+        "item_id": rows.item_ids[rows.item],
+    }
+    if held_out:
+        columns["grade"] = grades(rows.value, relevant_from)
+    if rated:
+        columns["rating"] = rows.value
+    if rows.timestamp is not None:
+        columns["timestamp"] = rows.timestamp
+    return pa.table(columns)
+
+
+def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
+    table = read_table(run.folder / TEST)
+    ratings, dataset = table["rating"].to_numpy(), run.record.dataset
+    if dataset.feedback == "implicit" and (ratings == 1).all():
+        table = table.drop_columns(["rating"])
+    return {run.record.evaluated_on: table.add_column(2, "grade", [grades(ratings, dataset.relevant_from)])}
+
+
+def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
+    there = [name for name in names if (folder / name).exists()]
+    if there and not overwrite:
+        raise ConfigError(
+            f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
+        )
+
+
+def _ties(run: RunFolder, exporter: Exporter) -> list[str]:
+    """Say how many lists other tools may order in another way, or would."""
+    import pandas as pd
+
+    lists = run.recommended()
+    tied = (lists["user_id"] == lists["user_id"].shift()) & (lists["score"] == lists["score"].shift())
+    if not (n_tied := int(pd.Series(lists["user_id"][tied]).nunique())):
+        return []
+    told = "each tool orders them in its own way; --scores rank writes scores that fall with the rank"
+    if exporter.scores == "rank":
+        told = "those written fall with the rank, so that tools agree; --scores model keeps the model's"
+        policy = next((name for name in _OWN_ORDER if f"ties={name}" in run.record.policies), None)
+        if policy is not None:
+            told += f", and with them this run's own numbers, which are of ties={policy}"
+    return [f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}"]
+
+
+def _about_page(name: str, record: RunRecord, files: Files, exporter: Exporter) -> str:
+    """Return about.md: what the files hold, and how to evaluate them."""
+    low = record.dataset.relevant_from
+    grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
+    text = f"""# {record.names["model"]} on {record.dataset.name}
+
+Files of the run {name}, written by `recgauge export` {__version__}. The run was: `{record.command}`
+
+- Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
+- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
+- `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
+"""
+    if "lists.trec" in files:
+        told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
+        relevant = "; a relevant item has the grade 1" if exporter.grades == "binary" else ""
+        if (factor := exporter.grade_factor) != 1:
+            relevant = f"; grades are {factor} times the rating, to be whole numbers"
+        text += f"- For TREC the score {told}{relevant}; a pair that repeats is there once.\n"
+    if record.incomparable:
+        text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
+    counts = {path: "" if file.n_rows is None else f"{file.n_rows:,}" for path, file in files.items()}
+    rows = "".join(f"| `{path}` | {counts[path]} | {file.about} |\n" for path, file in files.items())
+    text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
+    usage = _usage(record, files)
+    return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
+
+
+def _usage(record: RunRecord, files: Files) -> str:
+    """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
+    part, convention = record.evaluated_on, get_convention(record.names["conventions"])
+    known = convention.known()
+    entries = [(entry, known[entry.name]) for entry in record.results if entry.name in known]
+    keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
+    rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]
+    kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))
+    of_lists = [(f"lists.{kind}", f"{part}.{of_truth}", keys) for kind, of_truth in kinds]
+    of_ratings = [(f"predictions.{kind}", f"{part}.{kind}", rated) for kind in ("csv", "parquet")]
+    for rows, truth, metrics in of_lists + of_ratings:
+        if rows in files and truth in files and metrics:
+            words = f"--run {rows} --truth {truth} --metrics {','.join(metrics)}"
+            return f"recgauge evaluate {words} --conventions {convention.name}"
+    return ""
