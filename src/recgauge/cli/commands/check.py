@@ -38,7 +38,7 @@ _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse
 {WRONG_USE} nothing could be judged, {NOT_PROMOTED} all are shown and the promotion was not done."""
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_check_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``check``."""
     parser.epilog = _CODES
     add: Any = parser.add_argument
@@ -83,7 +83,7 @@ def add_options(parser: ArgumentParser) -> None:
     add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=f"also write {', '.join(_WRITERS)}")
 
 
-def carry_out(options: Namespace) -> int:
+def run_check(options: Namespace) -> int:
     """Judge, print, write, track and promote; return the exit code."""
     try:
         check_formats(options.out, tuple(_WRITERS))

@@ -40,8 +40,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "env": "environments of RecBole, LensKit and RecTools",
     },
 }
-"""Every subcommand; the module of its name in this folder has its `add_options` and `carry_out`."""
 COMMANDS: Mapping[str, str] = {name: text for group in GROUPS.values() for name, text in group.items()}
+MODULES = {"show": "runs", "sync": "runs", "report": "compare", "stability": "segments", "package": "export"}
+"""Modules with commands that are not their name. A command is ``add_NAME_options`` and ``run_NAME``."""
 
 STOPPED = 130
 """Exit code after Ctrl-C, as shells count it."""
@@ -100,13 +101,13 @@ def _unknown(word: str, words: list[str]) -> str:
 
 def _carry_out(command: str, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
-    module = import_module(f"{__package__}.{command}")
+    module = import_module(f"{__package__}.{MODULES.get(command, command)}")
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
-    module.add_options(parser)
+    getattr(module, f"add_{command}_options")(parser)
     options = _parse_words(parser, words)
     resume_collecting()
     try:
-        return int(module.carry_out(options) or 0)
+        return int(getattr(module, f"run_{command}")(options) or 0)
     except RecgaugeError as error:
         print_error(str(error))
         return 1

@@ -1,11 +1,20 @@
-"""``recgauge compare SOURCE...``: finished runs side by side, with intervals, tests and claims."""
+"""``recgauge compare`` and ``report``: finished runs side by side, in the terminal and as one page."""
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from recgauge.cli.commands.options import TEXT, add_sources, named, refuse_missing, runs_of, stored_values
+from recgauge.cli.commands.options import (
+    TEXT,
+    add_allowed,
+    add_sources,
+    named,
+    refuse_missing,
+    runs_of,
+    say,
+    stored_values,
+)
 from recgauge.comparison.comparing import USUAL, compare, compare_parts, told_differences
 from recgauge.comparison.results import Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
@@ -16,7 +25,7 @@ from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_compare_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``compare``."""
     add_sources(parser)
     add_procedure(parser)
@@ -44,7 +53,7 @@ def add_procedure(parser: ArgumentParser) -> None:
     add("--mark", action="store_true", help=mark)
 
 
-def carry_out(options: Namespace) -> None:
+def run_compare(options: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write files."""
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
@@ -58,7 +67,7 @@ def carry_out(options: Namespace) -> None:
     files = write_comparison(compared, options.out)
     print_comparison(compared)
     for file in files:
-        output().print(f"files    {file}", soft_wrap=True)
+        say(f"files    {file}")
 
 
 def compared_runs(options: Namespace, wanted: tuple[str, ...] = ()) -> ComparedRuns:
@@ -110,3 +119,35 @@ def print_comparison(compared: ComparedRuns) -> None:
         compared.comparison, compared.costs, marks=marks, notes=compared.notes, brief=True
     )
     render_terminal(blocks, output())
+
+
+def add_report_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``report``."""
+    add_sources(parser)
+    add_procedure(parser)
+    add_allowed(parser)
+    page, default = Path("report.html"), "(default: %(default)s)"
+    parser.add_argument("--out", metavar="FILE", type=Path, default=page, help=default)
+    figures = "folder that also gets every figure of the report, as PNG and as SVG"
+    parser.add_argument("--figures", metavar="FOLDER", type=Path, help=figures)
+
+
+def run_report(options: Namespace) -> None:
+    """Find, check and compare the runs, and write the page."""
+    from recgauge.cli.commands.run_data import data_again  # these bring Hydra and matplotlib
+    from recgauge.report.page import write_figures, write_page
+    from recgauge.report.page.data import WANTED, Effort, report_data
+
+    check_formats([options.out], (".html",))
+    compared = compared_runs(options, WANTED)
+    data = report_data(compared, Effort(packages=tuple(options.allow), load=data_again))
+    page = write_page(data, options.out)
+    figures = [] if options.figures is None else write_figures(data, options.figures)
+    for claim in compared.comparison.results[0].claims:
+        output().print(claim)
+    for part in data.parts:
+        for note in part.notes:
+            output().print(f"left out {note}")
+    say(f"report   {page.resolve()}")
+    if figures:
+        say(f"figures  {len(figures)} files in {options.figures}")

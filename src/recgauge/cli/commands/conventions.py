@@ -19,7 +19,7 @@ from recgauge.tracking import require_stored, run_folder
 NEEDED = ("record.json", LISTS, "test.parquet")
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_conventions_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``conventions``."""
     what = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
     parser.add_argument("run", metavar="RUN_ID", nargs="?", help=what)
@@ -27,7 +27,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(options: Namespace) -> None:
+def run_conventions(options: Namespace) -> None:
     """Print the table that the command line asks for."""
     if options.run is None:
         _print_names()

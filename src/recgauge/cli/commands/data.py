@@ -9,25 +9,33 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from recgauge.cli.commands.options import say
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split, Step
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, find_archive, local_place
 from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.filters import Filter, apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
+from recgauge.report.data_card import DataCard, card_tables, data_card, write_card
+from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
-from recgauge.sweeps.compose import build_dataset
+from recgauge.splits import Splitter
+from recgauge.sweeps.compose import build, build_dataset
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.progress import NoProgress
+from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_data_options(parser: ArgumentParser) -> None:
     """Add ``list``, ``fetch``, ``verify`` and ``card``."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, text in (
@@ -46,14 +54,12 @@ def add_options(parser: ArgumentParser) -> None:
             command.add_argument("--out", metavar="FOLDER", type=Path, help=out)
 
 
-def carry_out(options: Namespace) -> None:
+def run_data(options: Namespace) -> None:
     """Do what the command line asks for."""
     if options.what == "list":
         _list(options.overrides)
     elif options.what == "card":
-        from recgauge.cli.commands.data_card import print_card
-
-        print_card(options.name, options.overrides, options.out)
+        _card(options.name, options.overrides, options.out)
     elif (source := _with_files(options.name, options.overrides)) is not None:
         fetch_or_verify = _fetch if options.what == "fetch" else _verify
         fetch_or_verify(options.name, source)
@@ -76,12 +82,11 @@ def _list(overrides: Sequence[str]) -> None:
         texts = ("?" if count is None else f"{count:,}" for count in counts)
         rows.append((name, *texts, size, here, about.terms))
     header = ("dataset", "rows", "users", "items", "MiB", "here", "terms")
-    console = output()
-    render_terminal([TableBlock("", header, tuple(rows), words=("here", "terms"))], console)
-    console.print(f"cache    {locations.cache_folder}", soft_wrap=True)
+    render_terminal([TableBlock("", header, tuple(rows), words=("here", "terms"))], output())
+    say(f"cache    {locations.cache_folder}")
     for mirror in locations.mirrors:
-        console.print(f"mirror   {mirror}", soft_wrap=True)
-    console.print("`recgauge data fetch NAME` gets an archive, `recgauge data card NAME` describes it")
+        say(f"mirror   {mirror}")
+    say("`recgauge data fetch NAME` gets an archive, `recgauge data card NAME` describes it")
 
 
 def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
@@ -140,4 +145,57 @@ def _tell(name: str, file: VerifiedFile) -> None:
     lines = {name: str(file.path), "verified": file.provenance}
     lines["sha256"] = f"{file.sha256}, {file.path.stat().st_size:,} bytes"
     for word, text in lines.items():
-        output().print(f"{word:<{max(8, len(name))}} {text}", soft_wrap=True)
+        say(f"{word:<{max(8, len(name))}} {text}")
+
+
+def _card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
+    """Print a data card, and write it with its figures if a folder is named."""
+    settings = read_settings(name, overrides)
+    with_split = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
+    dataset, split, steps = _load(settings, name, with_split=with_split)
+    own_settings = {**settings.split, "seed": settings.seed} if with_split else None
+    card = data_card(dataset, split, steps=steps, split_settings=own_settings)
+    render_terminal(card_tables(card), output())
+    if not with_split:
+        say("\nsplit=random (or another split) adds train and test")
+    if folder is not None:
+        _write_card(card, dataset, folder)
+        say(f"\nfiles    {folder}")
+
+
+def _load(
+    settings: RunSettings, name: str, *, with_split: bool
+) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
+    """Do the first steps of a run: load, filter, split."""
+    packages = allowed_packages(settings.allowed_targets)
+    source = build_dataset(settings.dataset, settings.allowed_targets)
+    nodes = {f"filters.{key}": node for key, node in (settings.filters or {}).items() if node is not None}
+    filters = tuple(build(node, Filter, path, packages) for path, node in nodes.items())
+    splitter = build(settings.split, Splitter, "split", packages) if with_split else None
+    progress = ConsoleProgress()
+    with progress.stage(f"load {name}"):
+        loaded = source.load(progress)
+    with progress.stage("card"):
+        dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
+        if splitter is None:
+            return dataset, None, steps
+        splitter = splitter.for_dataset(dataset)
+        rng = stream(settings.seed, "split")
+        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
+
+
+def _write_card(card: DataCard, dataset: Dataset, folder: Path) -> None:
+    from recgauge.report.figures.data import data_figures
+    from recgauge.report.figures.style import save_png
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        figures = {}
+        for name, figure in data_figures(dataset.interactions, dataset, dataset.name):
+            figures[name.replace("_", " ")] = f"figures/{name}.png"
+            save_png(figure, folder / "figures" / f"{name}.png")
+        write_card(card, folder, figures)
+    except OSError as error:
+        raise MissingDataError(
+            f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
+        ) from error

@@ -18,7 +18,7 @@ from recgauge.utils.memory import in_units
 _EXAMPLE = "then: recgauge run model=NAME"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_env_options(parser: argparse.ArgumentParser) -> None:
     """Add ``make``, ``list`` and ``remove``."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     known = ", ".join(LIBRARIES)
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             command.add_argument("--again", action="store_true", help="make it anew even if it is there")
 
 
-def carry_out(options: argparse.Namespace) -> None:
+def run_env(options: argparse.Namespace) -> None:
     """Do what the command line asks."""
     if options.what == "list":
         _list()

@@ -55,7 +55,7 @@ _MORE = f"""findings that are refused unless kept: {", ".join(REFUSED)}.
 counted and kept unless refused: {", ".join(name for name in FINDINGS if name not in REFUSED)}."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``evaluate``."""
     parser.epilog = _MORE
     default = "(default: %(default)s)"
@@ -104,7 +104,7 @@ def _column(text: str) -> Choice:
     return int(text) if text.isdecimal() else text
 
 
-def carry_out(options: argparse.Namespace) -> None:
+def run_evaluate(options: argparse.Namespace) -> None:
     """Measure the lists that the command line names, print and write the results."""
     from recgauge.conventions import get_convention
     from recgauge.evaluation import recorded_runs  # both take long to import

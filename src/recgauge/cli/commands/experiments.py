@@ -28,12 +28,12 @@ from recgauge.sweeps.places import conf_folder, experiment_folder, experiments_f
 from recgauge.utils.progress import NoProgress
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_experiments_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``experiments``."""
     parser.add_argument("--run", action="store_true", help="run all whose data and libraries are there")
 
 
-def carry_out(options: Namespace) -> int:
+def run_experiments(options: Namespace) -> int:
     """List or run the experiments; return the exit code."""
     if options.run:
         return _run_all()

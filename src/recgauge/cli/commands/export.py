@@ -1,4 +1,4 @@
-"""``recgauge export RUN_ID --as FORMAT --out FOLDER``: a run's lists and rows as files of other tools."""
+"""``recgauge export`` and ``package``: runs as files of other tools, and as one zip that others can check."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
+from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
 from recgauge.cli.commands.run_data import data_of
 from recgauge.errors import MissingDataError
-from recgauge.report.console import output
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, ExportOptions, Form, Grades, Scores, export_run
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
@@ -17,7 +16,7 @@ from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_export_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``export``."""
     default = "(default: %(default)s)"
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
@@ -37,7 +36,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(options: Namespace) -> None:
+def run_export(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = dict.fromkeys(word for part in options.forms for word in part.split(",") if word)
     wanted = ExportOptions(
@@ -49,10 +48,9 @@ def carry_out(options: Namespace) -> None:
     files, notes = export_run(run, options.run, out, wanted, load)
     for note in notes:
         print_note(note)
-    console = output()
     for path, n_rows in files.items():
-        console.print(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}", soft_wrap=True)
-    console.print(f"{out / ABOUT} says what they hold, and how to evaluate them", soft_wrap=True)
+        say(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}")
+    say(f"{out / ABOUT} says what they hold, and how to evaluate them")
 
 
 def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
@@ -66,3 +64,30 @@ def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     require_stored(run, folder, ("record.json", *([LISTS] if needs_lists and not rated else []), TEST))
     return RunFolder.read(folder)
+
+
+def add_package_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``package``."""
+    add_sources(parser)
+    default = "(default: %(default)s)"
+    parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
+    lists = f"whether the lists are in it {default}"
+    parser.add_argument("--lists", choices=("all", "none"), default="all", help=lists)
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+
+
+def run_package(options: Namespace) -> None:
+    """Write the zip, and say how to check it."""
+    from recgauge.packages import package  # brings what compares runs
+
+    file = package(
+        options.sources,
+        options.out,
+        lists=options.lists,
+        uri=store_uri(options),
+        experiment=options.experiment,
+        search=options.where,
+        overwrite=options.overwrite,
+    )
+    say(f"package  {file}: {file.stat().st_size:,} bytes")
+    say(f"check    recgauge verify {file}")

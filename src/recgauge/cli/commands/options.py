@@ -1,16 +1,18 @@
 """Options that several subcommands of ``recgauge`` have."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from recgauge.comparison.stored_values import StoredValues, holds_values
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.stored import PARQUET
+from recgauge.report.console import output
 from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
+from recgauge.utils.files import write_files
 
 ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
 RUN = "id of a tracked run, or a run's output folder"
@@ -69,6 +71,17 @@ def stored_values(sources: Sequence[str], metrics: Sequence[str] | None) -> Stor
             "the values of a run are the file per_user.parquet in its folder."
         )
     return StoredValues.of(sources, metrics)
+
+
+def say(text: str, style: str | None = None) -> None:
+    """Print a line, which no terminal breaks."""
+    output().print(text, style=style, soft_wrap=True)
+
+
+def write_out(writers: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write the files of ``--out``, whole or not at all, and name them."""
+    for file in write_files(writers):
+        say(f"files    {file}")
 
 
 def named(text: str) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ FORMATS = (".csv", ".parquet", ".json")
 SHOWN = 10  # unknown users that a message names
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_recommend_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``recommend``."""
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
     parser.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
@@ -37,7 +37,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(options: Namespace) -> None:
+def run_recommend(options: Namespace) -> None:
     """Print a table per user, or write one file for all."""
     check_int("--k", options.k, minimum=1)
     check_formats([] if options.out is None else [options.out], FORMATS)

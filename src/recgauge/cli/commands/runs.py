@@ -1,17 +1,23 @@
-"""``recgauge runs``: the runs of a tracking store."""
+"""``recgauge runs``, ``show`` and ``sync``: what a tracking store has, again, and what it lacks."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.cli.commands.options import SEARCH, add_store, named, store_uri
-from recgauge.errors import ConfigError
+from recgauge.cli.commands.options import RUN, SEARCH, add_store, named, say, store_uri
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError
 from recgauge.metrics import HEADLINE
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output, render_terminal
-from recgauge.tracking import RunStore
+from recgauge.report.console import output, print_run, render_terminal
+from recgauge.runs.folder import CHECKSUMS, RECORD, JobOutcome
+from recgauge.runs.stored import RunFolder
+from recgauge.sweeps.places import store_of_user, work_folder
+from recgauge.tracking import RunStore, Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking.page import SUMMARY_TAG
+from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:
     from recgauge.tracking.finding import Run
@@ -20,7 +26,7 @@ STATUSES = ("FINISHED", "FAILED", "KILLED", "RUNNING")
 N_METRICS = 3  # that are shown unless some are named
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_runs_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``runs``."""
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
@@ -29,7 +35,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(options: Namespace) -> None:
+def run_runs(options: Namespace) -> None:
     """List the runs, the newest first."""
     store, experiment = RunStore(store_uri(options)), options.experiment
     if options.last is not None and options.last < 1:
@@ -68,3 +74,91 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
         rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
     header = ("started", "run", "status", "name", *(key.replace("_at_", "@") for key in keys))
     return TableBlock("", header, tuple(rows), words=("status", "name"))
+
+
+def add_show_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``show``."""
+    parser.add_argument("runs", metavar="RUN_ID", nargs="+", help=RUN)
+    add_store(parser)
+
+
+def run_show(options: Namespace) -> None:
+    """Print the tables of the runs as they were printed when each ended."""
+    for run in options.runs:
+        folder = run_folder(run, store_uri(options), [RECORD])
+        record = RunFolder.read(folder).record
+        run_id = (delivered(folder) or {}).get("run_id")
+        print_run(record, JobOutcome(0, run, run_id=run_id), address=None, folder=folder)
+        say(f"command  {record.command}")
+
+
+def add_sync_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``sync``."""
+    words = "output folders of runs or sweeps (default: all in outputs/ that wait for a store)"
+    parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path, help=words)
+    parser.add_argument("--list", action="store_true", help="show which runs wait, and deliver nothing")
+    parser.add_argument("--uri", help="tracking store (default: the one that each run was to go to)")
+    parser.add_argument("--experiment", help="MLflow experiment (default: that of each run)")
+
+
+def run_sync(options: Namespace) -> int:
+    """Deliver the folders that wait; return 0 if none of them is left."""
+    chosen = list(_chosen(options))
+    if not chosen:
+        say("no run waits for its tracking store")
+    if options.list:
+        for folder, store in chosen:
+            say(f"{folder}: for {store.shown} ({store.experiment})")
+        return 0
+    words = [] if options.uri is None else [f"tracking.uri={options.uri}"]
+    n_left = len(chosen) - _deliver_each(chosen, words)
+    if n_left:
+        say(f"{n_left} of {len(chosen)} runs still wait; `recgauge sync` tries again")
+    return int(n_left > 0)
+
+
+def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) -> int:
+    """Deliver folders, those of each store until it fails, and return how many were delivered."""
+    from recgauge.cli.settings import check_hosts  # brings Hydra
+
+    failed: set[Store] = set()
+    n_delivered = 0
+    for folder, store in chosen:
+        if store in failed:
+            continue
+        try:
+            check_hosts({"tracking.uri": store.uri}, words)
+            run_id = deliver(folder, store)
+        except RecgaugeError as error:
+            print_error(str(error))
+            if isinstance(error, TrackingError):
+                failed.add(store)
+        else:
+            say(f"tracked  {folder}: run {run_id}")
+            n_delivered += 1
+    return n_delivered
+
+
+def _chosen(options: Namespace) -> Iterator[tuple[Path, Store]]:
+    """Yield folders with the stores that are to have them: all that wait, or those of some folders."""
+    if not options.folders:
+        yield from _with_stores(waiting(work_folder() / "outputs"), options)
+    for below in options.folders:
+        folders = [sums.parent for sums in sorted(below.rglob(CHECKSUMS))]
+        pairs = [pair for pair in _with_stores(folders, options) if delivered(*pair) is None]
+        if not pairs:
+            raise MissingDataError(f"{below}: has no run that waits for its tracking store.")
+        yield from pairs
+
+
+def _with_stores(folders: Sequence[Path], options: Namespace) -> Iterator[tuple[Path, Store]]:
+    for folder in folders:
+        try:
+            store = store_of(folder, [store_of_user()])
+        except RecgaugeError as error:  # what is half written, or of something else
+            print_error(str(error))
+            continue
+        if options.uri is not None:
+            store = Store(options.uri) if store is None else replace(store, uri=options.uri)
+        if store is not None:
+            yield folder, replace(store, experiment=options.experiment or store.experiment)

@@ -1,32 +1,37 @@
-"""``recgauge segments RUN...``: who gains and who loses, by groups of users or items."""
+"""``recgauge segments``: who gains and who loses; ``stability``: whether the order of models stays."""
 
+import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values
+from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values, write_out
 from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.comparing import told_differences
 from recgauge.comparison.groups import UserTable
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
+from recgauge.comparison.stability import Stability, option_rows
+from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines
 from recgauge.report.console import output, render_terminal
 from recgauge.report.markdown import render_markdown
 from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
-from recgauge.runs.stored import LISTS, TEST
-from recgauge.utils.files import check_formats, text_writer, write_files
+from recgauge.report.stability_tables import stability_blocks
+from recgauge.runs.stored import LISTS, TEST, RunFolder
+from recgauge.utils.files import check_formats, text_writer
 
 FORMATS = (".md", ".csv", ".json")
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_segments_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``segments``."""
     add_sources(parser)
     add, default = parser.add_argument, "(default: %(default)s)"
@@ -42,7 +47,7 @@ def add_options(parser: ArgumentParser) -> None:
     add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json")
 
 
-def carry_out(options: Namespace) -> None:
+def run_segments(options: Namespace) -> None:
     """Print a table per attribute, then users whose lists changed most, and write files."""
     wanted = SegmentOptions(
         named(options.by),
@@ -55,26 +60,21 @@ def carry_out(options: Namespace) -> None:
         tuple(options.allow),
     )
     check_formats(options.out, FORMATS)
-    segments, examples, notes = _of_values(options) if _are_values(options) else _of_runs(options, wanted)
-    console = output()
+    are_values = any(map(holds_values, options.sources))
+    segments, examples, notes = _of_values(options) if are_values else _of_runs(options, wanted)
     blocks = [block for one in segments for block in segment_blocks(one)]
     blocks += lines(notes, "notes")
-    render_terminal([*blocks, *examples], console)
+    render_terminal([*blocks, *examples], output())
     texts = [render_markdown(segment_blocks(one)) for one in segments]
     texts += map(story_markdown, examples)
     frame = pd.concat([one.to_frame() for one in segments], ignore_index=True)
-    json: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
+    style: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
         ".md": text_writer("\n\n".join(texts) + "\n"),
         ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
-        ".json": lambda path: frame.to_json(path, **json),
+        ".json": lambda path: frame.to_json(path, **style),
     }
-    for path in write_files({path: writers[path.suffix] for path in options.out}):
-        console.print(f"files    {path}", soft_wrap=True)
-
-
-def _are_values(options: Namespace) -> bool:
-    return any(map(holds_values, options.sources))
+    write_out({path: writers[path.suffix] for path in options.out})
 
 
 def _of_runs(
@@ -115,3 +115,46 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
 def _usual(metrics: Mapping[str, bool]) -> tuple[str, bool]:
     """Return nDCG at 10 if it is there, else the first metric."""
     return next((one for one in metrics.items() if one[0] == "ndcg_at_10"), next(iter(metrics.items())))
+
+
+def add_stability_options(parser: ArgumentParser) -> None:
+    """Add the arguments of ``stability``."""
+    add_sources(parser)
+    parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
+    parser.add_argument("--metrics", default="", help="metrics that are compared, such as ndcg,recall,map")
+    parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
+    out = ".md, .csv, .json, .png"
+    parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
+
+
+def run_stability(options: Namespace) -> None:
+    """Print how stable the order of stored models is, and write files."""
+    check_formats(options.out, (*FORMATS, ".png"))
+    runs, notes = runs_of(options, (LISTS, TEST))
+    folders = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
+    found = stability_of(folders, options.metric, named(options.metrics), options.confidence)
+    render_terminal(stability_blocks(found, notes, brief=True), output())
+    write_out({path: partial(_write_stability, found) for path in options.out})
+
+
+def _write_stability(found: Stability, path: Path) -> None:
+    if path.suffix == ".png":
+        from recgauge.report.figures.compared import plot_stability
+        from recgauge.report.figures.style import save_png
+
+        save_png(plot_stability(found), path)
+    elif path.suffix == ".csv":
+        found.to_frame().to_csv(path, index=False, lineterminator="\n")
+    else:
+        plain = json.dumps(_plain(found), indent=1, ensure_ascii=False) if path.suffix == ".json" else ""
+        path.write_text((plain or render_markdown(stability_blocks(found))) + "\n", encoding="utf-8")
+
+
+def _plain(found: Stability) -> dict[str, object]:
+    turns = [{"choice": axis.axis} | asdict(turn) for axis in found.axes for turn in axis.turns()]
+    return {
+        "confidence": found.axes[0].confidence,
+        "options": option_rows(found),
+        "turns": turns,
+        "notes": list(found.notes),
+    }

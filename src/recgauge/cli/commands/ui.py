@@ -23,14 +23,14 @@ _QUIET = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_ui_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``ui``."""
     add_store(parser)
     words = f"port of the page (default: {DEFAULT_PORT}, or the next one that is free)"
     parser.add_argument("--port", type=int, help=words)
 
 
-def carry_out(options: argparse.Namespace) -> int:
+def run_ui(options: argparse.Namespace) -> int:
     """Start MLflow's server on the store until Ctrl-C; return its exit code."""
     store = Store(store_uri(options), options.experiment)
     if store.uri.startswith("http"):

@@ -42,7 +42,7 @@ TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
-def add_options(parser: ArgumentParser) -> None:
+def add_verify_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
     parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
     tolerance = "largest difference of a number that is not counted (default: %(default)s)"
@@ -53,7 +53,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_store(parser)
 
 
-def carry_out(options: Namespace) -> int:
+def run_verify(options: Namespace) -> int:
     """Repeat the run and print what differs; return 0 if nothing does, else 1."""
     if not 0 <= options.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
