@@ -22,7 +22,7 @@ from recgauge.comparison.comparing import check_protocols, told_differences
 from recgauge.comparison.groups import UserGroups, UserTable
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import OF_USERS, groups_by
-from recgauge.comparison.runs import Condition, cost_of, records_of, run_names, series_values
+from recgauge.comparison.runs import Condition, cost_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
 from recgauge.comparison.stored_values import StoredValues
 from recgauge.comparison.user_values import RunValues, UserValues, read_run
@@ -375,7 +375,7 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
         names = listed(run_names(found)) if found else "none"
         raise ConfigError(f"{role}: expected one run, or seeds and folds of one model, got {names}.")
     (series,) = found
-    records = records_of(series)
+    records = series.records
     stored = [{*user_columns(job.folder)} for job in series.jobs]
     of_rows = [{*pooled_keys(job.folder, job.record)} for job in series.jobs if job.record is not None]
     common = [

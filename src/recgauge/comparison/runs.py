@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from recgauge.comparison.claims import as_key, label, split_key
 from recgauge.comparison.comparing import compare_values, told_differences
 from recgauge.comparison.results import Comparison, Cost, Procedure
-from recgauge.comparison.series import FOLDS, Series, all_series, headline_keys
+from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
 from recgauge.comparison.user_values import RunValues, UserValues, run_values
 from recgauge.errors import ConfigError, DataError, did_you_mean, listed
 from recgauge.metrics import HEADLINE
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
-from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
 
@@ -78,7 +77,7 @@ def compare_runs(
     """
     by_dataset: dict[str, list[Series]] = {}
     for series in all_series(runs):
-        by_dataset.setdefault(records_of(series)[0].names["dataset"], []).append(series)
+        by_dataset.setdefault(series.records[0].names["dataset"], []).append(series)
     several = {dataset: some for dataset, some in by_dataset.items() if len(some) > 1}
     if not several:
         raise ConfigError(_too_few(by_dataset))
@@ -97,11 +96,6 @@ def compare_runs(
     return ComparedRuns(compare_values(tables, procedure), costs, tuple(lines), (*notes, *told), known)
 
 
-def records_of(series: Series) -> list[RunRecord]:
-    """Return the records of a run, one for each seed and fold."""
-    return [job.record for job in series.jobs if job.record is not None]
-
-
 def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return the keys of the metrics to compare, and notes."""
     jobs = [job for series in entries for job in series.jobs]
@@ -109,7 +103,7 @@ def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tu
     common = [key for key in keys[jobs[0].label] if all(key in some for some in keys.values())]
     if asked:
         return [_key(name, common, keys) for name in asked], []
-    records = [record for series in entries for record in records_of(series)]
+    records = [record for series in entries for record in series.records]
     shown = [key for key in headline_keys(records) if key in common]
     if not shown:
         cutoffs = {job.label: _cutoffs(job) for job in jobs}
@@ -167,7 +161,7 @@ def checked(
     dataset: str, some: Sequence[Series], keys: Sequence[str], *, mark: bool
 ) -> tuple[dict[str, Series], list[str]]:
     """Return the runs by name, and lines that say in what they differ; without `mark` there are none."""
-    protocols = [protocol(records_of(series), keys) for series in some]
+    protocols = [protocol(series.records, keys) for series in some]
     names = run_names(some)
     lines = told_differences(protocols, names, dataset, mark=mark)
     groups = [tuple(sorted(one.items() - {("seed", one["seed"])})) for one in protocols]
@@ -184,7 +178,7 @@ def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
     """
     groups: dict[str, dict[object, list[Series]]] = {}
     for series in all_series(runs):
-        dataset = records_of(series)[0].names["dataset"]
+        dataset = series.records[0].names["dataset"]
         groups.setdefault(dataset, {}).setdefault(series.comparable, []).append(series)
     kept, notes = [], []
     for dataset, by_protocol in groups.items():
@@ -193,7 +187,7 @@ def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
         if len(largest) > 1:
             kept += [job for series in largest for job in series.jobs]
         if others and len(largest) > 1:
-            rest = [protocol(records_of(series)) for series in (largest[0], *others)]
+            rest = [protocol(series.records) for series in (largest[0], *others)]
             what = "; ".join(
                 f"{name} {listed([one or 'none' for one in dict.fromkeys(values[1:]) if one != values[0]])} "
                 f"instead of {values[0] or 'none'}"
@@ -210,11 +204,11 @@ def agreeing(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
 
 def run_names(some: Sequence[Series]) -> list[str]:
     """Return a name for each run of a data set: its model, and what else it takes to tell it from others."""
-    found = [records_of(series)[0].names["model"] for series in some]
-    for told in (_model_differences, _protocol_differences, _other_differences):
+    found = [series.records[0].names["model"] for series in some]
+    for told in (_of_model, lambda series: protocol(series.records), _of_others):
         for name in [name for name, count in Counter(found).items() if count > 1]:
             same = [place for place, one in enumerate(found) if one == name]
-            for what, values in told([some[place] for place in same]).items():
+            for what, values in differences([told(some[place]) for place in same]).items():
                 for place, value in zip(same, values, strict=True):
                     found[place] += f" {what.rpartition('.')[2]}={short_value(value)}" if value else ""
     twice = {name for name, count in Counter(found).items() if count > 1}
@@ -232,33 +226,22 @@ def short_value(value: str) -> str:
         return value
 
 
-def _model_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
-    """Return in which settings models differ; of one that was tuned how it was, not what was chosen."""
-    records = [records_of(series)[0] for series in some]
-    chosen = [{} if record.search is None else record.search.chosen.settings for record in records]
-    settings = [flat_settings(record.settings.get("model") or {}) for record in records]
-    searches = [
-        "" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
-        for record in records
-    ]
-    kept = [
-        {key: "" if key in tried else value for key, value in each.items()} | {"tuned": search}
-        for each, tried, search in zip(settings, chosen, searches, strict=True)
-    ]
-    return differences(kept)
+def _of_model(series: Series) -> dict[str, str]:
+    """Return the settings of a model; of one that was tuned how it was, not what was chosen."""
+    record = series.records[0]
+    tried = {} if record.search is None else record.search.chosen.settings
+    tuned = "" if record.search is None else f"{record.search.sampler}, {record.search.budget}"
+    settings = flat_settings(record.settings.get("model") or {})
+    return {key: "" if key in tried else value for key, value in settings.items()} | {"tuned": tuned}
 
 
-def _protocol_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
-    return differences([protocol(records_of(series)) for series in some])
-
-
-def _other_differences(some: Sequence[Series]) -> dict[str, tuple[str, ...]]:
-    rest = [counted_settings(records_of(series)[0].settings) for series in some]
-    return differences([flat_settings({key: one[key] for key in one if key != "seed"}) for one in rest])
+def _of_others(series: Series) -> dict[str, str]:
+    counted = counted_settings(series.records[0].settings)
+    return flat_settings({key: value for key, value in counted.items() if key != "seed"})
 
 
 def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
-    found = [f"{one}: {records_of(some[0])[0].names['model']}" for one, some in by_dataset.items()]
+    found = [f"{one}: {some[0].records[0].names['model']}" for one, some in by_dataset.items()]
     repeats = max(len(series.jobs) for some in by_dataset.values() for series in some)
     told = " Runs that differ in seed or fold alone count as one." if repeats > 1 else ""
     return (
@@ -269,25 +252,18 @@ def _too_few(by_dataset: Mapping[str, Sequence[Series]]) -> str:
 
 def series_values(series: Series, some: Sequence[Series], keys: Sequence[str]) -> list[RunValues]:
     """Read the per-user values of every seed and fold of a run."""
-    folds = {_fold(job): None for one in some for job in one.jobs}
-    several = any(len({_fold(job) for job in one.jobs}) > 1 for one in some)
+    folds = dict.fromkeys(fold_of(record) for one in some for record in one.records)
+    several = any(len(set(map(fold_of, one.records))) > 1 for one in some)
     order = {fold: number for number, fold in enumerate(folds)} if several else {}
-    found = []
-    for job in series.jobs:
-        assert job.record is not None
-        run = RunFolder(job.record, job.folder)
-        found.append(run_values(run, keys, seed=job.record.seed, fold=order.get(_fold(job))))
-    return found
-
-
-def _fold(job: JobOutcome) -> tuple[str, ...]:
-    split = job.settings.get("split") if job.record is None else job.record.settings.get("split")
-    return tuple(str(split.get(name)) for name in FOLDS) if isinstance(split, Mapping) else ()
+    return [
+        run_values(run, keys, seed=run.record.seed, fold=order.get(fold_of(run.record)))
+        for run in series.folders
+    ]
 
 
 def cost_of(series: Series) -> Cost:
     """Return the mean over seeds and folds of what a run took."""
-    records = records_of(series)
+    records = series.records
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
@@ -348,15 +324,10 @@ class Condition:
 def only_condition(runs: Sequence[JobOutcome]) -> Condition:
     """Return finished runs that differ in their model alone, in their order."""
     every = [Series((run,), ()) for run in runs]
-    protocols, folders = [protocol(records_of(one)) for one in every], [str(run.folder) for run in runs]
+    protocols, folders = [protocol(one.records) for one in every], [str(run.folder) for run in runs]
     told_differences(protocols, folders, "segments", remedy="Give runs that differ in their model alone.")
     named = zip(run_names(every), every, strict=True)
-    return Condition({name: run for name, one in named for run in folders_of(one)})
-
-
-def folders_of(series: Series) -> list[RunFolder]:
-    """Return the folders of a run, one for each seed and fold."""
-    return [RunFolder(job.record, job.folder) for job in series.jobs if job.record is not None]
+    return Condition({name: run for name, one in named for run in one.folders})
 
 
 def reference_key(base: Condition, asked: str) -> str:

@@ -12,6 +12,7 @@ from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.stored import RunFolder
 
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
@@ -32,6 +33,16 @@ class Series:
     jobs: tuple[JobOutcome, ...]
     comparable: tuple[tuple[str, str], ...]
 
+    @property
+    def records(self) -> list[RunRecord]:
+        """The record of every seed and fold."""
+        return [job.record for job in self.jobs if job.record is not None]
+
+    @property
+    def folders(self) -> list[RunFolder]:
+        """The folder of every seed and fold."""
+        return [RunFolder(job.record, job.folder) for job in self.jobs if job.record is not None]
+
     def mean(self, key: str) -> float | None:
         """Return the mean of a metric over the jobs, None if one of them lacks it."""
         values = self._values(key)
@@ -44,13 +55,11 @@ class Series:
 
     def higher_is_better(self, key: str) -> bool:
         """Return the direction of a metric."""
-        record = self.jobs[0].record
-        assert record is not None
-        return any(entry.key == key and entry.higher_is_better for entry in record.results)
+        return any(entry.key == key and entry.higher_is_better for entry in self.records[0].results)
 
     def _values(self, key: str) -> list[float]:
         """Return the value of every job, none if one of them lacks it."""
-        found = [job.record.values().get(key) for job in self.jobs if job.record is not None]
+        found = [record.values().get(key) for record in self.records]
         return [value for value in found if value is not None] if None not in found else []
 
 
@@ -137,10 +146,11 @@ def _but_fold_and_seed(job: JobOutcome) -> str:
 def _position(job: JobOutcome) -> tuple[Any, ...]:
     """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
     assert job.record is not None
-    split = job.record.settings.get("split")
-    split = split if isinstance(split, dict) else {}
-    return (*(_natural(split.get(name)) for name in FOLDS), job.record.seed)
+    parts = (re.findall(r"(\D*)(\d*)", name) for name in fold_of(job.record))
+    return (*(tuple((text, int(number or 0)) for text, number in each) for each in parts), job.record.seed)
 
 
-def _natural(value: object) -> tuple[tuple[str, int], ...]:
-    return tuple((text, int(number or 0)) for text, number in re.findall(r"(\D*)(\d*)", str(value)))
+def fold_of(record: RunRecord) -> tuple[str, ...]:
+    """Return fold and window of a run as texts, None as ``None``."""
+    split = record.settings.get("split") or {}
+    return tuple(str(split.get(name)) for name in FOLDS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recgauge.comparison.claims import label, split_key
 from recgauge.comparison.runs import Condition, reference_key
-from recgauge.comparison.series import FOLDS
+from recgauge.comparison.series import FOLDS, fold_of
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.conventions import Convention, Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
@@ -45,8 +45,7 @@ def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
 
 
 def _fold(run: RunFolder) -> tuple[str, Any]:
-    split = run.record.settings.get("split") or {}
-    return " ".join(str(split[name]) for name in FOLDS if split.get(name) is not None), {}
+    return " ".join(name for name in fold_of(run.record) if name != "None"), {}
 
 
 def _relevant_from(run: RunFolder) -> tuple[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
 from recgauge.comparison.claims import label
 from recgauge.comparison.results import Cost
-from recgauge.comparison.runs import ComparedRuns, records_of
+from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
 from recgauge.errors import listed
 from recgauge.models.fitting import leak_mark
@@ -249,7 +249,7 @@ def marks_of(compared: ComparedRuns) -> tuple[str, ...]:
 
 
 def _warnings(named: Mapping[str, Series], place: str) -> list[str]:
-    records = [(name, record) for name, series in named.items() for record in records_of(series)]
+    records = [(name, record) for name, series in named.items() for record in series.records]
 
     def names(numbers: Iterable[int]) -> str:
         return place + listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)

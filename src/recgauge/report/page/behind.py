@@ -218,7 +218,7 @@ def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
     evaluated = [record.counts["users_evaluated"] for record in records]
     left = [record.counts.get("users_without_relevant_items", 0) for record in records]
     result = data.comparison.result(data.comparison.metrics[0], part.name)
-    repeated = max(len(part.records_of(run)) for run in part.runs) > 1
+    repeated = max(len(series.records) for series in part.runs.values()) > 1
     together = f" with each seed or fold, {result.n_users:,} in all of them together" if repeated else ""
     without = f"; {between(left)} without a relevant test item are left out" if any(left) else ""
     yield f"{relevant}; {between(evaluated)} users are evaluated{together}{without}."

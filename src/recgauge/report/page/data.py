@@ -13,7 +13,7 @@ from recgauge.comparison import Comparison
 from recgauge.comparison.claims import split_key
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
-from recgauge.comparison.runs import ComparedRuns, Condition, folders_of
+from recgauge.comparison.runs import ComparedRuns, Condition
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
@@ -63,15 +63,11 @@ class DatasetPart:
 
     def records(self) -> list[tuple[str, RunRecord]]:
         """Return the record of every seed and fold of every run, with the run's name."""
-        return [(name, record) for name in self.runs for record in self.records_of(name)]
-
-    def records_of(self, run: str) -> list[RunRecord]:
-        """Return the record of every seed and fold of a run."""
-        return [job.record for job in self.runs[run].jobs if job.record is not None]
+        return [(name, record) for name, series in self.runs.items() for record in series.records]
 
     def record(self, run: str) -> RunRecord:
         """Return the record of a run's first seed and fold."""
-        return self.records_of(run)[0]
+        return self.runs[run].records[0]
 
     def common_keys(self) -> dict[str, tuple[str, int | None]]:
         """Return the metrics that all runs have, as key to name and cutoff, in the order of the suite."""
@@ -148,7 +144,7 @@ def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
     key, confidence = compared.comparison.metrics[0], compared.comparison.procedure.confidence
     first = compared.comparison.result(key, dataset)
     runs = {row.run: compared.series[dataset, row.run] for row in first.rows}
-    folders = {name: folders_of(series) for name, series in runs.items()}
+    folders = {name: series.folders for name, series in runs.items()}
     notes: list[str] = []
     part = DatasetPart(dataset, runs, _card(folders[first.rows[0].run][0].folder))
     if first.n_users * sum(map(len, folders.values())) <= effort.values:
