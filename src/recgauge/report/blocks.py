@@ -64,11 +64,12 @@ class TableBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, drawn when a page is made."""
+    """A figure, drawn when a page is made; who cannot see it is told its caption and what it shows."""
 
     name: str  # unique in the report; letters, digits, hyphens, underscores
     draw: "Callable[[], Figure]"
     caption: str
+    shows: str  # in a sentence, its main finding
     wide: bool = False  # whether it takes the whole width of the page
 
 

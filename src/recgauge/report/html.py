@@ -59,7 +59,7 @@ def _svg(picture: Picture) -> str:
     """Draw a figure into the page; its texts are escaped by the writer of the SVG."""
     from recgauge.report.figures.style import svg_text
 
-    return svg_text(picture.draw(), picture.name, picture.caption)
+    return svg_text(picture.draw(), picture.name, f"{picture.caption}. {picture.shows}")
 
 
 def _visible(text: str) -> str:

@@ -77,6 +77,7 @@ def undrawn(monkeypatch):
 def test_the_page_is_sound_and_loads_nothing(text, page):
     assert page.problems == []
     assert len(page.pictures) >= 10
+    assert any(re.search(r"over cutoffs, demo\. .* leads at .*\.$", told) for told in page.pictures)
     assert len(text) < 1 << 20
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
 

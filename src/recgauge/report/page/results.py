@@ -10,6 +10,7 @@ from recgauge.comparison.claims import label, metric_label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
+from recgauge.errors import listed
 from recgauge.metrics import HEADLINE, metric_class
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
@@ -142,6 +143,7 @@ def _gain_picture(part: DatasetPart, result: Segments) -> Picture:
         f"gain_{slug(part.name)}_{slug(result.by)}",
         partial(plot_gains, result, run),
         f"{run} less {result.runs[0]} by {by}, {part.name}; filled: shown to differ",
+        segment_tables.claims(result)[0],
     )
 
 
@@ -167,14 +169,15 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
     claims = tuple(stability_tables.claims(result))
     caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
     draw = partial(plot_stability, result, title=None)
-    picture = Picture(f"stability_{slug(part.name)}", draw, caption, wide=True)
+    lead = f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}."
+    picture = Picture(f"stability_{slug(part.name)}", draw, caption, lead, wide=True)
     own = (stability_tables.choice_table(result), stability_tables.option_table(result))
     blocks: list[PageBlock] = [
         Lines(claims),
         *([Pictures((picture,))] if any(axis.turns() for axis in result.axes) else []),
         Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
     ]
-    return f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}.", blocks
+    return lead, blocks
 
 
 def over_cutoffs(_: ReportData, part: DatasetPart) -> Told:
@@ -198,7 +201,19 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
             f"cutoffs_{slug(part.name)}_{slug(name)}",
             partial(_draw_cutoffs, part, name, ks),
             f"{label} over cutoffs, {part.name}",
+            _leaders(part, name, ks),
         )
+
+
+def _leaders(part: DatasetPart, name: str, ks: Sequence[int]) -> str:
+    """Say which run is the best at which cutoffs."""
+    lower = not next(iter(part.runs.values())).higher_is_better(f"{name}_at_{ks[0]}")
+    leaders: dict[str, list[int]] = {}
+    for k in ks:
+        means = {run: part.mean(run, f"{name}_at_{k}") for run in part.runs}
+        best = (min if lower else max)(means, key=means.__getitem__)
+        leaders.setdefault(best, []).append(k)
+    return f"{'; '.join(f'{run} leads at {listed(some)}' for run, some in leaders.items())}."
 
 
 def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
@@ -263,7 +278,7 @@ def costs(data: ReportData, part: DatasetPart) -> Told:
             fastest.append(run)
     lead = f"No run{data.place(part.name)} is both faster and better than {', '.join(fastest)}."
     name, y_label = f"cost_{slug(part.name)}", metric_label(first.metric)
-    picture = _tradeoff(name, part, points, "training, s (logarithmic)", y_label, log_x=True)
+    picture = _tradeoff(name, part, points, "training, s (logarithmic)", y_label, lead, log_x=True)
     return lead, [Pictures((picture,))]
 
 
@@ -273,11 +288,12 @@ def _tradeoff(
     points: Mapping[str, tuple[float, float]],
     x_label: str,
     y_label: str,
+    shows: str,
     *,
     log_x: bool = False,
 ) -> Picture:
     draw = partial(plot_tradeoff, points, x_label=x_label, y_label=y_label, log_x=log_x)
-    return Picture(name, draw, f"{y_label} against {x_label}, {part.name}")
+    return Picture(name, draw, f"{y_label} against {x_label}, {part.name}", shows)
 
 
 def beyond(data: ReportData, part: DatasetPart) -> Told:
@@ -291,10 +307,12 @@ def beyond(data: ReportData, part: DatasetPart) -> Told:
         return None
     means = {row.run: row.mean for row in data.comparison.result(first, part.name).rows}
     best, drawn = data.best(part), []
+    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys[:3])
+    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
     for key in keys[:MOST_BEYOND]:
         points = {run: (part.mean(run, key), means[run]) for run in part.runs}
         name = f"beyond_{slug(part.name)}_{slug(key)}"
-        drawn.append(_tradeoff(name, part, points, metric_label(key), metric_label(first)))
+        drawn.append(_tradeoff(name, part, points, metric_label(key), metric_label(first), lead))
     shown = keys[:MOST_IN_TABLE]
     values = {run: [part.mean(run, key) for key in shown] for run in part.runs}
     table = TableBlock(
@@ -303,8 +321,6 @@ def beyond(data: ReportData, part: DatasetPart) -> Told:
         tuple((run, *(Cell(tables.number(v), order=v) for v in row)) for run, row in values.items()),
         sortable=True,
     )
-    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys[:3])
-    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
     return lead, [Pictures(tuple(drawn)), table]
 
 
@@ -328,6 +344,7 @@ def long_tail(data: ReportData, part: DatasetPart) -> Told:
         f"tail_{slug(part.name)}",
         partial(plot_popularity_shares, popularity.shares, popularity.train, k=popularity.k),
         f"What is recommended, by popularity in training, {part.name}",
+        lead,
     )
     shares = {"training rows": popularity.train, **popularity.shares}
     rows = tuple((name, *(percent(float(share)) for share in each)) for name, each in shares.items())
@@ -341,6 +358,10 @@ def learning(data: ReportData, part: DatasetPart) -> Told:
     learned = {run: record for run in part.runs if (record := part.record(run)).learned}
     if not learned:
         return None
+    kept = [
+        f"{run} keeps epoch {record.kept_epoch} of {len(record.learned)}" for run, record in learned.items()
+    ]
+    lead = f"{'; '.join(kept)}{data.place(part.name)}."
     values: dict[str, Line] = {}
     pictures: list[Picture] = []
     for place, (run, record) in enumerate(learned.items()):
@@ -349,19 +370,16 @@ def learning(data: ReportData, part: DatasetPart) -> Told:
             values[run] = ([epoch for epoch, _ in seen], [value for _, value in seen])
         losses = {run: ([float(point.epoch) for point in points], [point.loss for point in points])}
         name, where = f"loss_{slug(part.name)}_{place}", f"{run}, {part.name}"
-        pictures.append(_lines_picture(name, losses, "training loss", where))
+        pictures.append(_lines_picture(name, losses, "training loss", where, f"{kept[place]}."))
     if values:
         label = f"{metric_label(next(iter(learned.values())).learned[0].metric)} on validation rows"
-        pictures.insert(0, _lines_picture(f"learned_{slug(part.name)}", values, label, part.name))
-    kept = [
-        f"{run} keeps epoch {record.kept_epoch} of {len(record.learned)}" for run, record in learned.items()
-    ]
-    return f"{'; '.join(kept)}{data.place(part.name)}.", [Pictures(tuple(pictures))]
+        pictures.insert(0, _lines_picture(f"learned_{slug(part.name)}", values, label, part.name, lead))
+    return lead, [Pictures(tuple(pictures))]
 
 
-def _lines_picture(name: str, drawn: Mapping[str, Line], label: str, place: str) -> Picture:
+def _lines_picture(name: str, drawn: Mapping[str, Line], label: str, place: str, shows: str) -> Picture:
     draw = partial(plot_lines, drawn, x_label="epoch", y_label=label)
-    return Picture(name, draw, f"{label} by epoch, {place}")
+    return Picture(name, draw, f"{label} by epoch, {place}", shows)
 
 
 def searches(data: ReportData, part: DatasetPart) -> Told:
