@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 
 from recgauge._version import __version__
 from recgauge.comparison.runs import ComparedRuns
-from recgauge.errors import ConfigError, RecgaugeError, listed, said
+from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.packages.page import package_page
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.runs.folder import JobOutcome, write_checksums
 from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
-from recgauge.sweeps.ending import NAME, REPORT, compared_jobs
+from recgauge.sweeps.ending import NAME, compared_jobs
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice
@@ -41,7 +41,6 @@ _OPEN = re.compile(r"(MIT|CC0|PDDL|ODC-By|ODbL|public domain|CC[ -]BY(-SA)?)\b(?
 """Licences that let anybody pass rows on; not those "for non-commercial use" or "without derivatives"."""
 _PLACES = ("mirror", "cache", "archive")
 _HOMES = r"(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[^/\\\s\"'<>|]+"
-_EXAMPLES = 'id="example-users"'  # the section of a report that quotes rows
 
 
 def package(
@@ -104,12 +103,12 @@ def package(
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         folder = Path(temporary)
-        _write(folder, jobs, lists, [path for name in named if (path := Path(name) / REPORT).is_file()])
+        _write(folder, jobs, lists)
         write_files({file: lambda hidden: _write_zip(folder, hidden)})
     return file
 
 
-def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists, reports: Sequence[Path]) -> None:
+def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists) -> None:
     """Write everything that the zip gets."""
     records = [(job.record, job.folder) for job in jobs if job.record is not None]
     # the order in which somebody names the runs changes nothing
@@ -120,9 +119,7 @@ def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists, reports: Sequ
         target.mkdir(parents=True)
         copy_tables(source, target, record, lists=lists == "all")
         write_record(_public(record), target)
-    notes = _copy_report(reports, folder, [record for record, _ in records])
-    about = {"format": FORMAT, "recgauge": __version__, "notes": notes}
-    text = json.dumps(about, indent=1, ensure_ascii=False)
+    text = json.dumps({"format": FORMAT, "recgauge": __version__}, indent=1)
     (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
     write_pages(folder, folder)
     for run in (folder / RUNS).iterdir():
@@ -187,21 +184,6 @@ def _without_homes(text: str) -> str:
     return re.sub(own + _HOMES, "~", text)
 
 
-def _copy_report(reports: Sequence[Path], folder: Path, records: Sequence[RunRecord]) -> list[str]:
-    """Copy the report of a sweep; return why there is none."""
-    if len(reports) != 1:
-        return []
-    text = reports[0].read_text(encoding="utf-8")
-    closed = sorted({record.dataset.name for record in records if not may_share_rows(record)})
-    if closed and _EXAMPLES in text:
-        return [
-            f"{REPORT} of the sweep is left out: its example users are rows of {listed(closed)}. "
-            "Who has the data makes it again: recgauge report."
-        ]
-    (folder / REPORT).write_text(_without_homes(text), encoding="utf-8")
-    return []
-
-
 def runs_in(folder: Path) -> list[JobOutcome]:
     """Return the runs of an unpacked package, by their folders."""
     runs = sorted(path for path in (folder / RUNS).glob("*") if path.is_dir())
@@ -227,7 +209,6 @@ def write_pages(folder: Path, target: Path) -> None:
     if compared is not None:
         write_comparison(compared, [target / f"{NAME}{suffix}" for suffix in FORMATS])
     shared = [may_share_rows(job.record) for job in jobs if job.record is not None]
-    notes = [*about["notes"], *notes]
     text = package_page(jobs, compared, notes, shared=shared, version=about["recgauge"])
     (target / PAGE).write_text(text, encoding="utf-8")
 

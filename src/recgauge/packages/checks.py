@@ -47,7 +47,7 @@ class Judged:
 
     differences: list[Difference]
     n_numbers: int  # that were computed again, those of users not counted
-    not_computed: dict[str, list[str]]  # reason to the metrics that only a repetition shows
+    not_computed: list[str]  # metrics that need more than the package has, which only a repetition shows
 
 
 def is_package(path: Path) -> bool:
@@ -161,15 +161,11 @@ def read_about(folder: Path, path: Path) -> dict[str, Any]:
     """Return what a package says of itself; IntegrityError if this version does not understand it."""
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        known = about["format"] == FORMAT
-        if known and not all(isinstance(text, str) for text in (about["recgauge"], *about["notes"])):
-            raise TypeError
+        if about["format"] != FORMAT:
+            made = f"use recgauge {about['recgauge']}, which made it"
+            raise IntegrityError(f"{path}: this recgauge does not know packages of its kind; {made}.")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise IntegrityError(f"{path}: {ABOUT} cannot be read. Get the package again.") from error
-    if not known:
-        raise IntegrityError(
-            f"{path}: this recgauge does not know packages of its kind; use recgauge {about.get('recgauge')}."
-        )
     return dict(about)
 
 
@@ -247,15 +243,15 @@ def _for_run(ready: PreparedData, experiment: Experiment) -> PreparedData:
 def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judged:
     rows = differing_rows(run.record, _with_rows_of(run.record, ready))
     if rows:  # numbers of other rows say nothing
-        return Judged(rows, 0, {})
+        return Judged(rows, 0, [])
     evaluations = [*_of_lists(run, ready.task), *_of_ratings(run, experiment, ready)]
     values = {entry.key: entry for evaluation in evaluations for entry in evaluation.results}
     differences = _changed_rows(run, ready)
-    left: dict[str, list[str]] = {}
+    left: list[str] = []
     for stored in run.record.results:
         now = values.get(stored.key)
         if now is None:
-            left.setdefault(_why_not(stored.name, run, experiment, ready), []).append(stored.name)
+            left.append(stored.name)
             continue
         if now.definition != stored.definition:
             differences.append(Difference(f"definition of {stored.key}", stored.definition, now.definition))
@@ -404,18 +400,3 @@ def _unequal_users(key: str, table: "pd.DataFrame", now: "pd.Series[float]") -> 
     size = float((then - now)[unequal].abs().max(skipna=False))
     what = f"{PER_USER}, {key} ({int(unequal.sum()):,} users, first {printable(str(users[place]))})"
     return Difference(what, values[0], values[1], inf if np.isnan(size) else size)
-
-
-def _why_not(name: str, run: RunFolder, experiment: Experiment, ready: PreparedData) -> str:
-    """Return why a result is not computed from what the package has."""
-    needed = (PREDICTIONS, PREDICTED) if name in experiment.rating_metrics else (LISTS,)
-    if not any((run.folder / file).is_file() for file in needed):
-        return "the package has no lists"
-    if name in experiment.full_ranking_metrics:
-        return "needs the scores of all items"
-    definition = experiment.list_metrics.get(name)
-    if definition is not None and _needs_ends(definition, run.record):
-        return "needs what ties with the ends of the lists"
-    if definition is not None and definition.metric.needs_all_users and ready.task is not None:
-        return "looks at lists of users who are not evaluated"
-    return "cannot be computed"

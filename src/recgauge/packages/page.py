@@ -36,7 +36,7 @@ _FILES = (
     ),
     ("predicted.parquet", "instead of predictions: those of each held-out row, in the order of these rows"),
     ("data_card.json, data_card.md", "what data and split are like"),
-    ("comparison.*, report.html", "the runs compared: tables for papers; the page of the sweep"),
+    ("comparison.*", "the runs compared: tables for papers"),
     ("SHA256SUMS", "digests of all files; `sha256sum -c SHA256SUMS`"),
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided
-from recgauge.cli.commands.options import add_allowed, add_store, store_uri
+from recgauge.cli.commands.options import add_allowed, add_store, say, store_uri, write_out
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserTable
@@ -21,7 +21,7 @@ from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder
 from recgauge.tracking import Registered, RunStore, find_runs, looks_in, promote, record_check, registered_run
 from recgauge.tracking.registry import FOLDER, OUTCOME_TAG
-from recgauge.utils.files import check_formats, text_writer, write_files
+from recgauge.utils.files import check_formats, text_writer
 from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:
@@ -44,43 +44,23 @@ def add_check_options(parser: ArgumentParser) -> None:
     add: Any = parser.add_argument
     add("--candidate", metavar="RUN", required=True, help=_SOURCE)
     add("--baseline", metavar="RUN", required=True, help="what it is to replace; likewise")
-    add(
-        "--rules",
-        metavar="FILE",
-        type=Path,
-        help="YAML (default: check.yaml here, else one rule: ndcg@10 by 2%%)",
-    )
-    add(
-        "--truth", metavar="FILE", nargs="+", default=[], help="relevant items, where both are files of lists"
-    )
-    add("--train", metavar="FILE", nargs="+", default=[], help="who had what in training, likewise")
-    add(
-        "--conventions",
-        metavar="NAME",
-        default="standard",
-        help="whose definitions, of lists",
-    )
+    rules = "YAML (default: check.yaml here, else one rule: ndcg@10 by 2%%)"
+    files: Any = {"metavar": "FILE", "nargs": "+", "default": []}
+    add("--rules", metavar="FILE", type=Path, help=rules)
+    add("--truth", **files, help="relevant items, where both are files of lists")
+    add("--train", **files, help="who had what in training, likewise")
+    add("--conventions", metavar="NAME", default="standard", help="whose definitions, of lists")
     add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
-    add(
-        "--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns that segments name"
-    )
-    add(
-        "--undecided",
-        choices=get_args(Undecided),
-        help="what becomes of undecided rules",
-    )
+    users = "your table of users: user_id, columns that segments name"
+    add("--users", metavar="TABLE", type=Path, help=users)
+    add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
     add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
-    add(
-        "--promote",
-        metavar="MODEL",
-        nargs="?",
-        const="",
-        help="move models:/NAME@ALIAS (default: the baseline's)",
-    )
+    promote = "move models:/NAME@ALIAS (default: the baseline's)"
+    add("--promote", metavar="MODEL", nargs="?", const="", help=promote)
     add_store(parser)
     add_allowed(parser)
-    add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=f"also write {', '.join(_WRITERS)}")
+    add("--out", **files, type=Path, help=f"also write {', '.join(_WRITERS)}")
 
 
 def run_check(options: Namespace) -> int:
@@ -96,7 +76,8 @@ def run_check(options: Namespace) -> int:
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
         )
-        _print(result, options)
+        render_terminal(check_blocks(result), output())
+        write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
         store.write(result)
     except RecgaugeError as error:
         print_error(str(error))
@@ -130,12 +111,12 @@ class _Store:
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
-                output().print(f"looks    {shown_path(self.file)}", soft_wrap=True)
+                say(f"looks    {shown_path(self.file)}")
             if self.run_id is not None:
                 texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
                 record_check(self.uri, self.run_id, result.look, texts)
                 place = f"run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/"
-                output().print(f"tracked  {place}", soft_wrap=True)
+                say(f"tracked  {place}")
         except (TrackingError, OSError) as error:
             print_error(f"the check is not kept: {error}")
 
@@ -210,15 +191,6 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     ]
 
 
-def _print(result: "CheckResult", options: Namespace) -> None:
-    """Print the verdicts, and write the files."""
-    console = output()
-    render_terminal(check_blocks(result), console)
-    writers = {file: text_writer(_WRITERS[file.suffix](result)) for file in options.out}
-    for file in write_files(writers):
-        console.print(f"files    {file}", soft_wrap=True)
-
-
 def _target(options: Namespace) -> Registered:
     """Return the alias that is to be moved."""
     address = options.promote or options.baseline
@@ -232,14 +204,13 @@ def _target(options: Namespace) -> Registered:
 
 def _promoted(result: "CheckResult", model: Registered, store: _Store) -> int:
     """Move the alias if all rules are shown, and say what was moved or why not; 0 if all is well."""
-    console = output()
     if result.outcome != "shown":
-        console.print(f"promoted nothing: {model} stays, since not all rules are shown", soft_wrap=True)
+        say(f"promoted nothing: {model} stays, since not all rules are shown")
         return 0
     try:
         if store.run_id is None:
             raise ConfigError(f"the candidate is no tracked run of {store.uri}.")
-        console.print(f"promoted {promote(store.uri, model, store.run_id)}", soft_wrap=True)
+        say(f"promoted {promote(store.uri, model, store.run_id)}")
     except RecgaugeError as error:
         print_error(f"not promoted, {model} stays: {error}")
         return NOT_PROMOTED

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from recgauge.cli.explain import group_options
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split, Step
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets.archives import FileSource, find_archive, local_place
-from recgauge.datasets.published_files import Locations, PublishedFile, VerifiedFile
-from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.datasets.archives import FileSource, local_place
+from recgauge.datasets.published_files import Locations, VerifiedFile
+from recgauge.errors import MissingDataError
 from recgauge.filters import Filter, apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -27,7 +26,6 @@ from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.splits import Splitter
 from recgauge.sweeps.compose import build, build_dataset
 from recgauge.sweeps.places import conf_folder
-from recgauge.utils.progress import NoProgress
 from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
@@ -60,9 +58,8 @@ def run_data(options: Namespace) -> None:
         _list(options.overrides)
     elif options.what == "card":
         _card(options.name, options.overrides, options.out)
-    elif (source := _with_files(options.name, options.overrides)) is not None:
-        fetch_or_verify = _fetch if options.what == "fetch" else _verify
-        fetch_or_verify(options.name, source)
+    elif (source := _with_files(options)) is not None:
+        _fetch(options.name, source)
 
 
 def _list(overrides: Sequence[str]) -> None:
@@ -101,38 +98,19 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
 
 
 def _fetch(name: str, source: FileSource) -> None:
-    """Find or download published files, verified, and print where they are."""
+    """Find or download published files, verified, and print what they are."""
     progress = ConsoleProgress()
-    with progress.stage(f"fetch {name}"):
+    with progress.stage(f"find {name}"):
         files = source.fetch_all(progress)
     for file in files:
         _tell(name, file)
 
 
-def _verify(name: str, source: FileSource) -> None:
-    """Check the local files that a run would take, without any network, and print what they are."""
-    for published, locations in source.files:
-        _tell(name, _verified(name, published, locations))
-
-
-def _verified(name: str, published: PublishedFile, locations: Locations) -> VerifiedFile:
-    if not local_place(published, locations):
-        mirrors = "".join(f", nor in the mirror {mirror}" for mirror in locations.mirrors)
-        raise MissingDataError(
-            f"{name}: {published.filename} is not in the cache folder {locations.cache_folder}{mirrors}; "
-            f"there is nothing to verify. Get it with `recgauge data fetch {name}`."
-        )
-    try:
-        with ConsoleProgress().stage(f"verify {name}"):
-            return find_archive(published, replace(locations, offline=True), NoProgress())
-    except IntegrityError as error:
-        again = "" if locations.archive else f" Without it, `recgauge data fetch {name}` downloads it again."
-        raise IntegrityError(f"{error}{again}") from error
-
-
-def _with_files(name: str, overrides: Sequence[str]) -> FileSource | None:
-    """Return the data set's source; None, said to the user, if it has no published files."""
-    settings = read_settings(name, overrides)
+def _with_files(options: Namespace) -> FileSource | None:
+    """Return the data set's source, which ``verify`` lets take local files only; None if it has no files."""
+    name = options.name
+    offline = ["data.offline=true"] if options.what == "verify" else []
+    settings = read_settings(name, [*options.overrides, *offline])
     source = build_dataset(settings.dataset, settings.allowed_targets)
     if isinstance(source, FileSource):
         return source

@@ -3,8 +3,8 @@
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import comb
 from pathlib import Path
@@ -27,15 +27,12 @@ from recgauge.recorded import (
     wanted,
 )
 from recgauge.utils.checks import check_int
-from recgauge.utils.files import check_formats, user_path, write_files
+from recgauge.utils.files import check_formats, text_writer, user_path, write_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from recgauge.comparison.groups import UserGroups
-    from recgauge.comparison.segments import Segments
-    from recgauge.comparison.stored_values import StoredValues
-    from recgauge.comparison.user_values import UserValues
+    from recgauge.comparison.results import Comparison
     from recgauge.conventions import Convention
     from recgauge.evaluation.recorded_runs import Suite
     from recgauge.sweeps.engines import Engine
@@ -81,13 +78,6 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
-    add(
-        "--by", metavar="COLUMNS", default="", help="who gains and who loses: columns of --users, with commas"
-    )
-    add(
-        "--users", metavar="TABLE", help="your table of users: user_id, columns; Parquet of any size, or text"
-    )
-    add("--groups", metavar="N", type=int, default=4, help=f"groups of numbers {default}")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
@@ -104,28 +94,55 @@ def _column(text: str) -> Choice:
     return int(text) if text.isdecimal() else text
 
 
+@dataclass(frozen=True)
+class _Measured:
+    """What there is of each run, in memory or beside finished parts."""
+
+    results: Mapping[str, Evaluation]
+    found: Mapping[str, Sequence[Found]]
+    n_lists: Mapping[str, int]
+    compare: "Callable[[Sequence[str]], Comparison]"  # by some of the results
+    users: "Callable[[], Iterator[tuple[str, pa.Table]]]"  # each run with values of users, once or often
+
+
 def run_evaluate(options: argparse.Namespace) -> None:
     """Measure the lists that the command line names, print and write the results."""
     from recgauge.conventions import get_convention
-    from recgauge.evaluation import recorded_runs  # both take long to import
+    from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics  # both take long to import
 
-    suite, convention = recorded_runs.parse_metrics(options.metrics), get_convention(options.conventions)
+    suite, convention = parse_metrics(options.metrics), get_convention(options.conventions)
     check_formats(options.out, (".json", ".parquet"))
-    groups = _groups(options)
-    cutoffs = [k for ks in suite.values() for k in ks if k is not None]
-    of_ratings = recorded_runs.measures_ratings(suite)
-    if of_ratings and options.relevant_from is not None:
+    if measures_ratings(suite) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     settings = ListSettings(
         options.order,
         options.refuse,
         options.keep,
-        longest=max(cutoffs, default=None),
+        longest=max((k for ks in suite.values() for k in ks if k is not None), default=None),
         text_ids=convention.policies.ties == "id_descending",
     )
-    if options.work is not None or options.launcher or any(map(is_stored, [*options.run, *options.truth])):
-        _carry_out_in_parts(options, suite, convention, settings, groups)
-        return
+    in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
+    measured = (_in_parts if in_parts else _in_memory)(options, suite, convention, settings)
+    for name, evaluation in measured.results.items():
+        _print(name, measured.n_lists[name], evaluation, measured.found[name], options.conventions)
+    comparison = _compared(measured, options)
+    writers: dict[str, Callable[[Path], object]] = {
+        ".json": text_writer(_json(measured, options, comparison)),
+        ".parquet": partial(_write_users, measured),
+    }
+    for file in write_files({user_path(str(file)): writers[file.suffix] for file in options.out}):
+        _say(f"files    {file}")
+
+
+def _in_memory(
+    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+) -> _Measured:
+    """Measure lists that are read whole."""
+    from recgauge.comparison import compare
+    from recgauge.evaluation import recorded_runs
+    from recgauge.utils.arrow import arrow_table
+
+    of_ratings = recorded_runs.measures_ratings(suite)
     formats = {"lists": options.run_format, "relevant": options.truth_format, "train": options.train_format}
     recorded = read_recorded(
         options.run,
@@ -155,26 +172,27 @@ def run_evaluate(options: argparse.Namespace) -> None:
             n_items=options.n_items,
             seed=options.seed,
         )
-    for run in recorded.runs:
-        _print(run.name, len(run.lists.users), results[run.name], run.found, options.conventions)
-    comparison = _compared(results, options) if len(results) > 1 else None
-    segments = _segments(results, groups, options, lambda usable: [_one_part(results, usable)])
-    found = {run.name: run.found for run in recorded.runs}
-    writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, found, results, options, comparison, segments),
-        ".parquet": partial(_write_users, partial(_in_memory, results), results),
-    }
-    _write_out(options, writers)
+
+    def users() -> "Iterator[tuple[str, pa.Table]]":
+        for name, evaluation in results.items():
+            per_user = {one.key: one.per_user for one in evaluation.results if one.per_user is not None}
+            yield name, arrow_table({"user_id": evaluation.users, **per_user})
+
+    return _Measured(
+        results,
+        {run.name: run.found for run in recorded.runs},
+        {run.name: len(run.lists.users) for run in recorded.runs},
+        lambda keys: compare(results, metrics=keys, baseline=options.baseline, seed=options.seed),
+        users,
+    )
 
 
-def _carry_out_in_parts(
-    options: argparse.Namespace,
-    suite: "Suite",
-    convention: "Convention",
-    settings: ListSettings,
-    groups: "Sequence[UserGroups]",
-) -> None:
+def _in_parts(
+    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+) -> _Measured:
     """Measure lists that need not fit into memory."""
+    from recgauge.comparison.comparing import USUAL, compare_parts
+    from recgauge.comparison.stored_values import StoredValues
     from recgauge.evaluation.parts import PartTask
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
@@ -188,9 +206,7 @@ def _carry_out_in_parts(
         conventions=convention,
         n_items=options.n_items,
         relevant_from=options.relevant_from,
-        per_user=len(options.run) > 1
-        or bool(groups)
-        or any(file.suffix == ".parquet" for file in options.out),
+        per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
@@ -204,8 +220,7 @@ def _carry_out_in_parts(
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
-        n_files = len(table.paths)
-        files = "1 file" if n_files == 1 else f"{n_files:,} files"
+        files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     engine = _engine(options, stored.folder.absolute())
     try:
@@ -213,22 +228,23 @@ def _carry_out_in_parts(
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     finally:
         engine.end()
+    _say(f"parts    {stored.folder}")
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
-    results, found = {}, {}
+    results, found, n_lists = {}, {}, {}
     for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
-        found[name] = whole.found
-        _print(name, whole.counts["lists"], results[name], whole.found, options.conventions)
-    comparison = _compared_in_parts(stored.folder, results, options) if len(results) > 1 else None
-    segments = _segments(results, groups, options, partial(_stored, stored.folder))
-    _say(f"parts    {stored.folder}")
-    writers: dict[str, Callable[[Path], None]] = {
-        ".json": partial(_write_json, found, results, options, comparison, segments),
-        ".parquet": partial(_write_users, partial(_of_parts, parts, keys), results),
-    }
-    _write_out(options, writers)
+        found[name], n_lists[name] = whole.found, whole.counts["lists"]
+    procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
+    folder = [str(stored.folder)]
+    return _Measured(
+        results,
+        found,
+        n_lists,
+        lambda usable: compare_parts(StoredValues.of(folder, usable), procedure),
+        partial(_of_parts, parts, keys),
+    )
 
 
 def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
@@ -268,12 +284,6 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
     check_int("--jobs", options.jobs, minimum=1)
 
 
-def _write_out(options: argparse.Namespace, writers: Mapping[str, Callable[[Path], None]]) -> None:
-    write_files({user_path(str(file)): writers[file.suffix] for file in options.out})
-    for file in options.out:
-        _say(f"files    {file}")
-
-
 def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
@@ -293,113 +303,32 @@ def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Foun
         _say(f"    found  {line}")
 
 
-def _compared(results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
-    """Compare the runs, print what `recgauge compare` prints, and return the comparison."""
-    from recgauge.comparison import compare
-
-    usable = _comparable(results, options)
-    if not usable:
-        return None
-    return _shown(compare(results, metrics=usable, baseline=options.baseline, seed=options.seed))
-
-
-def _compared_in_parts(folder: Path, results: Mapping[str, Evaluation], options: argparse.Namespace) -> Any:
-    """Compare runs by the values of their users, a part at a time."""
-    from recgauge.comparison.comparing import USUAL, compare_parts
-
-    usable = _comparable(results, options)
-    if not usable:
-        return None
-    procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
-    return _shown(compare_parts(_stored(folder, usable), procedure))
-
-
-def _stored(folder: Path, usable: Sequence[str]) -> "StoredValues":
-    """Return the values of users that are beside finished parts."""
-    from recgauge.comparison.stored_values import StoredValues
-
-    return StoredValues.of([str(folder)], usable)
-
-
-def _one_part(results: Mapping[str, Evaluation], usable: Sequence[str]) -> "UserValues":
-    """Return the values of all users."""
-    from recgauge.comparison.user_values import UserValues, read_run
-
-    first = next(iter(results.values())).results
-    better = {entry.key: entry.higher_is_better for entry in first if entry.key in usable}
-    return UserValues.paired({name: read_run(one) for name, one in results.items()}, better)
-
-
-def _groups(options: argparse.Namespace) -> "list[UserGroups]":
-    """Return the groups of users that are asked for."""
-    from recgauge.cli.commands.options import named
-    from recgauge.comparison.groups import UserTable
-
-    columns = named(options.by)
-    if bool(columns) != (options.users is not None):
-        raise ConfigError("--by names columns of your table of users: give both, --by COLUMN --users TABLE.")
-    check_int("--groups", options.groups, minimum=2)
-    table = UserTable.of(options.users) if columns else None
-    return [] if table is None else [table.groups(by, options.groups) for by in columns]
-
-
-def _segments(
-    results: Mapping[str, Evaluation],
-    groups: "Sequence[UserGroups]",
-    options: argparse.Namespace,
-    parts: "Callable[[Sequence[str]], Iterable[UserValues]]",
-) -> "list[Segments]":
-    """Compare the runs inside groups by all metrics, and print the first as `recgauge segments` does."""
-    if not groups:
-        return []
-    from recgauge.comparison.segments import segments_of
-    from recgauge.report.console import output, render_terminal
-    from recgauge.report.segment_tables import segment_blocks
-
-    first = next(iter(results.values())).results
-    usable = [entry.key for entry in first if entry.stderr is not None]
-    if not usable:
-        raise ConfigError("--by: the metrics are one value for all users each. Name others with --metrics.")
-    found = []
-    for each in groups:
-        of_metrics = segments_of(parts(usable), each, baseline=options.baseline or next(iter(results)))
-        render_terminal(segment_blocks(of_metrics[0]), output())
-        found += of_metrics
-    return found
-
-
-def _shown(comparison: Any) -> Any:
+def _compared(measured: _Measured, options: argparse.Namespace) -> "Comparison | None":
+    """Compare the runs as `recgauge compare` does, and print it; None if there are too few or too many."""
     from recgauge.cli.commands.compare import print_comparison
     from recgauge.comparison.runs import ComparedRuns
 
+    n_runs, first = len(measured.results), next(iter(measured.results.values())).results
+    if n_runs == 1:
+        return None
+    usable = [entry.key for entry in first if entry.stderr is not None or entry.pooled is not None]
+    if left := [entry.key for entry in first if entry.key not in usable]:
+        _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
+    if options.baseline is None and n_runs > MOST_PAIRED:
+        _say(
+            f"note     not compared: {n_runs} runs make {comb(n_runs, 2):,} pairs; at most {MOST_PAIRED} "
+            "runs are compared in pairs. Choose some with --only RUN RUN ..., or compare all with one: "
+            "--baseline RUN"
+        )
+        return None
+    if not usable:
+        return None
+    comparison = measured.compare(usable)
     print_comparison(ComparedRuns(comparison, {}))
     return comparison
 
 
-def _comparable(results: Mapping[str, Evaluation], options: argparse.Namespace) -> list[str]:
-    """Return the results that can be compared, none if there are too many runs."""
-    first = next(iter(results.values())).results
-    usable = [entry.key for entry in first if entry.stderr is not None or entry.pooled is not None]
-    if left := [entry.key for entry in first if entry.key not in usable]:
-        _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
-    if options.baseline is None and len(results) > MOST_PAIRED:
-        _say(
-            f"note     not compared: {len(results)} runs make {comb(len(results), 2):,} pairs; at most "
-            f"{MOST_PAIRED} runs are compared in pairs. Choose some with --only RUN RUN ..., or compare all "
-            "with one: --baseline RUN"
-        )
-        return []
-    return usable
-
-
-def _write_json(
-    found: Mapping[str, Sequence[Found]],
-    results: Mapping[str, Evaluation],
-    options: argparse.Namespace,
-    comparison: Any,
-    segments: "Sequence[Segments]",
-    file: Path,
-) -> None:
+def _json(measured: _Measured, options: argparse.Namespace, comparison: "Comparison | None") -> str:
     from recgauge._version import __version__
 
     runs = {
@@ -409,9 +338,11 @@ def _write_json(
             "definitions": evaluation.definitions(),
             "counts": dict(evaluation.counts),
             "policies": evaluation.policies,
-            "found": [{"name": each.name, "count": each.count, "first": each.first} for each in found[name]],
+            "found": [
+                {"name": each.name, "count": each.count, "first": each.first} for each in measured.found[name]
+            ],
         }
-        for name, evaluation in results.items()
+        for name, evaluation in measured.results.items()
     }
     files = {"run": options.run, "truth": options.truth, "train": options.train}
     content: dict[str, Any] = {"recgauge": __version__, "conventions": options.conventions}
@@ -420,23 +351,17 @@ def _write_json(
         from recgauge.report.comparison_tables import json_text
 
         content["comparison"] = json.loads(json_text(comparison))
-    if segments:
-        from recgauge.comparison.segments import segment_rows
-
-        content["segments"] = [row for one in segments for row in segment_rows(one)]
-    file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_users(
-    tables: "Callable[[], Iterator[tuple[str, pa.Table]]]", results: Mapping[str, Evaluation], file: Path
-) -> None:
+def _write_users(measured: _Measured, file: Path) -> None:
     """Write a row per user and a column per metric; of several runs, a row per run, user and metric."""
     import pyarrow as pa
     from pyarrow import parquet
 
     from recgauge.evaluation import described
 
-    first = next(iter(results.values()))
+    first = next(iter(measured.results.values()))
     about = {
         "definitions": {key: f"{text}; {first.policies}" for key, text in first.definitions().items()},
         "higher_is_better": {entry.key: entry.higher_is_better for entry in first.results},
@@ -445,10 +370,10 @@ def _write_users(
     nobody = [pa.schema(texts).empty_table()]  # of several runs without a value per user
     writer: parquet.ParquetWriter | None = None
     try:
-        for name, table in tables():
+        for name, table in measured.users():
             keys = table.column_names[1:]
             rows = [table]
-            if len(results) == 1:
+            if len(measured.results) == 1:
                 about["run"] = name
             else:
                 rows = [_long(name, key, table) for key in keys] or nobody
@@ -468,15 +393,6 @@ def _long(name: str, key: str, table: "pa.Table") -> "pa.Table":
     run, metric = (pa.repeat(pa.scalar(text), len(table)) for text in (name, key))
     columns = {"run": run, "user_id": table.column(0), "metric": metric, "value": table.column(key)}
     return pa.table(columns)
-
-
-def _in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
-    """Yield each run with the values of its users."""
-    from recgauge.utils.arrow import arrow_table
-
-    for name, evaluation in results.items():
-        known = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
-        yield name, arrow_table({"user_id": evaluation.users, **known})
 
 
 def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iterator[tuple[str, pa.Table]]":

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from recgauge._version import __version__
-from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
+from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
 from recgauge.cli.commands.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
@@ -22,7 +22,7 @@ from recgauge.packages.checks import (
     opened,
     read_about,
 )
-from recgauge.report.console import ConsoleProgress, output
+from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.folder import CHECKSUMS, RECORD, read_checksums
 from recgauge.runs.record import RunRecord
@@ -88,7 +88,6 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
 
 def _verify_package(path: Path, options: Namespace) -> bool:
     """Judge the lists of a package again and print what differs; return whether nothing does."""
-    console = output()
     with opened(path) as folder:
         about = read_about(folder, path)
         changed = changed_files(folder)
@@ -116,40 +115,39 @@ def _verify_package(path: Path, options: Namespace) -> bool:
     state = "identical" if good else "not as packed"
     trained = "" if options.train else "; nothing was trained (--train)"
     numbers = f"{n_seen} of {n_results} numbers computed again from lists and predictions"
-    console.print(f"\n{path}: {state}, {numbers}{trained}", style="bold", soft_wrap=True)
+    say(f"\n{path}: {state}, {numbers}{trained}", "bold")
     return good
 
 
 def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
     counted = [difference for difference in judged.differences if difference.size > tolerance]
     same = f"identical: {judged.n_numbers} of {len(record.results)} numbers"
-    output().print(f"\n{_name(record)}: {'not as packed' if counted else same}", style="bold")
+    say(f"\n{_name(record)}: {'not as packed' if counted else same}", "bold")
     _print_differences(counted)
     _print_small(judged.differences, tolerance)
-    for reason, metrics in judged.not_computed.items():
-        names = listed(dict.fromkeys(metrics), 6)
-        output().print(f"not seen {names}: {reason}; --train repeats the run", soft_wrap=True)
+    if judged.not_computed:
+        names = listed(dict.fromkeys(judged.not_computed), 12)
+        say(f"not seen {names}: more is needed than the package has; --train repeats the run")
     return not counted
 
 
 def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
     for each in differences[:most]:
         size = "" if each.size == inf else f" (difference {each.size:.3g})"
-        text = f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}"
-        output().print(text, soft_wrap=True)
+        say(f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}")
     if len(differences) > most:
-        output().print(f"         and {len(differences) - most} more")
+        say(f"         and {len(differences) - most} more")
 
 
 def _print_surroundings(facts: Iterable[Difference]) -> None:
     for fact in facts:
-        output().print(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}", soft_wrap=True)
+        say(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}")
 
 
 def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
     small = [difference.size for difference in differences if difference.size <= tolerance]
     if small:
-        output().print(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
+        say(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
 
 
 def _name(record: RunRecord) -> str:
@@ -199,13 +197,12 @@ def _damaged(folder: Path) -> list[Difference]:
 def _print(
     record: RunRecord, rows: Sequence[Difference], numbers: Sequence[Difference], around: Sequence[Difference]
 ) -> None:
-    console = output()
     same = f"identical: {len(record.results)} numbers, rows and lists"
-    console.print(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", style="bold")
+    say(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", "bold")
     _print_differences(rows, most=len(rows))
     _print_differences(numbers)
     _print_surroundings(around)
     if numbers and not rows and not around:
-        console.print("made by  the same versions and kernels, on the same rows: the model is not repeatable")
+        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
     if record.search is not None:
-        console.print("note     the search was not repeated, only the run with the settings that it chose")
+        say("note     the search was not repeated, only the run with the settings that it chose")
