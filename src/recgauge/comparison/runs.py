@@ -3,16 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import as_key, label, split_key
+from recgauge.comparison.claims import label, split_key
 from recgauge.comparison.comparing import compare_values, told_differences
 from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
-from recgauge.comparison.user_values import RunValues, UserValues, run_values
-from recgauge.errors import ConfigError, DataError, did_you_mean, listed
+from recgauge.comparison.user_values import RunValues, UserValues, choose_metric, choose_metrics, run_values
+from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
@@ -102,12 +101,11 @@ def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tu
     keys = {job.label: _with_user_values(job) for job in jobs}
     common = [key for key in keys[jobs[0].label] if all(key in some for some in keys.values())]
     if asked:
-        return [_key(name, common, keys) for name in asked], []
+        return [*choose_metrics(asked, common, "--metrics")], []
     records = [record for series in entries for record in series.records]
     shown = [key for key in headline_keys(records) if key in common]
     if not shown:
-        cutoffs = {job.label: _cutoffs(job) for job in jobs}
-        have = "; ".join(f"{label}: {text}" for label, text in list(cutoffs.items())[:4])
+        have = "; ".join(f"{run}: {listed(map(label, some), most=6)}" for run, some in [*keys.items()][:4])
         raise ConfigError(
             "the runs have no metric in common with a value for each user. Run them with the same metrics "
             f"and cutoffs. They have: {have}."
@@ -128,33 +126,6 @@ def _with_user_values(job: JobOutcome) -> list[str]:
     assert job.record is not None
     stored = {*user_columns(job.folder), *pooled_keys(job.folder, job.record)}
     return [entry.key for entry in job.record.results if entry.key in stored]
-
-
-def _cutoffs(job: JobOutcome) -> str:
-    assert job.record is not None
-    names = dict.fromkeys(entry.name for entry in job.record.results)
-    ks = dict.fromkeys(entry.k for entry in job.record.results if entry.k is not None)
-    return f"{listed(names, most=4)} at {listed(ks)}" if ks else listed(names, most=4)
-
-
-def _key(name: str, common: Sequence[str], keys: Mapping[str, Sequence[str]]) -> str:
-    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff."""
-    key = as_key(name)
-    if key in common:
-        return key
-    if at_cutoffs := [each for each in common if split_key(each)[0] == key]:
-        return f"{key}_at_10" if f"{key}_at_10" in at_cutoffs else at_cutoffs[-1]
-    lacking = [run for run, some in keys.items() if key not in some]
-    if len(lacking) < len(keys):
-        raise ConfigError(
-            f"--metrics: {name} is not in {listed(lacking, most=3)}, but in the other runs. Run these with "
-            "the same metrics and cutoffs."
-        )
-    names = dict.fromkeys(split_key(each)[0] for each in common)
-    cutoffs = dict.fromkeys(k for _, k in map(split_key, common) if k is not None)
-    hint = did_you_mean(label(key), [*names, *map(label, common)])
-    at = f" at {listed(cutoffs)}" if cutoffs else ""
-    raise ConfigError(f"--metrics: no run has {name}. {hint}All runs have: {listed(names)}{at}.")
 
 
 def checked(
@@ -281,11 +252,6 @@ class Condition:
 
     runs: Mapping[str, RunFolder]
 
-    @cached_property
-    def stored(self) -> "dict[str, pd.DataFrame]":
-        """Per-user values by model, a column per metric."""
-        return {model: run.per_user() for model, run in self.runs.items()}
-
     @property
     def first(self) -> RunFolder:
         """The run of the first model."""
@@ -297,17 +263,12 @@ class Condition:
         first, *others = (user_columns(run.folder) for run in self.runs.values())
         return [key for key in first if all(key in columns for columns in others)]
 
-    def values(self, key: str) -> "pd.DataFrame":
-        """Return a row per user and a column per model."""
+    def values(self, keys: Sequence[str]) -> "dict[str, pd.DataFrame]":
+        """Return a row per user and a column per model, by metric."""
         import pandas as pd
 
-        return pd.DataFrame({model: frame[key] for model, frame in self.stored.items()})
-
-    def only(self, key: str) -> "pd.DataFrame":
-        """Return the same as `values`, without reading other metrics."""
-        import pandas as pd
-
-        return pd.DataFrame({model: run.per_user([key])[key] for model, run in self.runs.items()})
+        tables = {model: run.per_user(keys) for model, run in self.runs.items()}
+        return {key: pd.DataFrame({model: one[key] for model, one in tables.items()}) for key in keys}
 
     def check(self) -> None:
         """Refuse models that were not measured on the same rows."""
@@ -334,13 +295,7 @@ def reference_key(base: Condition, asked: str) -> str:
     """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff."""
     known = base.metrics
     if asked:
-        key = asked.replace("@", "_at_")
-        if key not in known:
-            hint = did_you_mean(label(key), map(label, known))
-            raise ConfigError(
-                f"--metric: the runs have no {label(key)}. {hint}They have {listed(map(label, known))}."
-            )
-        return key
+        return choose_metric(asked, known, "--metric")
     if not known:
         raise ConfigError("The runs have no per-user metric in common.")
 

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from recgauge.comparison.claims import label, split_key
 from recgauge.comparison.runs import Condition, reference_key
 from recgauge.comparison.series import FOLDS, fold_of
 from recgauge.comparison.stability import Stability, compare_orders
-from recgauge.conventions import Convention, Definition, conventions, get_convention
+from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k
@@ -96,33 +96,35 @@ def _flat(settings: Any, before: str = "") -> dict[str, str]:
     return {key: value for part in nested for key, value in part.items()}
 
 
-class ConditionLists:
+class _Lists:
     """Evaluates the stored lists of a condition under other definitions."""
 
     def __init__(self, condition: Condition) -> None:
         self.runs = condition.runs
         self.record = condition.first.record
-        self._stored: dict[str, StoredLists] = {}
+        chosen = self.record.settings.get("conventions") or {}
+        known = get_convention(chosen.get("name", "standard"))
+        self.convention = known.with_ties(self.record.settings.get("ties"))
         self._inputs: dict[Any, EvaluationInputs] = {}
 
-    def stored(self, model: str) -> StoredLists:
-        """Return the lists and the held-out rows of a model, read once."""
-        if model not in self._stored:
-            self._stored[model] = self.runs[model].lists()
-        return self._stored[model]
+    @cached_property
+    def stored(self) -> dict[str, StoredLists]:
+        """The lists and the held-out rows of each model."""
+        return {model: run.lists() for model, run in self.runs.items()}
 
     def values(
         self,
         suite: Mapping[str, Definition],
         cutoffs: Sequence[int],
-        threshold: float | None,
-        *,
-        listed_only: bool = False,
+        threshold: float | None = None,
     ) -> tuple[Frames, dict[str, bool]]:
-        """Return ``{key: a row per user, a column per model}``, and by key whether higher is better."""
+        """Return ``{key: a row per user, a column per model}``, and by key whether higher is better.
+
+        `threshold`: the lowest rating that is relevant, of users with lists alone; None: as in the runs.
+        """
         import pandas as pd
 
-        evaluations = {m: self._evaluate(m, suite, cutoffs, threshold, listed_only) for m in self.runs}
+        evaluations = {m: self._evaluate(m, suite, cutoffs, threshold) for m in self.runs}
         first = next(iter(evaluations.values()))
         higher = {one.key: one.higher_is_better for one in first.results if one.per_user is not None}
         frames = {
@@ -132,11 +134,12 @@ class ConditionLists:
         return frames, higher
 
     def _evaluate(
-        self, model: str, suite: Mapping[str, Definition], ks: Sequence[int], threshold: Any, listed: bool
+        self, model: str, suite: Mapping[str, Definition], ks: Sequence[int], threshold: float | None
     ) -> Evaluation:
-        place = (model, threshold, listed)
+        place = (model, threshold)
         if place not in self._inputs:
-            self._inputs[place] = self.stored(model).inputs(threshold, listed_only=listed)
+            lowest = self.record.dataset.relevant_from if threshold is None else threshold
+            self._inputs[place] = self.stored[model].inputs(lowest, listed_only=threshold is not None)
         lists = self._inputs[place]
         return evaluate_top_k(
             suite,
@@ -216,17 +219,16 @@ def _of_lists(
     """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
     name, k = split_key(key)
     record = base.first.record
-    values = {each: base.values(each) for each in base.metrics}
+    values = base.values(base.metrics)
     higher = {entry.key: entry.higher_is_better for entry in record.results}
     lists = None if k is None else _usable_lists(base, key, notes)
     if k is not None and lists is not None:
-        convention = _convention(record.settings)
         names = [n for n in dict.fromkeys([name, *_named(record.settings), *SUITE]) if is_accuracy(n)]
         names = [n for n in names if n not in record.refused]
         longest = max(entry.k for entry in record.results if entry.k is not None)
         ks = [c for c in CUTOFFS if c <= longest]
-        suite = {n: convention.definition(n) for n in names}
-        made, directions = lists.values(suite, sorted({k, *ks}), record.dataset.relevant_from)
+        suite = {n: lists.convention.definition(n) for n in names}
+        made, directions = lists.values(suite, sorted({k, *ks}))
         values, higher = made | values, directions | higher
     axes = {
         "metric": _metric_axis(values, key, chosen),
@@ -249,7 +251,7 @@ def _lower_is_better(
     return lower
 
 
-def _usable_lists(base: Condition, key: str, notes: list[str]) -> ConditionLists | None:
+def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
     """Return the stored lists if they give back the stored values; else None, with a note why."""
     lacking = [model for model, run in base.runs.items() if not run.has_lists]
     if lacking:
@@ -258,11 +260,10 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> ConditionLists
             "conventions and relevance thresholds are not compared."
         )
         return None
-    lists, record, (name, k) = ConditionLists(base), base.first.record, split_key(key)
+    lists, (name, k) = _Lists(base), split_key(key)
     if k is not None and is_accuracy(name):
-        suite = {name: _convention(record.settings).definition(name)}
-        frame = lists.values(suite, [k], record.dataset.relevant_from)[0].get(key)
-        stored = base.values(key)
+        frame = lists.values({name: lists.convention.definition(name)}, [k])[0].get(key)
+        stored = base.values([key])[key]
         if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
             return lists
     notes.append(
@@ -270,11 +271,6 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> ConditionLists
         "ties=expected and metrics beyond accuracy do), so conventions and thresholds are not compared."
     )
     return None
-
-
-def _convention(settings: Mapping[str, Any]) -> Convention:
-    chosen = settings.get("conventions") or {}
-    return get_convention(chosen.get("name", "standard")).with_ties(settings.get("ties"))
 
 
 def _named(settings: Mapping[str, Any]) -> list[str]:
@@ -305,17 +301,15 @@ def _cutoffs(values: Frames, key: str) -> list[int]:
     return sorted(found, key=lambda c: c != k)
 
 
-def _convention_axis(lists: ConditionLists, name: str, k: int, notes: list[str]) -> Frames:
+def _convention_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frames:
     own = lists.record.names["conventions"]
-    every = {own: _convention(lists.record.settings)} | {n: c for n, c in conventions().items() if n != own}
+    every = {own: lists.convention} | {n: c for n, c in conventions().items() if n != own}
     found = {}
     for option, convention in every.items():
         if not convention.defines(name) and option != own:
             continue
         try:
-            frames, _ = lists.values(
-                {name: convention.definition(name)}, [k], lists.record.dataset.relevant_from
-            )
+            frames, _ = lists.values({name: convention.definition(name)}, [k])
         except (MetricError, ConfigError, DataError) as error:
             notes.append(f"{option} refuses these lists: {error}")
             continue
@@ -324,20 +318,20 @@ def _convention_axis(lists: ConditionLists, name: str, k: int, notes: list[str])
     return found
 
 
-def _threshold_axis(lists: ConditionLists, name: str, k: int, notes: list[str]) -> Frames:
+def _threshold_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frames:
     """Return values with other lowest ratings that are relevant; nothing for implicit feedback."""
     own = lists.record.dataset.relevant_from
     if own is None:
         return {}
-    stored = lists.stored(next(iter(lists.runs)))
+    stored = lists.stored[next(iter(lists.runs))]
     test = stored.test
     ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
     if len(ratings) > _MOST_THRESHOLDS:
         ratings = [value for value in ratings if value == int(value)][:_MOST_THRESHOLDS]
-    suite = {name: _convention(lists.record.settings).definition(name)}
+    suite = {name: lists.convention.definition(name)}
     found: Frames = {}
     for threshold in [float(own), *(value for value in ratings if value != own)]:
-        frames, _ = lists.values(suite, [k], threshold, listed_only=True)
+        frames, _ = lists.values(suite, [k], threshold)
         found |= {f"{threshold:g}": frame for frame in frames.values()}
     if n_listless := test["user_id"].nunique() - stored.lists["user"].nunique():
         notes.append(
@@ -380,7 +374,7 @@ def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[s
         if len(condition.runs) < 2 or key not in condition.metrics:
             notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
         else:
-            kept[option] = condition.only(key)
+            kept[option] = condition.values([key])[key]
     common = [model for model in next(iter(kept.values())) if all(model in frame for frame in kept.values())]
     missing = sorted({str(model) for frame in kept.values() for model in frame} - set(common))
     if missing:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from recgauge.comparison.claims import as_key
+from recgauge.comparison.claims import as_key, label, split_key
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.errors import ConfigError, SchemaError, listed, nearest
+from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
@@ -437,19 +437,28 @@ def _metrics_in_common(
     return chosen
 
 
-def choose_metrics(asked: Sequence[str] | None, common: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys of the metrics asked for, all in common if none is; ``ndcg@10`` is ``ndcg_at_10``."""
-    names = [asked] if isinstance(asked, str) else asked
-    wanted = list(dict.fromkeys(map(as_key, common if names is None else names)))
-    own = {as_key(key): key for key in common}
-    missing = [key for key in wanted if key not in own]
-    if missing or not wanted:
-        near = [close for key in missing if (close := nearest(key, common)) is not None]
-        hint = f" Did you mean {listed(near)}?" if near else ""
-        raise ConfigError(
-            f"metrics: {listed(missing) or 'none'}: not in every run, which have {listed(common)}.{hint}"
-        )
-    return tuple(own[key] for key in wanted)
+def choose_metrics(
+    asked: Sequence[str] | None, common: Sequence[str], place: str = "metrics"
+) -> tuple[str, ...]:
+    """Return the keys of the metrics asked for, all in common if none is."""
+    names = [asked] if isinstance(asked, str) else asked or common
+    return tuple(dict.fromkeys(choose_metric(name, common, place) for name in names))
+
+
+def choose_metric(name: str, common: Sequence[str], place: str) -> str:
+    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff.
+
+    `place` is where the metric was named, for the message if not every run has it.
+    """
+    own, key = {as_key(key): key for key in common}, as_key(name)
+    at_cutoffs = [each for each in own if split_key(each)[0] == key]
+    if key not in own and at_cutoffs:
+        key = f"{key}_at_10" if f"{key}_at_10" in own else at_cutoffs[-1]
+    if key not in own:
+        hint = did_you_mean(label(key), map(label, common))
+        known = listed(map(label, common)) or "none in common"
+        raise ConfigError(f"{place}: not every run has {label(key)}. {hint}All have {known}.")
+    return own[key]
 
 
 def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:

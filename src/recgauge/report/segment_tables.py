@@ -111,7 +111,7 @@ def stories(
     base = names[0] if baseline is None else baseline
     if len(names) < 2 or base not in names:
         raise ConfigError(f"--examples: two runs are needed to see who gains and loses; got {listed(names)}.")
-    values, examples = runs.values(key), []
+    values, examples = runs.values([key])[key], []
     entry = runs.first.record.result(key)
     sign = 1 if entry is None or entry.higher_is_better else -1
     titles = _titles(dataset)

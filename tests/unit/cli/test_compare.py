@@ -285,7 +285,7 @@ def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
         (["{0}"], "a comparison needs at least two runs on one data set, got d: svd"),
         (
             ["{0}", "{1}", "--metrics", "ngcd@10"],
-            "no run has ngcd@10. Did you mean ndcg@10? All runs have: ndcg, recall at 10.",
+            "--metrics: not every run has ngcd@10. Did you mean ndcg@10? All have ndcg@10, recall@10.",
         ),
         (["{0}", "{1}", "--baseline", "kn"], "Did you mean knn?"),
         (["{0}", "{1}", "--where", "params.seed = '0'"], "only folders and ids are given"),

@@ -127,7 +127,7 @@ def test_models_measured_on_other_rows_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"metric": "ndgc@5"}, "no ndgc@5. Did you mean ndcg@5. They have ndcg@1, ndcg@5"),
+        ({"metric": "ndgc@5"}, "not every run has ndgc@5. Did you mean ndcg@5. All have ndcg@1, ndcg@5"),
         ({"metrics": ("ndcg", "nothing")}, "no nothing@5; there are"),
     ],
 )
