@@ -7,7 +7,6 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
-from recgauge.experiments.leakage.study import COLUMNS, WINDOW, Leakage
 from recgauge.experiments.leakage.window import Training, Window
 
 RNG = np.random.default_rng(0)
@@ -47,22 +46,3 @@ def test_training_parts_are_what_they_are_called():
 def test_a_window_has_an_end():
     with pytest.raises(ConfigError, match="test_until"):
         Window(600)
-
-
-def test_a_pair_that_turns_is_beyond_noise_if_both_orders_are_shown():
-    def row(condition, model, value, below=""):
-        about = {"condition": condition, "model": model, "value": value, "metric": "ndcg_at_10"}
-        return dict.fromkeys(COLUMNS, "") | about | {"surely_below": below}
-
-    rows = [
-        row("random", "a", "0.3"),
-        row("random", "b", "0.2", "a"),
-        row("random", "c", "0.1", "a; b"),
-        row("temporal_fraction", "a", "0.1", "b"),
-        row("temporal_fraction", "b", "0.3"),
-        row("temporal_fraction", "c", "0.2"),
-        row(WINDOW["past"], "a", "0.1"),
-    ]
-    page = Leakage("leakage").markdown(rows)
-    assert "- random against temporal_fraction: 2 of 3 pairs turn, 1 beyond noise" in page
-    assert "| **a above b**; a above c |" in page
