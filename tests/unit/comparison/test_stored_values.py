@@ -1,4 +1,4 @@
-"""Users' values in Parquet are compared as the same values in memory, however they are stored."""
+"""Users' values are compared part by part as in memory, however they are divided and stored."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,9 @@ from pyarrow import parquet
 
 from recgauge.comparison import UserValues, compare, read_run
 from recgauge.comparison.comparing import compare_parts
+from recgauge.comparison.results import Procedure
 from recgauge.comparison.stored_values import StoredValues
-from recgauge.errors import RecgaugeError
+from recgauge.errors import ConfigError, RecgaugeError
 
 
 def values_of(n, seed, whole):
@@ -46,24 +47,59 @@ def stored(runs, folder, n_files, seed, *, long):
     return str(folder)
 
 
-@settings(max_examples=20)
+PROCEDURES = [
+    Procedure(baseline, correction, interval="normal", tests=("t", "sign"))
+    for baseline in (None, "a")
+    for correction in ("holm", "bh", "none")
+]
+
+
+@settings(max_examples=24)
 @given(
-    st.integers(5, 60), st.integers(0, 99), st.booleans(), st.booleans(), st.integers(1, 3), st.integers(1, 7)
+    st.integers(5, 60),
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 3),
+    st.integers(1, 7),
+    st.sampled_from(PROCEDURES),
 )
 def test_any_storage_gives_what_memory_gives(
-    tmp_path_factory, n, seed, whole, long, n_files, n_parts
+    tmp_path_factory, n, seed, whole, long, n_files, n_parts, procedure
 ) -> None:
     runs, folder = values_of(n, seed, whole), tmp_path_factory.mktemp("x") / "values"
     values = StoredValues.of([stored(runs, folder, n_files, seed, long=long)])
     vars(values)["n_parts"] = n_parts
-    ours = compare_parts(values)
-    whole_values = compare(runs, correction="holm", interval="normal")
+    ours = compare_parts(values, procedure)
+    whole_values = compare(
+        runs,
+        baseline=procedure.baseline,
+        correction=procedure.correction,
+        interval="normal",
+        tests=("t", "sign"),
+    )
     assert values.runs == ("a", "b", "c")
     assert ours.notes == whole_values.notes
     for what in ("runs", "pairs"):
         pd.testing.assert_frame_equal(ours.to_frame(what), whole_values.to_frame(what), rtol=1e-9, atol=1e-12)
     at_once = [UserValues.of({name: read_run(frame) for name, frame in runs.items()})]
-    assert ours.results == compare_parts(at_once).results
+    assert ours.results == compare_parts(at_once, procedure).results
+
+
+def test_what_is_no_sum_is_refused(tmp_path) -> None:
+    values = StoredValues.of(
+        [write(tmp_path / f"{name}.parquet", {"user": [1, 2], "ndcg": [0.5, 0.25]}) for name in "ab"]
+    )
+    with pytest.raises(ConfigError, match=r"correction: max_t .* choose one of holm"):
+        compare_parts(values, Procedure(interval="normal"))
+    with pytest.raises(ConfigError, match="at least two runs"):
+        compare_parts(
+            [
+                UserValues.paired(
+                    {"a": read_run(values_of(9, 0, whole=True)["a"])}, {"ndcg_at_10": True, "rmse": False}
+                )
+            ]
+        )
 
 
 def write(path, columns):
