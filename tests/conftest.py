@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from recgauge.cli.commands.cli import main
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
 from recgauge.sweeps.places import work_folder
@@ -103,5 +104,11 @@ def make_checkerboard(n_users: int = 40, n_items: int = 40) -> tuple[Interaction
 
 
 @pytest.fixture
-def checkerboard():
-    return make_checkerboard()
+def command(capsys):
+    """Run a command; returns its exit code, output and error."""
+
+    def run(*words):
+        code = main([*map(str, words)])
+        return code, *capsys.readouterr()
+
+    return run

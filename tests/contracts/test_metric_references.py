@@ -85,11 +85,6 @@ def expected_values(function, world, k):
     ]
 
 
-@pytest.mark.parametrize("leaf", OF_LISTS, ids=lambda leaf: leaf.__name__)
-def test_a_metric_of_lists_shows_what_it_means(leaf):
-    assert reference(leaf)
-
-
 @settings(max_examples=150)
 @given(world=worlds(), k=st.integers(1, 8))
 def test_every_metric_of_lists_gives_what_its_docstring_shows(world, k):

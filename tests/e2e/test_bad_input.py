@@ -27,6 +27,7 @@ WRONG = [
     (["dataset=./shop.csv"], "A file of yours: dataset=table dataset.path=FILE"),
     (["dataset.path=shop.csv"], "Settings: relevant_from. A file of yours: dataset=table"),
     (["dataset=table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
+    (["ties=expectd"], "ties must be one of stable, item_code, id_descending, average, random, expected"),
     (["seed=-1"], "seed must be a whole number >= 0"),
     (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
     (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),

@@ -4,8 +4,6 @@ import os
 
 import pytest
 
-from recgauge.cli.commands.cli import main
-
 pytestmark = pytest.mark.e2e
 
 GOOD = "user,item,rating\n" + "".join(f"u{row % 9},i{row % 7},{row % 5 + 1}\n" for row in range(60))
@@ -95,10 +93,3 @@ def test_what_a_component_says_is_bounded_and_cannot_steer_a_terminal(workplace,
     for text in (done.out, done.err, *(path.read_text() for path in workplace.folder.rglob("*.json"))):
         assert "\x1b" not in text
         assert len(text) < 30_000
-
-
-def test_a_pipe_in_the_place_of_a_saved_model_is_not_waited_for(workplace, capsys):
-    (workplace.folder / "model.json").write_text("{}")
-    os.mkfifo(workplace.folder / "arrays.npz")
-    assert main(["recommend", str(workplace.folder), "--users", "all"]) == 1
-    assert PIPE in capsys.readouterr().err

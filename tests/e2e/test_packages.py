@@ -3,6 +3,7 @@
 import json
 import stat
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,6 @@ import pytest
 
 import recgauge
 from finished import finished
-from recgauge.cli.commands.cli import main
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 
 pytestmark = pytest.mark.e2e
@@ -34,16 +34,10 @@ def package(sweep, tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def verify(capsys, tmp_path, monkeypatch):
+def verify(command, tmp_path, monkeypatch):
     """Verify in a folder that has nothing else."""
     monkeypatch.chdir(tmp_path)
-
-    def run(*words):
-        code = main(["verify", *map(str, words)])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run
+    return partial(command, "verify")
 
 
 def unpacked(package, folder) -> Path:

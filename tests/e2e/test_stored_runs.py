@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recgauge.cli.commands.cli import main
 from recgauge.runs.folder import CHECKSUMS, read_checksums, write_checksums
 from recgauge.runs.stored import LISTS, TEST
 
@@ -16,13 +15,8 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def told(shared_workplace, capsys):
-    def run(command, *words):
-        code = main([command, *map(str, words), "--uri", shared_workplace.uri])
-        found = capsys.readouterr()
-        return code, found.out, found.err
-
-    return run
+def told(shared_workplace, command):
+    return lambda *words: command(*words, "--uri", shared_workplace.uri)
 
 
 @pytest.fixture(scope="module")

@@ -30,12 +30,15 @@ def test_constant_scores_are_called_so_and_expected_at_chance(workplace):
     assert (found["value"], found["level"]) == (1.0, "warning")
     value = next(entry["value"] for entry in record["results"] if entry["key"] == "hit_rate_at_10")
     assert f"hit_rate@10 is {value:.4f}, 0.1000 expected" in found["message"]
+    assert "use ties=expected" in found["message"]
     assert "warning  ties_at_cutoff: For 100.0% (@1), 100.0% (@10) of evaluated users" in done.out
 
     expected = record_of(workplace, workplace.run(*ARGUMENTS, *SAMPLED, "ties=expected"))
     values = {entry["key"]: entry["value"] for entry in expected["results"]}
     assert values == pytest.approx(record["ties"]["expected"], abs=1e-12)
     assert "ties=expected" in expected["policies"]
+    (fair,) = [guard for guard in expected["guards"] if guard["name"] == "ties_at_cutoff"]
+    assert (fair["value"], fair["level"]) == (1.0, "note")
     assert all("[ties=expected]" in entry["definition"] for entry in expected["results"])
 
 
@@ -50,9 +53,3 @@ def test_random_ties_are_stored_as_they_were_judged(workplace):
     assert value == pytest.approx(len(hits) / record["counts"]["users_evaluated"] / 10)
     # by item code, everybody would get nearly the same few items
     assert table.item_id.nunique() > 0.9 * record["dataset"]["n_items"]
-
-
-def test_a_typing_error_names_the_ways(workplace):
-    done = workplace.run("ties=expectd")
-    assert done.code == 1
-    assert "ties must be one of stable, item_code, id_descending, average, random, expected" in done.err

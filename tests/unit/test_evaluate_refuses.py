@@ -74,11 +74,6 @@ def test_what_a_metric_needs_is_named(name: str, said: str) -> None:
         recgauge.evaluate(LISTS, RELEVANT, metrics=(name,))
 
 
-def test_list_metrics_are_not_measured_on_ratings() -> None:
-    with pytest.raises(RecgaugeError, match=r"'hit' does not measure predicted ratings; recgauge\.evaluate"):
-        recgauge.evaluate_ratings([4, 5], [3, 5], metrics=("hit",))
-
-
 def test_what_appears_is_the_catalogue_where_nobody_told_its_size() -> None:
     values = recgauge.evaluate(LISTS, RELEVANT, metrics=("entropy", "personalization"), cutoffs=(2,)).values()
     assert values == pytest.approx({"entropy_at_2": 2.0, "personalization_at_2": 1.0})

@@ -57,25 +57,6 @@ def test_the_models_own_settings_are_tried_first(tmp_path):
     assert outside[0].settings["k"] <= 9
 
 
-def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path):
-    space = parse_space(SPACE)
-    whole = run_search(Search(trials=12), space, measure, tmp_path / "whole.json")
-    calls = []
-
-    def stopped(settings, report):
-        calls.append(settings)
-        if len(calls) in (1, 4, 9):
-            raise KeyboardInterrupt
-        return measure(settings, report)
-
-    for _ in range(3):
-        with pytest.raises(KeyboardInterrupt):
-            run_search(Search(trials=12), space, stopped, tmp_path / "parts.json")
-    parts = run_search(Search(trials=12), space, stopped, tmp_path / "parts.json")
-    assert [trial.settings for trial in parts] == [trial.settings for trial in whole]
-    assert len(calls) == 15
-
-
 def test_hopeless_trials_are_pruned_and_never_win(tmp_path):
     def by_epochs(settings, report):
         for epoch in range(1, 6):

@@ -294,19 +294,6 @@ def guarded(scores, grades, cutoffs=(10,), guard_policies=Policies()):  # noqa: 
     return ties, check_ties(ties, measure(suite), guard_policies)
 
 
-def test_the_guard_says_how_far_the_numbers_are_from_random_ties():
-    scores, grades = np.zeros((40, 100), np.float32), np.zeros((40, 100), int)
-    grades[:, 3] = 1  # the one relevant item has a low code
-    ties, guard = guarded(scores, grades, (1, 10))
-    assert ties.shares == {1: 1.0, 10: 1.0}
-    assert ties.expected["hit_rate_at_10"] == pytest.approx(0.1, abs=1e-12)
-    assert (guard.name, guard.level, guard.value) == ("ties_at_cutoff", "warning", 1.0)
-    assert "hit_rate@10 is 1.0000, 0.1000 expected if ties were broken at random" in guard.message
-    assert "use ties=expected" in guard.message
-    _, fair = guarded(scores, grades, (1, 10), Policies(ties="expected"))
-    assert (fair.level, fair.value) == ("note", 1.0)
-
-
 def test_the_guard_keeps_still_without_ties_and_where_no_printed_number_changes():
     ties, guard = guarded(np.zeros((40, 100), np.float32), np.ones((40, 100), int))
     assert (guard.level, guard.value) == ("note", 1.0)

@@ -36,13 +36,6 @@ def test_test_items_and_so_many_unknown_items(split, by):
         assert (split.train.item_counts()[np.nonzero(negatives)[1]] > 0).all()
 
 
-def test_seed_and_split_decide_alone(split):
-    rule = SampledNegatives(n=20)
-    first, again, other = (rule.choose(split, rng=stream(seed, "candidates")).per_user for seed in (1, 1, 2))
-    assert (first != again).nnz == 0
-    assert (first != other).nnz > 0
-
-
 @given(st.integers(0, 10**6), st.integers(1, 12), st.booleans())
 def test_draws_are_distinct_unknown_and_as_many_as_there_are(seed, n, weighted):
     rng = np.random.default_rng(seed)

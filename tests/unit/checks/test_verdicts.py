@@ -151,8 +151,6 @@ def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
     assert few.outcome == "undecided"
     assert not few.passed
     assert few.verdicts[0].users_needed > 40
-    rules = {"not_worse": {"ndcg@10": 0.01}, "undecided": "pass"}
-    assert recgauge.check(new[:40], old[:40], rules).passed
 
 
 def test_equal_values_are_shown_by_many_users_only(old):

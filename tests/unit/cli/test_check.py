@@ -62,14 +62,7 @@ def test_runs_by_their_folders_with_segments_and_costs(command, runs, tmp_path):
     assert "<details>" in (tmp_path / "c.md").read_text()
     assert "item_knn" in (tmp_path / "c.html").read_text()
     assert ET.parse(tmp_path / "c.xml").find("testsuite").get("tests") == "6"
-    there = json.loads((tmp_path / "c.json").read_text())["verdicts"][0]
-    swapped = ("--candidate", runs["item_knn"], "--baseline", runs["svd"])
-    (tmp_path / "check.yaml").write_text('{"better_by": {"ndcg@10": 0}}')
-    assert command("check", *words)[0] == 0
-    code, _, _ = command("check", *swapped, "--out", "c.json")
-    assert code == 1
-    back = json.loads((tmp_path / "c.json").read_text())["verdicts"][0]
-    assert back["estimate"] == pytest.approx(-there["estimate"])
+    assert len(json.loads((tmp_path / "c.json").read_text())["verdicts"]) == 6
 
 
 def test_lists_of_other_programs_with_a_truth(command, tmp_path, rng):

@@ -2,13 +2,12 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from recgauge.cli.commands.cli import main
 from recgauge.cli.explain import group_options
-from recgauge.datasets.movielens import MovieLens
 from recgauge.report.data_card import DataCard
 from recgauge.splits.shares import RandomRows
 from recgauge.sweeps.places import conf_folder
@@ -28,16 +27,8 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def data(capsys):
-    """Runs a command; returns its exit code and what it printed."""
-
-    def run(*words):
-        code = main(["data", *words])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return code, printed.out, printed.err
-
-    return run
+def data(command):
+    return partial(command, "data")
 
 
 @pytest.fixture
@@ -64,16 +55,6 @@ def test_every_data_set_is_listed_with_what_is_known(cache, data):
     assert "generated" in row(out, "demo")
     assert " ? " in row(out, "gowalla")  # nobody offers it as one archive
     assert str(cache) in out
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["ml_100k", "ml_latest_small", "ml_1m"])
-def test_listed_counts_are_those_of_the_archive(mirror, tmp_path, name):
-    loaded = MovieLens(name, mirror=mirror, cache=str(tmp_path), offline=True).load()
-    rows = loaded.interactions
-    about = MovieLens.about(name)
-    assert (about.n_rows, about.n_users, about.n_items) == (len(rows), rows.n_users, rows.n_items)
-    assert "Harper" in loaded.citation
 
 
 @pytest.mark.data

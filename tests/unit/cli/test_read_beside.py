@@ -1,10 +1,13 @@
-"""What a run reads beside its data set makes it another run: own classes, and files that settings name."""
+"""What a run says of its code, and what it reads beside its data set: own classes, files of settings."""
 
+import shutil
+import subprocess
 import sys
 
 import pytest
 
-from recgauge.runs.environment import read_beside
+from conftest import REPOSITORY
+from recgauge.runs.environment import environment, read_beside
 
 
 @pytest.fixture
@@ -53,3 +56,12 @@ def test_the_data_set_and_what_is_free_have_digests_elsewhere(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1")
     assert read_beside({"dataset": {"path": str(path)}, "tracking": {"uri": str(path)}, "seed": 0}) == {}
+
+
+@pytest.mark.skipif(
+    not (REPOSITORY / ".git").exists() or shutil.which("git") is None, reason="needs a git checkout"
+)
+def test_a_run_in_a_checkout_names_its_commit():
+    command = ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"]
+    head = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    assert environment()["git_commit"] == head

@@ -21,17 +21,9 @@ NO_NAME = "expected a mapping with a _target_"
 TOUCH = {"args": ["touch", "marker"]}
 TARGETS = {
     "function of os": ("os.system", {"command": "touch marker"}, OUTSIDE),
-    "function of posix": ("posix.system", {"command": "touch marker"}, OUTSIDE),
     "builtin": ("builtins.eval", {}, OUTSIDE),
-    "builtin that opens": ("builtins.open", {"file": "marker", "mode": "w"}, OUTSIDE),
     "subprocess": ("subprocess.Popen", TOUCH, OUTSIDE),
-    "importlib": ("importlib.import_module", {"name": "stranger"}, OUTSIDE),
-    "runpy": ("runpy.run_module", {"mod_name": "stranger"}, OUTSIDE),
-    "class that makes a file": ("logging.FileHandler", {"filename": "marker"}, OUTSIDE),
     "pickle": ("pickle.loads", {"data": "cstranger\nThing\n."}, OUTSIDE),
-    "pickle of pandas": ("pandas.read_pickle", {"filepath_or_buffer": "array.pkl"}, OUTSIDE),
-    "pickle of numpy": ("numpy.load", {"file": "array.npy", "allow_pickle": True}, OUTSIDE),
-    "file of numpy": ("numpy.memmap", {"filename": "marker", "mode": "w+", "shape": 3}, OUTSIDE),
     "hydra": ("hydra.utils.instantiate", {"config": {"_target_": "stranger.Thing"}}, OUTSIDE),
     "module that acts when imported": ("stranger.Thing", {}, OUTSIDE),
     "our name as a prefix": ("recgauge_stranger.Thing", {}, OUTSIDE),

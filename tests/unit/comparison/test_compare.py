@@ -99,8 +99,6 @@ def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
         ({}, None),
         ({"names": NAMES | {"model": "other"}}, None),
         ({"names": NAMES | {"split": "k_fold"}}, "split: s (a); k_fold (b)"),
-        ({"settings": {"fit_on": "all"}}, "fit_on: train (a); all (b)"),
-        ({"policies": "ties=expected"}, "ties: none (a); expected (b)"),
     ],
 )
 def test_output_folders_of_other_protocols_are_refused(tmp_path, changes, told):

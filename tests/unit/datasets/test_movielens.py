@@ -145,7 +145,8 @@ def test_building_a_source_touches_nothing(tmp_path):
 def test_real_archives(mirror, tmp_path, progress, name, counts, mean, values, times, provenance):
     dataset = MovieLens(name, mirror=mirror, cache=str(tmp_path), offline=True).load(progress)
     rows = dataset.interactions
-    assert (rows.n_users, rows.n_items, len(rows)) == counts
+    about = MovieLens.about(name)
+    assert (rows.n_users, rows.n_items, len(rows)) == counts == (about.n_users, about.n_items, about.n_rows)
     assert rows.value.mean(dtype=float) == pytest.approx(mean, abs=6e-6)
     assert (rows.value.min(), rows.value.max()) == values
     assert (rows.timestamp.min(), rows.timestamp.max()) == times
@@ -157,4 +158,5 @@ def test_real_archives(mirror, tmp_path, progress, name, counts, mean, values, t
     assert genres.names == tuple(sorted(genres.names))
     assert dataset.provenance.endswith(provenance)
     assert dataset.licence.startswith("research use")
+    assert "Harper" in dataset.citation
     assert len(progress.notes) == (1 if name == "ml_1m" else 0)  # zipped anew is no news

@@ -127,15 +127,6 @@ def by_row(rows):
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def test_filters_run_in_order_and_each_is_counted(demo):
-    kept, steps = apply_filters(demo, (MinRating(4.0), NCore(10)))
-    assert [step.name for step in steps] == ["ratings below 4", "users and items outside the 10-core"]
-    assert steps[0].rows == (60_000, int((demo.interactions.value >= 4).sum()))
-    assert steps[0].rows[1] == steps[1].rows[0]
-    assert steps[1].rows[1] == len(kept.interactions)
-    assert kept.interactions.value.min() >= 4
-
-
 def test_another_order_gives_other_data_and_a_filter_may_come_twice(demo):
     before, _ = apply_filters(demo, (NCore(10), MinRating(4.0)))
     after, _ = apply_filters(demo, (MinRating(4.0), NCore(10)))

@@ -43,16 +43,6 @@ def test_a_plain_random_split_fires_nothing(demo):
     assert {result.name for result in results} >= {"overlap", "unknown_items", "users_skipped"}
 
 
-def test_rows_in_both_parts():
-    split = Split("made", rows(TRAIN), None, rows([(2, 0), (1, 0)]), overlap=True)
-    relevant = Relevant.from_interactions(split.test, 4)
-    overlap = check_split(split, relevant, temporal=False)[0]
-    assert (overlap.name, overlap.level, overlap.value) == ("overlap", "error", 0.5)
-    with pytest.raises(GuardError, match=r"overlap: 1 of 2 test rows .*guards.override=\[overlap\]"):
-        enforce([overlap], GuardSettings())
-    assert enforce([overlap], GuardSettings(("overlap",)))[0].overridden
-
-
 def test_test_rows_that_repeat_each_other_or_a_validation_row():
     test, validation = rows([(2, 0), (2, 0), (3, 1), (1, 1)]), rows([(3, 1)])
     split = Split("made", rows(TRAIN), validation, test, overlap=True)

@@ -49,6 +49,3 @@ def test_a_run_has_one_file_and_one_tag(tmp_path):
     assert chosen.predict(np.array([0]), np.array([1])).tolist() == [3]
     with pytest.raises(ConfigError, match=r"model\.tag=three.*one.*two"):
         fitted(tmp_path, text, "both.run", tag="three")
-    (tmp_path / "other.run").write_text(text)
-    with pytest.raises(ConfigError, match=r"names 2 files.*model\.path=.*both\.run,.*other\.run"):
-        Recorded(str(tmp_path / "*.run")).fit(TRAIN, rng=np.random.default_rng(0))

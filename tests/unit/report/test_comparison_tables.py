@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
 from recgauge.report.comparison_tables import Cost, comparison_blocks, interval, latex, number
-from recgauge.report.console import render_terminal
 from recgauge.report.latex import escaped
 from recgauge.report.markdown import render_markdown
 
@@ -44,22 +42,3 @@ def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
         assert line.count("{") - line.count("\\{") == line.count("}") - line.count("\\}") or "tabular" in line
     assert text.count("\\toprule") == text.count("\\bottomrule") == 2
     assert escaped("~^\\") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}"
-
-
-def printed(comparison, costs, width):
-    console = Console(width=width)
-    with console.capture() as captured:
-        render_terminal(comparison_blocks(comparison, costs, brief=True), console)
-    return captured.get()
-
-
-@pytest.mark.parametrize("width", [50, 120])
-def test_no_number_is_cut_at_any_width(comparison, width):
-    costs = {("d_1", NAMES[0]): Cost(1.25, 0.5, 123_456_000_000, 2e6)}
-    text = printed(comparison, costs, width)
-    assert "\u2026" not in text
-    assert "123,456.0" in text
-    for row in comparison.results[0].rows:
-        assert interval(row) in text
-    for pair in comparison.results[0].pairs:
-        assert number(pair.difference, sign=True) in text

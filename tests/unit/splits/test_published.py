@@ -96,14 +96,6 @@ def test_files_may_have_another_format_and_numbers_for_text(folder):
     assert ids(publish(load(folder / "all.csv"), test=str(folder / "plain.tsv")).test) == {("9", "a")}
 
 
-def test_pairs_that_the_data_have_not_are_refused(folder):
-    (folder / "other.csv").write_text("userId,itemId\n007,zzz\n9,c\n")
-    with pytest.raises(
-        SchemaError, match=r"1 of the 2 published pairs .* user '007' and item 'zzz' \(test\)"
-    ):
-        publish(load(folder / "all.csv"), test=str(folder / "other.csv"))
-
-
 CHECK_INS = {
     "train.csv": ["1,a,10", "1,b,11", "1,a,12", "2,a,13", "2,c,14", "2,c,15"],
     "validation.csv": ["1,a,20", "2,b,21"],

@@ -6,7 +6,6 @@ import pytest
 from mlflow import MlflowClient
 
 from finished import finished
-from recgauge.cli.commands.cli import main
 from recgauge.tracking import deliver
 
 SHOP = "models:/shop@champion"
@@ -39,14 +38,9 @@ def champion(client):
     return client.get_model_version_by_alias("shop", "champion").run_id
 
 
-def checked(capsys, *words):
-    code = main(["check", *words])
-    return code, *capsys.readouterr()
-
-
-def test_a_check_is_kept_in_the_run_of_the_candidate(tracked, capsys):
+def test_a_check_is_kept_in_the_run_of_the_candidate(tracked, command):
     client, ids = tracked
-    code, out, _ = checked(capsys, "--candidate", ids["svd"], "--baseline", SHOP)
+    code, out, _ = command("check", "--candidate", ids["svd"], "--baseline", SHOP)
     assert code == 0
     assert "The first candidate" in out
     run = client.get_run(ids["svd"])
@@ -56,7 +50,7 @@ def test_a_check_is_kept_in_the_run_of_the_candidate(tracked, capsys):
         "check/check.md",
     }
     for n in (2, 2):  # the same candidate again is no further one
-        code, out, _ = checked(capsys, "--candidate", ids["popularity"], "--baseline", ids["item_knn"])
+        code, out, _ = command("check", "--candidate", ids["popularity"], "--baseline", ids["item_knn"])
         assert code == 1
         assert f"Candidate {n} on these test rows" in out
     assert client.get_run(ids["popularity"]).data.tags["recgauge.check"] == "worse"
@@ -64,27 +58,27 @@ def test_a_check_is_kept_in_the_run_of_the_candidate(tracked, capsys):
     assert look["test_sha256"] == client.get_run(ids["svd"]).data.tags["recgauge.check.test_sha256"]
 
 
-def test_an_alias_moves_if_all_rules_are_shown_and_never_otherwise(tracked, capsys, tmp_path):
+def test_an_alias_moves_if_all_rules_are_shown_and_never_otherwise(tracked, command, tmp_path):
     client, ids = tracked
     promote = ("--baseline", SHOP, "--promote")
-    code, out, _ = checked(capsys, "--candidate", ids["popularity"], *promote)
+    code, out, _ = command("check", "--candidate", ids["popularity"], *promote)
     assert (code, champion(client)) == (1, ids["item_knn"])
     assert f"promoted nothing: {SHOP} stays" in out
     (tmp_path / "check.yaml").write_text("better_by: {ndcg@10: 0.052}\nundecided: pass")
-    code, out, _ = checked(capsys, "--candidate", ids["svd"], *promote)
+    code, out, _ = command("check", "--candidate", ids["svd"], *promote)
     assert (code, champion(client)) == (0, ids["item_knn"])  # passed, undecided
     assert "promoted nothing" in out
     (tmp_path / "check.yaml").unlink()
-    code, out, _ = checked(capsys, "--candidate", ids["svd"], *promote)
+    code, out, _ = command("check", "--candidate", ids["svd"], *promote)
     assert (code, champion(client)) == (0, ids["svd"])
     moved = f"moved to version 2 (run {ids['svd']}), from version 1 (run {ids['item_knn']})"
     assert f"promoted {SHOP} {moved}" in out
 
 
-def test_a_model_that_was_logged_becomes_a_version(tracked, capsys):
+def test_a_model_that_was_logged_becomes_a_version(tracked, command):
     client, ids = tracked
     client.delete_model_version("shop", "2")
-    code, out, err = checked(capsys, "--candidate", ids["svd"], "--baseline", SHOP, "--promote")
+    code, out, err = command("check", "--candidate", ids["svd"], "--baseline", SHOP, "--promote")
     assert (code, champion(client)) == (4, ids["item_knn"])
     assert out.startswith("Passed")
     assert "not promoted" in err
@@ -94,32 +88,32 @@ def test_a_model_that_was_logged_becomes_a_version(tracked, capsys):
     run = client.get_run(ids["svd"])
     made = client.create_logged_model(run.info.experiment_id, "recommender", source_run_id=ids["svd"])
     client.log_outputs(ids["svd"], [LoggedModelOutput(made.model_id, step=0)])
-    assert checked(capsys, "--candidate", ids["svd"], "--baseline", SHOP, "--promote")[0] == 0
+    assert command("check", "--candidate", ids["svd"], "--baseline", SHOP, "--promote")[0] == 0
     assert champion(client) == ids["svd"]
 
 
-def test_a_registry_that_is_away_leaves_the_verdict(tracked, capsys, monkeypatch):
+def test_a_registry_that_is_away_leaves_the_verdict(tracked, command, monkeypatch):
     client, ids = tracked
     monkeypatch.setenv("MLFLOW_REGISTRY_URI", "http://127.0.0.1:9")
     words = ("--candidate", ids["svd"], "--baseline", ids["item_knn"], "--promote", SHOP)
-    code, out, err = checked(capsys, *words)
+    code, out, err = command("check", *words)
     assert code == 4
     assert out.startswith("Passed")
     assert f"not promoted, {SHOP} stays" in err
     assert len(err.strip().splitlines()) == 1
-    code, out, err = checked(capsys, "--candidate", ids["svd"], "--baseline", SHOP)
+    code, out, err = command("check", "--candidate", ids["svd"], "--baseline", SHOP)
     assert (code, out) == (2, "")
     monkeypatch.delenv("MLFLOW_REGISTRY_URI")
     assert champion(client) == ids["item_knn"]
 
 
-def test_an_untracked_candidate_is_not_promoted(tracked, folders, capsys, tmp_path):
+def test_an_untracked_candidate_is_not_promoted(tracked, folders, command, tmp_path):
     import shutil
 
     client, ids = tracked
     copy = shutil.copytree(folders["svd"], tmp_path / "copy")
     (copy / "delivered.json").unlink()
-    code, out, err = checked(capsys, "--candidate", str(copy), "--baseline", SHOP, "--promote")
+    code, out, err = command("check", "--candidate", str(copy), "--baseline", SHOP, "--promote")
     assert (code, champion(client)) == (4, ids["item_knn"])
     assert "is no tracked run" in err
     assert "looks    outputs/looks.jsonl" in out

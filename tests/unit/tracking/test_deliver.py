@@ -33,15 +33,11 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     assert (run.info.start_time, run.info.end_time) == (1_700_000_000_000, 1_700_000_060_000)
     assert run.data.metrics["ndcg_at_10"] == 0.25
     assert run.data.metrics["ci/ndcg_at_10_low"] == pytest.approx(0.25 - 0.0196, abs=1e-5)
-    assert run.data.params["model"] == "svd"
-    assert run.data.params["model.n_factors"] == "8"
     tags = run.data.tags
     assert tags["recgauge.fingerprint"] == load_record(folder).fingerprint()
     assert tags["recgauge.experiment.baselines"] == "true"
     assert (tags["recgauge.sweep"], tags["mlflow.user"]) == ("outputs/sweep", "ann")
     assert tags["mlflow.note.content"].startswith("| metric |")
-    curve = MlflowClient(tracking_uri=store.uri).get_metric_history(run_id, "ndcg")
-    assert {point.step: point.value for point in curve} == {5: 0.2, 10: 0.25}
     assert [part.tags[0].value for part in run.inputs.dataset_inputs] == ["train", "test"]
     files = tmp_path / "mlruns" / run_id / "artifacts"
     assert (files / "figures" / "a.png").read_bytes() == b"png"
@@ -210,7 +206,6 @@ def test_a_store_that_is_gone_is_not_begun_anew(folder, store):
     ("uri", "reason"),
     [
         ("sqlite:////no/such/folder/a.db", "the folder /no/such/folder does not exist"),
-        ("sqlite:////dev/null", "not a regular file but a device"),
         ("http://127.0.0.1:9", "Connection refused"),
         ("postgresql://ann:secret@127.0.0.1:9/db", "127.0.0.1"),
     ],

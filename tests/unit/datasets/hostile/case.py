@@ -128,10 +128,6 @@ def loop(path: Path) -> None:
     path.with_name("other").symlink_to(path)
 
 
-def bad_bytes(path: Path) -> None:
-    Path(os.fsdecode(os.fsencode(path.parent) + b"/caf\xe9.csv")).write_text(GOOD)
-
-
 LONG = "x" * 20_000
 USERS, ITEMS = [1, 1, 2], ["a", "b", "a"]
 NOT_A_FILE = "is not a regular file but a"

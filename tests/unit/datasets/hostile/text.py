@@ -41,7 +41,6 @@ TEXT = [
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     of("encoding that is none of text", "rot13", "encoding must be"),
     of("encoding from bytes to bytes", "base64", "encoding must be"),
-    of("UTF-16", "utf-16", content=GOOD.encode("utf-16"), **FIRST),
     Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
     Case(
         "UTF-16 with two-sign separators",

@@ -7,29 +7,10 @@ from recgauge.errors import ConfigError, SchemaError
 from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
 
 METRICS = [ClassPrecision, ClassRecall, ClassFScore]
-ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20)
 
 
 def columns(rows):
     return [actual for actual, _ in rows], [predicted for _, predicted in rows]
-
-
-def reference(rows, label):
-    tp = sum(a == p == label for a, p in rows)
-    predicted, actual = sum(p == label for _, p in rows), sum(a == label for a, _ in rows)
-    precision, recall = tp / predicted if predicted else 0.0, tp / actual if actual else 0.0
-    return precision, recall, 2 * precision * recall / (precision + recall) if tp else 0.0
-
-
-@given(rows=ROWS)
-def test_per_label_equals_loops(rows):
-    labels = sorted({label for row in rows for label in row})
-    expected = np.array([reference(rows, label) for label in labels])
-    for place, metric in enumerate(METRICS):
-        found, values = metric().per_label(*columns(rows))
-        assert found.tolist() == labels
-        np.testing.assert_allclose(values, expected[:, place], rtol=1e-12)
-        assert metric().value(*columns(rows)) == pytest.approx(expected[:, place].mean())
 
 
 TABLES = st.integers(1, 4).flatmap(
