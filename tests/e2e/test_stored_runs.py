@@ -95,7 +95,7 @@ def test_a_difference_within_the_tolerance_is_told_and_allowed(run, told, tmp_pa
     assert told("verify", folder)[0] == 1
     code, out, _ = told("verify", folder, "--tolerance", "1e-8")
     assert code == 0
-    assert "1 differ by at most 1e-09" in out
+    assert "equal within 1e-08" in out
 
 
 def test_what_is_no_run_is_told(told, tmp_path):

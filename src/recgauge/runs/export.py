@@ -30,12 +30,8 @@ Scores = Literal["rank", "model"]
 Grades = Literal["rating", "binary"]
 
 ABOUT = "about.md"
-_OWN_ORDER = ("id_descending", "average", "expected")
-"""Policies of equal scores under which a run's numbers are not those of the stored order."""
-
 Load = Callable[[RunFolder], tuple[Dataset, Split]]
 """Loads data and split of a run again."""
-
 
 _MISSING = frozenset((
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
@@ -298,13 +294,11 @@ def export_run(
     for form in options.forms:
         files |= exporter.files(form)
     _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
-    if "trec" in options.forms:
-        notes += _ties(run, exporter)
-        if (factor := exporter.grade_factor) != 1:
-            notes.append(
-                f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
-                "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
-            )
+    if "trec" in options.forms and (factor := exporter.grade_factor) != 1:
+        notes.append(
+            f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
+            "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
+        )
     about = _about_page(name, run.record, files, exporter)
     writers = {folder / file: each.write for file, each in files.items()}
     write_files(writers | {folder / ABOUT: text_writer(about)})
@@ -378,23 +372,6 @@ def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> 
         raise ConfigError(
             f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
         )
-
-
-def _ties(run: RunFolder, exporter: Exporter) -> list[str]:
-    """Say how many lists other tools may order in another way, or would."""
-    import pandas as pd
-
-    lists = run.recommended()
-    tied = (lists["user_id"] == lists["user_id"].shift()) & (lists["score"] == lists["score"].shift())
-    if not (n_tied := int(pd.Series(lists["user_id"][tied]).nunique())):
-        return []
-    told = "each tool orders them in its own way; --scores rank writes scores that fall with the rank"
-    if exporter.scores == "rank":
-        told = "those written fall with the rank, so that tools agree; --scores model keeps the model's"
-        policy = next((name for name in _OWN_ORDER if f"ties={name}" in run.record.policies), None)
-        if policy is not None:
-            told += f", and with them this run's own numbers, which are of ties={policy}"
-    return [f"{n_tied:,} of {lists['user_id'].nunique():,} lists have equal scores: {told}"]
 
 
 def _about_page(name: str, record: RunRecord, files: Files, exporter: Exporter) -> str:

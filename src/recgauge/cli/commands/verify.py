@@ -14,7 +14,6 @@ from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
 from recgauge.packages import PREDICTED, copy_tables, runs_in
 from recgauge.packages.checks import (
-    Judged,
     changed_files,
     changed_pages,
     is_package,
@@ -80,10 +79,15 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
         tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
     counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
-    damaged = _damaged(folder)
-    _print(stored.record, [*damaged, *rows], counted, around)
-    _print_small([*values, *tables], options.tolerance)
-    return not (damaged or rows or counted)
+    rows = [*_damaged(folder), *rows]
+    same = f"{_identical(options)}: {len(repeated.results)} numbers, rows and lists"
+    _print_outcome(stored.record, "not as stored" if rows or counted else same, counted, rows)
+    _print_surroundings(around)
+    if counted and not rows and not around:
+        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
+    if stored.record.search is not None:
+        say("note     the search was not repeated, only the run with the settings that it chose")
+    return not (rows or counted)
 
 
 def _verify_package(path: Path, options: Namespace) -> bool:
@@ -96,7 +100,13 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         around: dict[Difference, None] = {}
         for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
             assert job.record is not None
-            same_values &= _print_judged(job.record, judged, options.tolerance)
+            counted = [each for each in judged.differences if each.size > options.tolerance]
+            same = f"{_identical(options)}: {judged.n_numbers} of {len(job.record.results)} numbers"
+            _print_outcome(job.record, "not as packed" if counted else same, counted)
+            if judged.not_computed:
+                names = listed(dict.fromkeys(judged.not_computed), 12)
+                say(f"not seen {names}: more is needed than the package has; --train repeats the run")
+            same_values &= not counted
             n_seen, n_results = n_seen + judged.n_numbers, n_results + len(job.record.results)
             now = environment()
             then = {name: fact for name, fact in job.record.environment.items() if name in now}
@@ -112,23 +122,23 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         if options.train:
             for job in runs_in(folder):
                 good &= _verify_run(job.folder, options, packed=True)
-    state = "identical" if good else "not as packed"
+    state = _identical(options) if good else "not as packed"
     trained = "" if options.train else "; nothing was trained (--train)"
     numbers = f"{n_seen} of {n_results} numbers computed again from lists and predictions"
     say(f"\n{path}: {state}, {numbers}{trained}", "bold")
     return good
 
 
-def _print_judged(record: RunRecord, judged: Judged, tolerance: float) -> bool:
-    counted = [difference for difference in judged.differences if difference.size > tolerance]
-    same = f"identical: {judged.n_numbers} of {len(record.results)} numbers"
-    say(f"\n{_name(record)}: {'not as packed' if counted else same}", "bold")
-    _print_differences(counted)
-    _print_small(judged.differences, tolerance)
-    if judged.not_computed:
-        names = listed(dict.fromkeys(judged.not_computed), 12)
-        say(f"not seen {names}: more is needed than the package has; --train repeats the run")
-    return not counted
+def _identical(options: Namespace) -> str:
+    return f"equal within {options.tolerance:g}" if options.tolerance else "identical"
+
+
+def _print_outcome(
+    record: RunRecord, outcome: str, numbers: Sequence[Difference], rows: Sequence[Difference] = ()
+) -> None:
+    say(f"\n{record.names['model']} on {record.names['dataset']}, seed {record.seed}: {outcome}", "bold")
+    _print_differences(rows, most=len(rows))
+    _print_differences(numbers)
 
 
 def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
@@ -142,16 +152,6 @@ def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> 
 def _print_surroundings(facts: Iterable[Difference]) -> None:
     for fact in facts:
         say(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}")
-
-
-def _print_small(differences: Sequence[Difference], tolerance: float) -> None:
-    small = [difference.size for difference in differences if difference.size <= tolerance]
-    if small:
-        say(f"within   {len(small)} differ by at most {max(small):.3g}, which --tolerance allows")
-
-
-def _name(record: RunRecord) -> str:
-    return f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
 
 
 def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunRecord:
@@ -192,17 +192,3 @@ def _damaged(folder: Path) -> list[Difference]:
         state = "not there" if sums is None else "damaged"
         return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
     return changed_files(folder)
-
-
-def _print(
-    record: RunRecord, rows: Sequence[Difference], numbers: Sequence[Difference], around: Sequence[Difference]
-) -> None:
-    same = f"identical: {len(record.results)} numbers, rows and lists"
-    say(f"\n{_name(record)}: {'not as stored' if rows or numbers else same}", "bold")
-    _print_differences(rows, most=len(rows))
-    _print_differences(numbers)
-    _print_surroundings(around)
-    if numbers and not rows and not around:
-        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
-    if record.search is not None:
-        say("note     the search was not repeated, only the run with the settings that it chose")
