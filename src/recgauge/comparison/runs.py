@@ -6,11 +6,18 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import label, split_key
+from recgauge.comparison.claims import split_key
 from recgauge.comparison.comparing import compare_values, told_differences
 from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
-from recgauge.comparison.user_values import RunValues, UserValues, choose_metric, choose_metrics, run_values
+from recgauge.comparison.user_values import (
+    RunValues,
+    UserValues,
+    choose_metric,
+    choose_metrics,
+    in_common,
+    run_values,
+)
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
 from recgauge.runs.folder import JobOutcome
@@ -98,25 +105,19 @@ def compare_runs(
 def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return the keys of the metrics to compare, and notes."""
     jobs = [job for series in entries for job in series.jobs]
-    keys = {job.label: _with_user_values(job) for job in jobs}
-    common = [key for key in keys[jobs[0].label] if all(key in some for some in keys.values())]
+    common = in_common((job.label, _with_user_values(job)) for job in jobs)
     if asked:
         return [*choose_metrics(asked, common, "--metrics")], []
     records = [record for series in entries for record in series.records]
-    shown = [key for key in headline_keys(records) if key in common]
-    if not shown:
-        have = "; ".join(f"{run}: {listed(map(label, some), most=6)}" for run, some in [*keys.items()][:4])
-        raise ConfigError(
-            "the runs have no metric in common with a value for each user. Run them with the same metrics "
-            f"and cutoffs. They have: {have}."
-        )
-    shown.sort(key=_importance)
+    headline = [key for key in headline_keys(records) if key in common]
+    shown = sorted(headline or common, key=importance)
     left = len(common) - len(shown[:MOST_METRICS])
     told = [f"{left} more metrics are in all runs and not compared here"] if left else []
     return shown[:MOST_METRICS], told
 
 
-def _importance(key: str) -> int:
+def importance(key: str) -> int:
+    """Return where a metric stands among those that people look at first."""
     name = split_key(key)[0]
     return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 

@@ -15,6 +15,7 @@ from recgauge.comparison.user_values import (
     UserValues,
     choose_metrics,
     higher_is_better,
+    in_common,
 )
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
@@ -122,10 +123,7 @@ class StoredValues:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
         _refuse_incomplete(files)
         of_runs = {run: [file for file in files if run in file.runs] for run in runs}
-        common = [key for key in of_runs[runs[0]][0].metrics if all(key in file.metrics for file in files)]
-        if not common:
-            has = "; ".join(f"{run}: {listed(some[0].metrics)}" for run, some in list(of_runs.items())[:3])
-            raise ConfigError(f"compare: the runs have no metric in common. {has}.")
+        common = in_common((run, file.metrics) for run, some in of_runs.items() for file in some)
         keys = choose_metrics(metrics, common)
         known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
         directions = {key: known.get(key, higher_is_better(key, (), ())) for key in keys}

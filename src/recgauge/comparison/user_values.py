@@ -421,12 +421,9 @@ def _nobody(runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]) -> 
 def _metrics_in_common(
     runs: Mapping[str, Sequence[RunValues]], asked: Sequence[str] | None
 ) -> tuple[str, ...]:
-    every = [one.values for repeats in runs.values() for one in repeats]
-    common = [key for key in every[0] if all(key in values for values in every)]
-    if not common:
-        has = "; ".join(f"{name}: {listed(repeats[0].values)}" for name, repeats in list(runs.items())[:3])
-        raise ConfigError(f"compare: the runs have no metric in common. {has}.")
-    chosen = choose_metrics(asked, common)
+    chosen = choose_metrics(
+        asked, in_common((name, one.values) for name, some in runs.items() for one in some)
+    )
     for key in chosen:
         over_rows = [name for name, repeats in runs.items() if all(key in one.pooled for one in repeats)]
         if over_rows and len(over_rows) < len(runs):
@@ -435,6 +432,20 @@ def _metrics_in_common(
                 "there are values per user, whose mean is another number. Give all runs in one way."
             )
     return chosen
+
+
+def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
+    """Return the metrics that every run has, in the order of the first; what each has stands by its name."""
+    every = list(metrics)
+    common = [key for key in every[0][1] if all(key in some for _, some in every)]
+    if not common:
+        first = list(dict(every).items())[:3]
+        has = "; ".join(f"{run}: {listed(map(label, some), most=6)}" for run, some in first)
+        raise ConfigError(
+            "the runs have no metric in common that has a value for each user. Give runs of the same metrics "
+            f"and cutoffs; these have {has}."
+        )
+    return common
 
 
 def choose_metrics(

@@ -8,7 +8,7 @@ from recgauge._version import __version__
 from recgauge.checks.checking import CheckResult
 from recgauge.checks.judge import Verdict
 from recgauge.errors import printable
-from recgauge.report.blocks import Block, Cell, Lines, Row, Section, TableBlock, lines
+from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, lines
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
 from recgauge.report.markdown import escaped, render_markdown
@@ -53,9 +53,8 @@ def _needed(verdict: Verdict) -> str:
 
 def check_blocks(result: CheckResult) -> list[Block]:
     """Return the verdicts as a table, with what they stand on."""
-    first: list[Block] = [Lines((headline(result),), "claims")]
     return [
-        *first,
+        *lines([headline(result)], "claims"),
         verdict_table(result),
         *lines((level(result), *looks(result))),
         *lines(result.notes, "notes"),

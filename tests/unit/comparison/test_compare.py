@@ -265,7 +265,7 @@ def test_only_folds_that_all_runs_have_are_compared():
         (lambda f: {"a": f["a"]}, "at least two runs are needed, got a"),
         (lambda f: [f["a"], f["b"]], "give runs by name, such as {'a': A, 'b': B}, or a long table"),
         (lambda f: {"a": f["a"], "b": f["b"]["rmse"]}, "a run must be a data frame, an Evaluation, a run's"),
-        (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common. a: ndcg_at_10,"),
+        (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common that has"),
         (lambda f: {"a": f["a"], "b": f["b"].astype(str)}, "not numbers: ndcg_at_10, rmse"),
         (lambda f: {"a": f["a"], "b": f["b"].iloc[:1]}, "who have a value in every run; ndcg_at_10: 1"),
         (lambda f: f["a"].reset_index(names="user").assign(model="a", value=0.5, seed="x"), "whole numbers"),

@@ -8,10 +8,11 @@ from matplotlib.figure import Figure
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.claims import label, metric_label
 from recgauge.comparison.results import Cost
+from recgauge.comparison.runs import importance
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
 from recgauge.errors import listed
-from recgauge.metrics import HEADLINE, metric_class
+from recgauge.metrics import metric_class
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (
@@ -194,7 +195,7 @@ def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
         if k is not None:
             by_name.setdefault(name, []).append(k)
     drawn = [name for name, ks in by_name.items() if len(ks) > 1]
-    drawn.sort(key=lambda name: HEADLINE.index(name) if name in HEADLINE else len(HEADLINE))
+    drawn.sort(key=importance)
     for name in drawn[:MOST_FIGURES]:
         label, ks = metric_label(name), by_name[name]
         yield Picture(
