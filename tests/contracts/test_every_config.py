@@ -7,7 +7,6 @@ from hydra import compose as hydra_compose
 from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from conftest import REPOSITORY
 from recgauge.cli.settings import register_schema
 from recgauge.conventions import standard_metrics
 from recgauge.errors import ConfigError
@@ -130,15 +129,3 @@ def test_every_file_begins_with_a_comment_for_people(group, option):
 @pytest.mark.parametrize("path", sorted(conf_folder().glob("experiment/*.yaml")), ids=lambda path: path.stem)
 def test_an_experiment_names_the_command_that_runs_it(path):
     assert f"# recgauge run experiment={path.stem}" in path.read_text()
-
-
-def test_settings_have_their_own_comment():
-    """A reader of a file learns what each key does without opening the code."""
-    for group in GROUPED:
-        for path in (REPOSITORY / "conf" / group).glob("*.yaml"):
-            keys = [line for line in path.read_text().splitlines() if ":" in line and line[0] not in "#"]
-            plain = [
-                line for line in keys if not line.strip().startswith(("_target_", "name:")) and ": " in line
-            ]
-            if group not in ("metrics", "conventions"):
-                assert all("#" in line for line in plain), f"{path}: {plain}"

@@ -40,25 +40,6 @@ def leaves(tree, prefix=""):
             yield f"{prefix}{key}"
 
 
-def test_a_comment_on_the_next_line_goes_on(tmp_path):
-    path = tmp_path / "one.yaml"
-    lines = [
-        "# About it.",
-        "_target_: a.B",
-        "deep:",
-        "  key: [1, '#']  # what",
-        "      # it means",
-        "last: 0",
-    ]
-    path.write_text("\n".join(lines))
-    option = read_option(path)
-    assert (option.name, option.about, option.target) == ("one", "About it.", "a.B")
-    assert [(one.name, one.default, one.meaning) for one in option.settings] == [
-        ("deep.key", "[1, '#']", "what it means"),
-        ("last", "0", ""),
-    ]
-
-
 def test_every_group_of_the_folder_is_on_the_page():
     groups = {path.parent.relative_to(CONF).as_posix() for path in CONF.glob("**/*.yaml")} - {"."}
     titles = set(re.findall(r"^## ([\w/]+)$", PAGE, re.MULTILINE))

@@ -1,9 +1,20 @@
+"""Predicted ratings: those of a model, and what is measured of them."""
+
 import numpy as np
 import pytest
 
+from recgauge.conventions import standard_metrics
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError, SchemaError, ScoreError
-from recgauge.evaluation.evaluate_ratings import RatingPredictions, predict_ratings
+from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
+from recgauge.evaluation.evaluate_ratings import (
+    RatingPredictions,
+    evaluate_predictions,
+    evaluate_ratings,
+    predict_ratings,
+)
+from recgauge.metrics.precision import HitRate
+from recgauge.metrics.rating.correlations import Pearson
+from recgauge.metrics.rating.errors import MAE
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD
@@ -103,3 +114,90 @@ def test_columns_must_fit():
         RatingPredictions(codes, codes, column[:1], column, flags, flags)
     with pytest.raises(SchemaError, match="predicted must be finite"):
         RatingPredictions(codes, codes, column, column + np.nan, flags, flags)
+
+
+ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
+RATING_METRICS = [name for name, metric in standard_metrics().items() if metric.kind == "ratings"]
+USERS = ["ann", "ann", "ann", "bob", "cy"]
+
+
+def test_names_are_keys_without_a_cutoff():
+    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=RATING_METRICS).values()
+    assert list(values) == RATING_METRICS
+    assert values["mae"] == pytest.approx(3 / 5)
+
+
+def test_default_metrics():
+    assert list(evaluate_ratings(ACTUAL, PREDICTED).values()) == ["mae", "rmse"]
+
+
+def test_users_get_values_and_a_standard_error():
+    evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[MAE(aggregate="user")])
+    assert evaluation.users.tolist() == ["ann", "bob", "cy"]
+    assert evaluation.per_user("mae") == pytest.approx([2 / 3, 1.0, 0.0])
+    assert evaluation.values()["mae"] == pytest.approx(5 / 9)
+    assert evaluation.stderrs()["mae"] == pytest.approx(np.std([2 / 3, 1, 0], ddof=1) / np.sqrt(3))
+    assert evaluation.counts == {"ratings_evaluated": 5, "users_evaluated": 3}
+
+
+def test_undefined_users_are_counted():
+    evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[Pearson(aggregate="user")])
+    assert np.isnan(evaluation.per_user("pearson")).tolist() == [False, True, True]
+    assert evaluation.counts["users_undefined_pearson"] == 2
+
+
+def test_predictions_of_a_model():
+    codes = np.array([2, 0, 2], np.int32)
+    flags = np.array([True, False, False])
+    ratings = np.array([1, 2, 3], np.float32)
+    predictions = RatingPredictions(codes, codes, ratings, ratings[::-1], flags, ~flags, n_clipped=1)
+    suite = {"mae_user": MAE(aggregate="user")}
+    evaluation = evaluate_predictions(suite, predictions, np.array(["a", "b", "c"]))
+    assert evaluation.users.tolist() == ["a", "c"]
+    assert evaluation.per_user("mae_user").tolist() == [0.0, 2.0]
+    assert evaluation.counts["ratings_impossible"] == 1
+    assert evaluation.counts["ratings_clipped"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"predicted": PREDICTED[:4]}, "predicted must have one rating for each of the 5 of actual, got 4"),
+        ({"actual": [], "predicted": []}, "actual must be one column with at least one rating"),
+        ({"actual": [1, 2, float("nan"), 4, 5]}, "actual must be finite, got nan in row 2"),
+        ({"actual": ["good"] * 5}, "actual must be an array of numbers, got list"),
+        ({"users": np.array([1, "a", 2, 3, 4], dtype=object)}, "users must be ids of one sortable type"),
+        ({"users": USERS[:2]}, r"users must have one id for each of the 5 ratings, got \(2,\)"),
+        ({"users": [1, 2, float("nan"), 4, 5]}, "users must not hold missing ids"),
+    ],
+)
+def test_wrong_columns(arguments, message):
+    with pytest.raises(SchemaError, match=message):
+        evaluate_ratings(**{"actual": ACTUAL, "predicted": PREDICTED} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (["rmsle"], "unknown metric 'rmsle'.* kendall, .*mae"),
+        (["mae", MAE(aggregate="user")], "'mae' is requested twice; pass a mapping"),
+        ({"mae": 3}, "expected names or metrics, got int"),
+        ({"hit": HitRate()}, "'hit' does not measure predicted ratings; recgauge.evaluate"),
+        ([MAE(aggregate="user")], "mae: .* is a metric of users; pass users="),
+    ],
+)
+def test_wrong_metrics(metrics, message):
+    with pytest.raises(ConfigError, match=message):
+        evaluate_ratings(ACTUAL, PREDICTED, metrics=metrics)
+
+
+def test_undefined_for_everybody():
+    with pytest.raises(MetricError, match=r"pearson: Pearson\(aggregate=pooled\) is undefined for these 2"):
+        evaluate_ratings([3, 3], [1, 2], metrics=["pearson"])
+
+
+def test_the_callers_arrays_stay_as_they_are():
+    actual, predicted = np.array(ACTUAL), np.array(PREDICTED)
+    evaluate_ratings(actual, predicted, users=USERS, metrics=RATING_METRICS)
+    assert actual.tolist() == ACTUAL
+    assert predicted.tolist() == PREDICTED

@@ -1,8 +1,10 @@
-"""What ``recgauge`` says of its commands, and of words that are none."""
+"""What ``recgauge`` says of its commands and conventions, and of words that are none."""
 
 import pytest
 
 from recgauge.cli.commands import cli
+from recgauge.cli.commands.cli import main
+from recgauge.conventions import conventions
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,26 @@ def test_each_command_has_help(name, capsys):
         cli.main([name, "--help"])
     assert ended.value.code == 0
     assert f"usage: recgauge {name}" in capsys.readouterr().out
+
+
+def test_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conventions"]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines()[1 : 1 + len(conventions())]] == list(
+        conventions()
+    )
+
+
+def test_a_name_shows_definitions_and_the_versions_that_prove_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["conventions", "omnirec"]) == 0
+    printed = capsys.readouterr().out
+    assert "no_list=skip" in printed
+    assert "ideal=k_ones" in printed
+    assert "Proven with OmniRec 1.0.0." in printed
+
+
+def test_a_typing_error_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conventions", "warprek"]) == 1
+    assert "Did you mean warprec?" in capsys.readouterr().err

@@ -64,13 +64,6 @@ def test_item_weights_give_the_numbers_of_the_whole_catalogue(problem, is_sparse
     check(found, top_k(source, users, k, seen=sparse.csr_array(~rows)))
 
 
-def test_everything_given_is_the_whole_catalogue(rng):
-    factors = Factors(rng.standard_normal((30, 12)), rng.standard_normal((500, 12)))
-    users = rng.permutation(30).astype(np.int32)
-    everything = sparse.csr_array(np.ones((30, 500), np.int8))
-    check(rank_candidates(factors, users, 20, everything), top_k(factors, users, 20))
-
-
 def test_rows_may_be_unordered_and_name_an_item_twice(rng):
     scores = rng.standard_normal((2, 8)).astype(np.float32)
     pointers, codes = np.array([0, 4, 6]), np.array([5, 1, 5, 3, 7, 7], np.int32)

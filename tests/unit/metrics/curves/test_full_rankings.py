@@ -41,26 +41,6 @@ def place_of(scores, kinds):
     return rank_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
 
 
-@given(block=blocks())
-def test_ties_by_item_order(block):
-    scores, kinds = block
-    order = np.arange(scores.shape[1])
-    values = AUC(ties="item_order").per_user(place_of(scores, kinds))
-    # A list sorted by (score, item) has no ties left.
-    ranked = np.array([np.lexsort((order, -row)).argsort() for row in scores])
-    expected = AUC(ties=0).per_user(place_of(-ranked.astype(np.float32), kinds))
-    np.testing.assert_allclose(values, expected)
-
-
-@given(block=blocks())
-def test_one_more_negative_than_there_is(block):
-    scores, kinds = block
-    with_one = np.column_stack([scores, np.full(len(scores), -9, np.float32)])
-    more = np.column_stack([kinds, np.zeros(len(kinds), int)])
-    expected = AUC().per_user(place_of(with_one, more))
-    np.testing.assert_allclose(AUC(negatives="plus_one").per_user(place_of(scores, kinds)), expected)
-
-
 @given(block=blocks(), cut=st.integers(0, 4))
 def test_blocks_merge_to_the_whole(block, cut):
     scores, kinds = block
