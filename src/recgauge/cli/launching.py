@@ -18,7 +18,7 @@ from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import explain_config_error
 from recgauge.cli.settings import SWEEPER, check_trust, typed_settings
 from recgauge.cli.words import check_choices
-from recgauge.errors import ConfigError, RecgaugeError, SchemaError
+from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run
 from recgauge.runs.folder import JobOutcome, load_record, read_jobs, write_jobs
@@ -100,6 +100,8 @@ def launch(
         try:
             sweep.jobs.append(job_of(job_config, folder, number, config))
         except RecgaugeError as error:
+            if isinstance(error, MissingLibraryError) and sweep.experiment and not config.plan:
+                raise  # the experiment would run for hours and stay open
             label = " ".join(without_secrets(_typed_words(job_config)))
             sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=folder)
     # a sweeper's own settings can name another store than the command line

@@ -1,11 +1,14 @@
 """What `recgauge experiments` says without running anything."""
 
+import re
+
 import pytest
 
 from recgauge.cli import main as cli_main
 from recgauge.cli.commands import experiments as experiments_command
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.experiments import describe, experiment_names
+from recgauge.models.adapters.cornac import Cornac
 from recgauge.sweeps.places import program
 
 NAMES = ("baselines", "metric_disagreement", "worked_examples")
@@ -49,11 +52,15 @@ def test_all_are_run_until_one_is_stopped(codes, ended, monkeypatch, capsys):
     assert ("failed   baselines" in capsys.readouterr().out) == (ended == 1)
 
 
-def test_experiments_without_their_data_are_skipped_and_no_failures(monkeypatch, capsys):
-    monkeypatch.setattr(experiments_command, "experiment_names", lambda: ("metric_disagreement",))
+def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures(monkeypatch, capsys):
+    monkeypatch.setattr(
+        experiments_command, "experiment_names", lambda: ("cornac_ml100k", "metric_disagreement")
+    )
+    monkeypatch.setattr(Cornac, "library", "no-such-package-of-recgauge")
     monkeypatch.setattr(cli_main, "delivering", lambda: None)  # nothing comes so far
     monkeypatch.setenv("RECGAUGE_OFFLINE", "1")
     assert main(["experiments", "--run"]) == 0
     out = capsys.readouterr().out
     assert "0 experiments ran" in out
+    assert re.search(r"skipped +cornac_ml100k: .*pip install 'recgauge\[cornac\]'", out)
     assert "skipped  metric_disagreement: ml-100k.zip could not be found" in out
