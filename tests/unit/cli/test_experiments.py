@@ -64,3 +64,31 @@ def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures
     assert "0 experiments ran" in out
     assert re.search(r"skipped +cornac_ml100k: .*pip install 'recgauge\[cornac\]'", out)
     assert "skipped  metric_disagreement: ml-100k.zip could not be found" in out
+
+
+def test_what_has_ended_is_not_begun_until_something_it_follows_from_changes(monkeypatch, capsys, tmp_path):
+    ran, codes = [], {"baselines": 1}
+
+    def command_line(_, words):
+        ran.append(words[0].removeprefix("experiment="))
+        return codes.get(ran[-1], 0)
+
+    def again():
+        ran.clear()
+        main(["experiments", "--run"])
+        return list(ran)
+
+    monkeypatch.setattr(experiments_command, "command_line", command_line)
+    assert again() == list(NAMES)
+    assert again() == ["baselines"]  # which failed
+    codes.clear()
+    assert again() == ["baselines"]
+    capsys.readouterr()
+    assert again() == []
+    assert "baselines, metric_disagreement, worked_examples" in capsys.readouterr().out
+    page = tmp_path / "experiments" / "worked_examples" / "README.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("another page")
+    assert again() == ["worked_examples"]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://another")
+    assert again() == list(NAMES)

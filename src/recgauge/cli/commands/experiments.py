@@ -1,23 +1,30 @@
 """``recgauge experiments``: lists the experiments; ``--run`` runs all whose data and libraries are there."""
 
+import json
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
+import recgauge
 from recgauge.cli.main import STOPPED, command_line, main
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import Words
 from recgauge.errors import DataError, MissingDataError, MissingLibraryError
 from recgauge.report.console import output
+from recgauge.runs.environment import environment
+from recgauge.runs.folder import file_digest
 from recgauge.studies import Study, read_results
 from recgauge.studies.published_table import VERDICTS, tally
 from recgauge.sweeps.compose import build_dataset, build_study
-from recgauge.sweeps.places import conf_folder, experiments_folder, program
+from recgauge.sweeps.places import conf_folder, experiment_folder, experiments_folder, program, work_folder
 from recgauge.utils.progress import NoProgress
 
 
@@ -59,15 +66,22 @@ def _run_all() -> int:
     """Run all experiments whose data and libraries are there, each as ``recgauge run experiment=NAME``.
 
     They run in this process, so that libraries are imported once, and write their pages, not a report each.
-    Those whose data or libraries are missing are named at the end and do not count as failures. They reuse
-    runs, so that one that was stopped goes on where it was.
+    Those whose data or libraries are missing are named at the end and do not count as failures. One that has
+    ended here, and nothing that it follows from has changed since, is not begun.
     """
-    fates: dict[str, list[str]] = {"ran": [], "skipped": [], "failed": []}
+    fates: dict[str, list[str]] = {"ran": [], "unchanged": [], "skipped": [], "failed": []}
     reasons: dict[str, str] = {}
     for name in experiment_names():
+        ended = work_folder() / "outputs" / ".experiments" / name
+        if ended.exists() and ended.read_text(encoding="utf-8") == _inputs(name):
+            fates["unchanged"].append(name)
+            continue
         code = _run(name, reasons)
         if code == STOPPED:
             return code
+        if not code:
+            ended.parent.mkdir(parents=True, exist_ok=True)
+            ended.write_text(_inputs(name), encoding="utf-8")
         fates["failed" if code and name not in reasons else "skipped" if code else "ran"].append(name)
     _print(fates, reasons)
     return int(bool(fates["failed"]))
@@ -93,10 +107,27 @@ def _begin(name: str, reasons: dict[str, str], *config: DictConfig) -> None:
 def _print(fates: dict[str, list[str]], reasons: dict[str, str]) -> None:
     console = output()
     console.print(f"\n{len(fates['ran'])} experiments ran", style="bold")
+    if fates["unchanged"]:
+        how = f"{program()} experiment=NAME runs one again"
+        names = ", ".join(fates["unchanged"])
+        console.print(f"unchanged since they ended ({how}): {names}", soft_wrap=True)
     for name in fates["skipped"]:
         console.print(f"skipped  {name}: {reasons[name]}", soft_wrap=True)
     for name in fates["failed"]:
         console.print(f"failed   {name}")
+
+
+def _inputs(name: str) -> str:
+    """Return a digest of what an experiment follows from and leaves: code, settings, versions, store, page.
+
+    Not of its data: each file has a digest of its own, which settings name.
+    """
+    facts = {key: fact for key, fact in environment().items() if not key.startswith("git_")}
+    folders = Path(recgauge.__file__).parent, conf_folder(), experiment_folder(name)
+    files = sorted({file for folder in folders for file in folder.rglob("*.*") if file.is_file()})
+    known = [f"{file} {file_digest(file)}" for file in files if "__pycache__" not in file.parts]
+    store = os.environ.get("MLFLOW_TRACKING_URI")
+    return sha256(json.dumps([facts, store, known]).encode()).hexdigest()
 
 
 def experiment_names() -> list[str]:
