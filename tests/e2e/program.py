@@ -48,13 +48,13 @@ def wait_until(condition: Callable[[], object], seconds: float = 120) -> None:
 
 # A model that says by a file when its training begins.
 ENDLESS = """
-import os
+import time
 from pathlib import Path
 from recgauge.models.biased_mf import BiasedMF
 
 class Endless(BiasedMF):
     def fit(self, train, *, rng):
-        Path(f"fitting{os.getpid()}").touch()
+        Path(f"fitting{time.time_ns()}").touch()
         return super().fit(train, rng=rng)
 """
 

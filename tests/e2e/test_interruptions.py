@@ -43,6 +43,18 @@ def test_a_stopped_sweep_ends_its_workers_with_its_table_and_says_how_to_go_on(w
     assert not list(folder.rglob(".unfinished-*"))
 
 
+def test_a_sweep_in_batches_that_is_stopped_ends_with_one_table_over_all_of_them(workplace):
+    words = ["-m", "model.n_epochs=1,1000000", "hydra.sweeper.max_batch_size=1", "hydra.sweep.dir=sweep"]
+    sweep = workplace.start_endless(*words, "tracking=off", n_models=2)
+    sweep.send_signal(signal.SIGINT)
+    out, err = sweep.communicate(timeout=120)
+    assert sweep.returncode == 130, err
+    assert "Traceback" not in err
+    assert out.count("1 done, 1 stopped") == 1
+    with (workplace.folder / "sweep" / "summary.csv").open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file)] == ["done", "stopped"]
+
+
 def test_an_output_folder_that_cannot_be_made_is_named(workplace):
     (workplace.folder / "outputs").write_text("in the way")
     done = workplace.run("tracking=off", "cutoffs=[5]")

@@ -112,18 +112,24 @@ def launch(
     else:
         plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
         workers = partial(make_engine, engine, plain, config.jobs, len(jobs), sweep.folder)
-        end = partial(_end_batch, first) if _in_batches(config) else partial(_end, config)
+        end = partial(_end_batch, config, first) if _in_batches(config) else partial(_end, config)
         ended_well = run_sweep(sweep, workers, end)
     if not ended_well:
         raise SystemExit(1)
     return [_headline(outcome) for outcome in sweep.every]
 
 
-def _end_batch(first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
-    """Add the jobs of a batch to those that are listed; `SweepEnd` sums them up."""
-    del deliveries
+def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
+    """Add the jobs of a batch to those that are listed; they are summed up here only if the user stops it."""
     write_jobs([*read_jobs(sweep.folder)[:first], *sweep.every], sweep.folder)
-    return True
+    stopped = any(outcome.status == "stopped" for outcome in sweep.every)
+    return not stopped or _end_batches(config, deliveries)
+
+
+def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
+    sweep = _sweep(config)
+    sweep.outcomes = {job.number: _with_record(job) for job in read_jobs(sweep.folder)}
+    return _end(config, sweep, deliveries)
 
 
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
@@ -140,10 +146,8 @@ class SweepEnd(Callback):
         if not _in_batches(config) or config.plan:
             return
         try:
-            sweep = _sweep(config)
-            sweep.outcomes = {job.number: _with_record(job) for job in read_jobs(sweep.folder)}
-            with Deliveries(sweep.store) as deliveries:
-                ended_well = _end(config, sweep, deliveries)
+            with Deliveries(_sweep(config).store) as deliveries:
+                ended_well = _end_batches(config, deliveries)
         except Exception as error:
             folder = Path(config.hydra.sweep.dir)
             print_error(explain_error(error, folder) or f"{type(error).__name__}: {error}")
