@@ -12,10 +12,11 @@ import numpy as np
 from recgauge.checks.judge import (
     Outcome,
     Verdict,
+    difference_of,
     judge_number,
     judge_users,
 )
-from recgauge.checks.looks import Look, holm_level, others, place_of
+from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.comparison.claims import label
 from recgauge.comparison.comparing import check_protocols, told_differences
@@ -112,7 +113,7 @@ class CheckResult:
         Names.
     rules : Rules
     verdicts : tuple of Verdict
-        In the order of the rules, then of the groups.
+        In the order of the rules, then of the groups; none if `look` was not released.
     level : float
         What bounds the chance of a false *shown*, and that of a false *worse*: alpha, or less after other
         candidates.
@@ -136,7 +137,7 @@ class CheckResult:
     @property
     def outcome(self) -> Outcome:
         """``worse`` if any rule is, else ``undecided`` if any is, else ``shown``."""
-        return _outcome(self.verdicts)
+        return _outcome(self.verdicts) if self.look.released else "undecided"
 
     @property
     def passed(self) -> bool:
@@ -246,6 +247,9 @@ def judge(
     if of_users:
         level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
         parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users])
+        if rules.looks == "ladder" and not _climbs(parts, of_users[0].metric, before or ()):
+            look = Look(*place, 1.0, "undecided", number, released=False)
+            return CheckResult(*names, rules, (), rules.alpha, look, before, (*notes, *more))
         groups = _groups(candidate, rules, users, load, packages)
         tested = judge_users(parts, of_users, groups, level, rules.correction)
         if (few := min(verdict.n_users for verdict in tested)) < _FEW:
@@ -258,7 +262,9 @@ def judge(
     # of later checks on the same rows: the p-value of a pass is the largest of its rules
     broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
     p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in verdicts), default=0.0)
-    look = Look(*place, p, _outcome(verdicts), number)
+    total = next((verdict for verdict in verdicts if verdict.tested and not verdict.segment), None)
+    first = ("", 0.0) if total is None or total.candidate is None else (total.metric, total.candidate)
+    look = Look(*place, p, _outcome(verdicts), number, *first)
     return CheckResult(*names, rules, tuple(verdicts), level, look, before, tuple(notes))
 
 
@@ -278,6 +284,16 @@ def _parts(
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     outcomes = {verdict.outcome for verdict in verdicts}
     return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
+
+
+def _climbs(parts: Iterable[UserValues], metric: str, before: Sequence[Look]) -> bool:
+    """Whether the Ladder lets the verdicts of a candidate be read."""
+    first = next(iter(parts))
+    higher = first.higher_is_better[first.metrics.index(metric)]
+    candidate, baseline, difference = difference_of(parts, metric)
+    let_out = [look.value for look in before if look.released and look.metric == metric]
+    best = (max if higher else min)([baseline, *let_out])
+    return climbs(candidate, difference.stderr, best, higher=higher)
 
 
 def _two_names(first: str, second: str) -> tuple[str, str]:

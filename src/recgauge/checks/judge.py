@@ -253,6 +253,17 @@ def _contrasts(
                 yield (number, code), _contrast(rule, candidate, baseline, higher=higher), candidate, baseline
 
 
+def difference_of(parts: Iterable[UserValues], metric: str) -> tuple[float, float, Estimate]:
+    """Return the means of two runs, and the difference between them."""
+    found = [UserSums.nobody() for _ in range(3)]
+    for part in parts:
+        pair = part.contributions[part.metrics.index(metric)]
+        candidate, baseline = pair[:, np.isfinite(pair).all(axis=0)]
+        for place, values in enumerate((candidate, baseline, candidate - baseline)):
+            found[place] += UserSums.of(values)
+    return found[0].mean, found[1].mean, Estimate.of(found[2])
+
+
 def _skewness(sums: UserSums, cubes: int) -> float:
     """Return the skewness of values from the sum of their cubes about the mean.
 

@@ -5,6 +5,11 @@ verdicts of those before fits the test rows. With ``looks: holm`` all candidates
 among them, are one more family: candidate k gets the share ``1 / (k (k + 1))`` of the level, which sum to
 one, and what candidates that passed have left (Holm's method with weights). It bounds the chance that any
 candidate ever passes wrongly if none was chosen by earlier verdicts.
+
+With ``looks: ladder`` also nothing is said of a candidate unless its first metric is better than that of the
+best one before by more than a standard error. Until the first verdict is let out nothing was learned from the
+rows, so that the bound holds for candidates that were chosen by earlier answers, too; later it is weakened by
+the few verdicts that were let out, and not by all.
 """
 
 import json
@@ -32,6 +37,12 @@ class Look:
     outcome : str
     number : int
         Which candidate on these rows it is, from 1.
+    metric : str
+        The first one of the rules that was tested; empty if there is none.
+    value : float
+        Its mean.
+    released : bool
+        Whether the Ladder let its verdicts be read.
     """
 
     candidate: str
@@ -39,6 +50,9 @@ class Look:
     p: float
     outcome: str
     number: int = 1
+    metric: str = ""
+    value: float = 0.0
+    released: bool = True
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -102,6 +116,35 @@ def holm_level(number: int, before: Iterable[Look], alpha: float) -> float:
 
 def _share(number: int) -> float:
     return 1 / (number * (number + 1))
+
+
+def climbs(value: float, stderr: float, best: float, *, higher: bool) -> bool:
+    """Return whether the Ladder lets a candidate be read: better than the best before by a standard error.
+
+    Parameters
+    ----------
+    value, stderr : float
+        The candidate's mean, and the standard error of its difference from the baseline.
+    best : float
+        The best mean that was let out before, the baseline's among them.
+    higher : bool
+        Whether higher is better.
+
+    Notes
+    -----
+    The Ladder with a fixed step; its step is the standard error, as in its parameter-free form.
+
+    References
+    ----------
+    .. [1] A. Blum, M. Hardt, "The Ladder: a reliable leaderboard for machine learning competitions", ICML
+       2015.
+
+    Examples
+    --------
+    >>> climbs(0.34, 0.01, 0.32, higher=True), climbs(0.325, 0.01, 0.32, higher=True)
+    (True, False)
+    """
+    return (value - best if higher else best - value) > stderr
 
 
 def read_looks(file: Path) -> list[Look]:

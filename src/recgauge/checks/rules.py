@@ -13,7 +13,7 @@ from recgauge.utils.checks import check_choice, check_int, check_real
 Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
 Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
 FamilyCorrection = Literal["hochberg", "holm", "none"]
-Repeats = Literal["none", "holm"]
+Repeats = Literal["none", "holm", "ladder"]
 Undecided = Literal["fail", "pass"]
 
 _LARGEST_FILE = 1 << 20
@@ -159,7 +159,7 @@ class Rules:
     correction : {"hochberg", "holm", "none"}
         Over all rules and groups that are tested. ``none``: the level is that of each verdict alone, and of
         a pass.
-    looks : {"none", "holm"}
+    looks : {"none", "holm", "ladder"}
         What is done about candidates that were judged on the same test rows before; see
         `recgauge.checks.looks`.
     undecided : {"fail", "pass"}

@@ -26,6 +26,8 @@ def headline(result: CheckResult) -> str:
 
 def _reason(result: CheckResult) -> str:
     pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
+    if not result.look.released:
+        return f"nothing is said on whether {pair} (looks: ladder)."
     if result.outcome == "shown":
         return f"{pair}: {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
     n_open = len(result.of(result.outcome))
@@ -55,7 +57,7 @@ def check_blocks(result: CheckResult) -> list[Block]:
     """Return the verdicts as a table, with what they stand on."""
     return [
         *lines([headline(result)], "claims"),
-        verdict_table(result),
+        *([verdict_table(result)] if result.verdicts else []),
         *lines((level(result), *looks(result))),
         *lines(result.notes, "notes"),
     ]
@@ -101,6 +103,10 @@ def looks(result: CheckResult) -> list[str]:
         return []
     n, alpha = len(result.before) + 1, f"{100 * result.rules.alpha:.3g} %"
     number = f"Candidate {result.look.number} on these test rows"
+    if not result.look.released:
+        return [
+            f"{number}: no better than the best before by a standard error; the Ladder says nothing of it."
+        ]
     if result.rules.looks != "none":
         told = (
             f"judged at level {100 * result.level:.3g} %, so that any passes wrongly with a chance of at most"
@@ -111,7 +117,7 @@ def looks(result: CheckResult) -> list[str]:
     share = f"{100 * min(1.0, n * result.rules.alpha):.3g} %"
     return [
         f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to {share}, "
-        f"not {alpha}; looks: holm bounds it."
+        f"not {alpha}; looks: holm, or ladder, bounds it."
     ]
 
 
@@ -142,6 +148,9 @@ def check_junit(result: CheckResult) -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
     passes = result.rules.undecided == "pass"
     cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
+    if not result.look.released:
+        cases = [ET.Element("testcase", classname="recgauge.check", name="looks")]
+        ET.SubElement(cases[0], "failure", type="undecided", message=headline(result))
     suite = ET.Element(
         "testsuite",
         name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",

@@ -61,6 +61,21 @@ def test_holm_judges_each_candidate_at_its_share_of_the_level(old, rng):
     assert again.level == 0.025  # the same candidate keeps its place
 
 
+def test_the_ladder_says_nothing_of_what_is_no_step_up(old, rng):
+    rules = RULES | {"looks": "ladder"}
+    up, level = candidate(old, rng, 0.05), candidate(old, rng, 0.051)
+    first = recgauge.check(up, old, rules, looks=[])
+    assert first.passed
+    second = recgauge.check(level, old, rules, looks=[first.look])
+    assert second.outcome == "undecided"
+    assert not second.verdicts
+    assert "says nothing of it" in second.to_markdown()
+    assert "failure" in second.to_junit()
+    higher = recgauge.check(candidate(old, rng, 0.08), old, rules, looks=[first.look, second.look])
+    assert higher.passed
+    assert higher.look.number == 3
+
+
 def test_looks_are_kept_in_a_file(old, rng, tmp_path):
     file = tmp_path / "deep" / "looks.jsonl"
     assert read_looks(file) == []
@@ -68,7 +83,7 @@ def test_looks_are_kept_in_a_file(old, rng, tmp_path):
     write_look(file, look)
     write_look(file, replace(look, p=0.25))
     assert read_looks(file) == [look, replace(look, p=0.25)]
-    earlier_version = json.dumps(asdict(look) | {"metric": "ndcg", "value": 0.5, "released": True})
+    earlier_version = json.dumps(asdict(look) | {"of_earlier": 0.5})
     assert Look.from_json(earlier_version) == look
     file.write_text("{}\n")
     with pytest.raises(SchemaError, match=r"looks.jsonl, line 1: is not a look"):
