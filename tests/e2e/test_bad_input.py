@@ -26,6 +26,7 @@ WRONG = [
     (["cutoffs=[10,10]"], "each cutoff may be named once"),
     (["dataset=./shop.csv"], "A file of yours: dataset=table dataset.path=FILE"),
     (["dataset.path=shop.csv"], "Settings: relevant_from. A file of yours: dataset=table"),
+    (["dataset=table", "dataset.pth=shop.csv"], "dataset table has no such setting. Did you mean path?"),
     (["dataset=table"], "dataset.path has no value, and must have one: add dataset.path=VALUE"),
     (["ties=expectd"], "ties must be one of stable, item_code, id_descending, average, random, expected"),
     (["seed=-1"], "seed must be a whole number >= 0"),

@@ -96,7 +96,8 @@ def _explain_key(key: str, words: Sequence[str], compose: Compose) -> str:
         parent, _, name = parent.rpartition(".")
     node = OmegaConf.select(config, parent) if parent else config
     known = [str(each) for each in node if each not in ((TARGET, "engine") if parent else ("hydra",))]
-    inner = [f"{each}.{deep}" for each in known if OmegaConf.is_dict(node[each]) for deep in node[each]]
+    given = [each for each in known if not OmegaConf.is_missing(node, each)]
+    inner = [f"{each}.{deep}" for each in given if OmegaConf.is_dict(node[each]) for deep in node[each]]
     choices, group = config.hydra.runtime.choices if "hydra" in config else {}, parent.replace(".", "/")
     subject = f"{parent} {choices.get(group) or ''}".strip() or "recgauge"
     return (
