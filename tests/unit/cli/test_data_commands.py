@@ -89,6 +89,7 @@ def test_a_damaged_archive_fails_verification(cache, data, mirror):
         (["card", "ml_5m"], "ml_5m: there is no such data set. Did you mean ml_25m? Data sets: demo, "),
         (["verify", "ml_100k"], "not tried, since offline is set"),
         (["fetch", "ml_100k"], "not tried, since offline is set"),
+        (["card", "table"], "dataset.path has no value"),
         (["card", "demo", "filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
         (["list", "data.mirror=ftp://x"], "mirror must be a folder or an http(s) address"),
     ],

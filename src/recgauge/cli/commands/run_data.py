@@ -29,7 +29,11 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     if name not in options:
         hint = did_you_mean(name, options)
         raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
-    return typed_settings(_composed([f"dataset={name}", *overrides]))
+    words = [f"dataset={name}", *overrides]
+    try:
+        return typed_settings(_composed(words))
+    except OmegaConfBaseException as error:  # of a setting that must be given
+        raise ConfigError(explain_config_error(error, words, Words({}, tuple(words)).compose)) from error
 
 
 def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, Any]]:
