@@ -223,7 +223,10 @@ class MetricAtCutoff:
         if isinstance(metric, RunMetric):
             judged = users.judged if left_out is None else users.judged.take(~left_out)
             return (judged.n_users, metric.sums(judged, self.k)), None
-        assert isinstance(metric, UserMetric)
+        if not isinstance(metric, UserMetric):
+            raise MetricError(
+                f"{self.name}: a metric must be a UserMetric or a RunMetric, got {type(metric).__name__}."
+            )
         per_user = users.values(metric, self.k)
         if left_out is not None:
             per_user = np.where(left_out, np.nan, per_user)
