@@ -186,14 +186,16 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
 def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> Comparison:
     """Compare runs on their users' values, part by part.
 
-    Equal to `compare` on the values of all users, whatever the parts, their order and that of the users.
+    Equal to `compare` on the values of all users, but for how resamples are drawn: see `poisson_weights` of
+    `recgauge.comparison.resampling`. So nothing depends on the parts, their order or that of the users.
 
     Parameters
     ----------
     parts : iterable of UserValues
         All runs' values of some users each, of equal metrics; iterated twice.
     procedure : Procedure
-        With the normal interval, a correction other than ``max_t``, and the tests t and sign.
+        With an interval other than ``bca``, a correction other than ``max_t``, and the tests t, sign and
+        bootstrap.
 
     Returns
     -------
@@ -233,7 +235,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
             n_users[which] += values.shape[1]
     described = zip(first.metrics, first.higher_is_better, largest.tolist(), n_users, strict=True)
     sums = {
-        which: Sums(first.dataset, metric, first.runs, higher, procedure, greatest)
+        which: Sums(first.dataset, metric, first.runs, higher, procedure, greatest, int(n))
         for which, (metric, higher, greatest, n) in enumerate(described)
         if n > 1
     }
@@ -241,7 +243,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
         raise few_users(first.metrics, n_users)
     for part in parts:
         for which, of_metric in sums.items():
-            of_metric.add(*part.complete(which)[1:])
+            of_metric.add(*part.complete(which))
     results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
     return Comparison(tuple(results), procedure, (), tuple(notes_on(first.metrics, results, procedure)))
 
@@ -249,9 +251,9 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
 def _refuse_no_sums(procedure: Procedure) -> None:
     """Refuse what is no sum over users."""
     more = [
-        ("interval", procedure.interval, ("normal",)),
+        ("interval", procedure.interval, ("normal", "percentile")),
         ("correction", procedure.correction, ("holm", "bh", "none")),
-        *(("tests", test, ("t", "sign")) for test in procedure.tests),
+        *(("tests", test, ("t", "sign", "bootstrap")) for test in procedure.tests),
     ]
     for name, value, known in more:
         if value not in known:

@@ -132,7 +132,7 @@ def test_check_of_parts_is_that_in_memory(place) -> None:
     ("words", "told"),
     [
         (["compare", "work", "--metrics", "ndgc@5"], "Did you mean ndcg@5?"),
-        (["compare", "work", "--interval", "bca"], "choose one of normal, or read"),
+        (["compare", "work", "--interval", "bca"], "choose one of normal, percentile"),
         (["compare", "work", "--baseline", "nev"], "Did you mean new?"),
         (["compare", "work", "users.csv"], "users.csv: holds no users' values in Parquet"),
         (["compare", "of_new.parquet", "other.parquet"], "differ in more than the model"),

@@ -1,5 +1,7 @@
 """Users' values are compared part by part as in memory, however they are divided and stored."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -52,6 +54,7 @@ PROCEDURES = [
     for baseline in (None, "a")
     for correction in ("holm", "bh", "none")
 ]
+BOOTSTRAP = Procedure(interval="percentile", correction="holm", tests=("bootstrap", "t"), n_resamples=2_000)
 
 
 @settings(max_examples=24)
@@ -84,6 +87,16 @@ def test_any_storage_gives_what_memory_gives(
         pd.testing.assert_frame_equal(ours.to_frame(what), whole_values.to_frame(what), rtol=1e-9, atol=1e-12)
     at_once = [UserValues.of({name: read_run(frame) for name, frame in runs.items()})]
     assert ours.results == compare_parts(at_once, procedure).results
+    resampled = replace(BOOTSTRAP, baseline=procedure.baseline, n_resamples=100)
+    assert compare_parts(values, resampled).results == compare_parts(at_once, resampled).results
+
+
+def test_poisson_bootstrap_says_what_resampled_users_say() -> None:
+    runs = {name: read_run(frame) for name, frame in values_of(900, 0, whole=True).items()}
+    ours, whole = compare_parts([UserValues.of(runs)], BOOTSTRAP), compare(runs, **asdict(BOOTSTRAP))
+    for pair, other in zip(ours.result("rmse").pairs, whole.result("rmse").pairs, strict=True):
+        assert (pair.low, pair.high) == pytest.approx((other.low, other.high), abs=0.25 * pair.stderr)
+        assert pair.p == pytest.approx(other.p, abs=0.03)
 
 
 def test_what_is_no_sum_is_refused(tmp_path) -> None:
