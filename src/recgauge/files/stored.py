@@ -1,5 +1,6 @@
 """Parquet files in a folder, below a pattern or in an object store: one table that is never whole."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
+_OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss", "hf", "mock")
+"""Addresses that pyarrow reads; it hands others to fsspec, where that is installed."""
 
 
 class RowGroup(NamedTuple):
@@ -314,12 +317,12 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     ConfigError
         If nothing here reads such an address.
     """
-    from pyarrow import ArrowException, fs
+    from pyarrow import fs
 
     system, path = _system(text, option)
     try:
-        infos = list(_files(system, path))
-    except (OSError, ArrowException) as error:
+        infos = list(_files(system, path, "*" if "://" in text else "*?["))
+    except Exception as error:  # drivers of fsspec raise what they like
         remedy = f"Correct {option}" + (
             ", or the store's keys, region or endpoint." if "://" in text else "."
         )
@@ -334,7 +337,8 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
     for ending in PARQUET:
         name = name.removesuffix(ending)
-    facts = tuple((info.size, info.mtime_ns or 0) for info in infos)
+    # a store that does not say when a file was changed may have changed it
+    facts = tuple((info.size, info.mtime_ns or time.time_ns()) for info in infos)
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
 
 
@@ -352,27 +356,32 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
 
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
+    # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
+    address, mark, told = text.partition("?")
+    base, star, rest = address.partition("*")
+    known = text.partition("://")[0] in _OF_PYARROW
     try:
-        # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
-        address, mark, told = text.partition("?")
-        base, star, rest = address.partition("*")
-        system, path = fs.FileSystem.from_uri(base + mark + told)
+        system, path = fs.FileSystem.from_uri(("" if known else "fsspec+") + base + mark + told)
         return system, path + ("/" if star and base.endswith("/") else "") + star + rest
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError) as error:
+        remedy = "Copy the files" if known else "Install fsspec and its driver for this, or copy the files"
         raise ConfigError(
-            f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. Copy the files."
+            f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. {remedy}."
         ) from error
     except (OSError, pa.ArrowException) as error:
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
 
 
-def _files(system: "fs.FileSystem", path: str) -> "Iterator[fs.FileInfo]":
-    """Yield a file, or the Parquet files of a folder or pattern, sorted; hidden ones are left out."""
+def _files(system: "fs.FileSystem", path: str, signs: str) -> "Iterator[fs.FileInfo]":
+    """Yield a file, or the Parquet files of a folder or pattern, sorted; hidden ones are left out.
+
+    `signs` are those that make a pattern.
+    """
     from fnmatch import fnmatchcase
 
     from pyarrow import fs
 
-    if not any(sign in path for sign in "*?["):
+    if not any(sign in path for sign in signs):
         info = system.get_file_info(path)
         if info.type == fs.FileType.File:
             yield info
@@ -381,7 +390,7 @@ def _files(system: "fs.FileSystem", path: str) -> "Iterator[fs.FileInfo]":
     else:
         fixed = path.split("/")
         base = "/".join(
-            fixed[: next(at for at, part in enumerate(fixed) if any(sign in part for sign in "*?["))]
+            fixed[: next(at for at, part in enumerate(fixed) if any(sign in part for sign in signs))]
         )
         pattern = path
     for info in sorted(system.get_file_info(fs.FileSelector(base, recursive=True)), key=lambda one: one.path):

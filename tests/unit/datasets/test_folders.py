@@ -7,7 +7,7 @@ from pyarrow import fs, parquet
 
 from recgauge.datasets import Table
 from recgauge.datasets.prepared import Inputs
-from recgauge.errors import ConfigError, DataError
+from recgauge.errors import ConfigError, DataError, MissingDataError
 from recgauge.files.formats import read
 from recgauge.files.stored import StoredTable
 from recgauge.models import Recorded
@@ -166,3 +166,16 @@ def test_a_store_gives_the_rows_and_digests_of_a_local_folder(folder):
         file.unlink()
     with pytest.raises(DataError, match=r"0\.parquet cannot be read"):
         stored.digests()
+
+
+def test_fsspec_reads_the_addresses_that_pyarrow_does_not(folder):
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    store.put(str(folder), "/bucket/rows", recursive=True)
+    found = Table("memory://bucket/rows", rating="score").load()
+    local = Table(str(folder), rating="score").load()
+    assert (found.interactions.sha256(), found.sha256) == (local.interactions.sha256(), local.sha256)
+    assert len(Table("memory://bucket/rows/*.parquet").load().interactions) == 8
+    with pytest.raises(MissingDataError, match="memory://bucket/absent: "):
+        Table("memory://bucket/absent").load()
+    with pytest.raises(ConfigError, match=r"nowhere://a: nothing here reads such an address: .*fsspec"):
+        Table("nowhere://a").load()
