@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from recgauge.cli.commands.cli import main
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
 from recgauge.sweeps.places import work_folder
+
+# A shell that starts tests in the background lets them ignore Ctrl-C, which tests send to programs of theirs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")
