@@ -184,12 +184,19 @@ def _alone(result: DatasetsResult) -> str:
 
 def plot_replications(result: DatasetsResult) -> "Figure":
     """Return one line per kind of agreement over the number of data sets in each group."""
-    from recgauge.report.figures.compared import plot_lines
+    from matplotlib.ticker import MaxNLocator
 
-    return plot_lines(
-        {name: (range(1, len(shares) + 1), shares) for name, shares in replications(result).items()},
-        x_label="data sets in each of two groups",
-        y_label="the groups agree",
-        title=f"How often two groups of data sets agree which model is better, {metric_label(result.metric)}",
-        percent=True,
-    )
+    from recgauge.report.figures.style import line_look, new_figure, percent_axis
+
+    agreed = replications(result)
+    title = f"How often two groups of data sets agree which model is better, {metric_label(result.metric)}"
+    with new_figure(title) as (figure, (axes,)):
+        for index, (name, shares) in enumerate(agreed.items()):
+            sizes = range(1, len(shares) + 1)
+            axes.plot(sizes, shares, clip_on=False, label=name, **line_look(index, marker=len(shares) <= 30))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+        axes.set(xlabel="data sets in each of two groups", ylabel="the groups agree")
+        axes.set(xlim=(None, max(map(len, agreed.values()))), ylim=(0, 1))
+        percent_axis(axes.yaxis)
+        figure.legend(loc="outside right center")
+    return figure

@@ -220,7 +220,7 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
     part = DatasetPart(
         comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
     )
-    hostile = ReportData(comparison, (part,), marks=HOSTILE, notes=HOSTILE)
+    hostile = ReportData(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), (part,))
     write_page(hostile, tmp_path / "r.html")
     page = read_page(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -1,11 +1,11 @@
 """Runs side by side: means, differences, ranks, costs, users, groups, curves, what turns their order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.claims import metric_label
@@ -23,7 +23,6 @@ from recgauge.report.figures.style import (
     REFERENCE,
     RULE,
     SMALL,
-    WIDTH,
     color,
     draw_interval,
     explain_filled,
@@ -39,9 +38,6 @@ from recgauge.report.figures.style import (
 from recgauge.report.stability_tables import turned_text, winner_text
 from recgauge.utils.checks import DoubleArray
 
-_MOST_MARKED = 30  # points of a line
-Line = tuple[Sequence[float], Sequence[float]]
-"""Horizontal and vertical coordinates, equally many."""
 _LONGEST_WINNER = 100  # characters of the line below a bar
 _LABEL: dict[str, Any] = {
     "ha": "center",
@@ -149,14 +145,18 @@ def plot_tradeoff(
     return figure
 
 
-def plot_popularity_shares(shares: Mapping[str, DoubleArray], train: DoubleArray, *, k: int) -> Figure:
-    """Draw which share of its top `k` each run takes from groups of items; `train`: of the training rows."""
-    groups = range(len(train), 0, -1)  # the popular ones, where runs differ most, are on the right
+def plot_popularity_shares(shares: Mapping[str, DoubleArray], *, k: int) -> Figure:
+    """Draw which share groups of items have of the training rows, named first, and of each run's top `k`."""
+    size = len(next(iter(shares.values())))
+    groups = range(size, 0, -1)  # the popular ones, where runs differ most, are on the right
     with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        axes.plot(groups, train[::-1], label="training rows", **REFERENCE | {"linewidth": 1.6, "color": INK})
-        _draw_lines(axes, {name: (groups, line[::-1].tolist()) for name, line in shares.items()})
+        for index, (name, line) in enumerate(zip(short_names(list(shares)), shares.values(), strict=True)):
+            look = (
+                line_look(index - 1, marker=True) if index else REFERENCE | {"linewidth": 1.6, "color": INK}
+            )
+            axes.plot(groups, line[::-1], clip_on=False, label=name, **look)
         axes.set_ylim(bottom=0)
-        axes.set_xlim(len(train), 1)
+        axes.set_xlim(size, 1)
         axes.xaxis.set_major_locator(FixedLocator(list(groups)))
         figure.supxlabel("tenths of the training rows, most popular items (1) on the right", fontsize=SMALL)
         axes.set_ylabel(f"share of recommendations, top {k}")
@@ -181,36 +181,6 @@ def plot_gains(segments: Segments, run: str) -> Figure:
         base = short_name(segments.runs[0])
         axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{wanted}")
     return figure
-
-
-def plot_lines(
-    lines: Mapping[str, Line],
-    *,
-    x_label: str,
-    y_label: str,
-    title: str | None = None,
-    percent: bool = False,
-) -> Figure:
-    """Draw a line for each label, named in a legend, wider under a title.
-
-    `percent`: values are shares, drawn from 0 to 100 %.
-    """
-    width, height = (COLUMN, 3.2) if title is None else (WIDTH, 3.7)
-    with new_figure(title, height=height, width=width) as (figure, (axes,)):
-        _draw_lines(axes, lines)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
-        axes.set(xlabel=x_label, ylabel=y_label)
-        axes.set_xlim(right=max(x[-1] for x, _ in lines.values()))
-        if percent:
-            axes.set_ylim(0, 1)
-            percent_axis(axes.yaxis)
-        figure.legend(loc="outside right center")
-    return figure
-
-
-def _draw_lines(axes: Axes, lines: Mapping[str, Line]) -> None:
-    for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
-        axes.plot(x, y, clip_on=False, label=name, **line_look(index, marker=len(x) <= _MOST_MARKED))
 
 
 def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:

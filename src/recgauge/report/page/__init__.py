@@ -27,7 +27,6 @@ def sections(data: ReportData) -> list[Section]:
         by_dataset("Does the winner stay?", data, results.stability),
         by_dataset("Example users", data, results.stories),
         by_dataset("Popular and rare items", data, results.long_tail),
-        by_dataset("Learning curves", data, results.learning),
         by_dataset("Search history", data, results.searches),
         by_dataset("Data", data, behind.data_card),
         behind.guards(data),

@@ -1,17 +1,16 @@
 """What a report is made from: a comparison, and what stored runs and their data show beside it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.claims import split_key
-from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
 from recgauge.comparison.runs import ComparedRuns, Condition
 from recgauge.comparison.segments import Segments
@@ -22,7 +21,6 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
-from recgauge.report.comparison_tables import marks_of
 from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
@@ -34,32 +32,29 @@ WANTED = (LISTS, TEST, CARD)
 """Files of a run that a report reads beside those that every comparison needs."""
 GROUPS = ("activity", "item_popularity", "genre")
 EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
+TRAINING = "training rows"
+"""What stands beside the runs where shares of popular items are told."""
 _Made = TypeVar("_Made")
 Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
 """Loads data and split of a run again, with classes of some packages."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PopularityShares:
-    """Which share of its top `k` each run takes from groups of items, the most popular ones first."""
-
-    train: DoubleArray
-    shares: Mapping[str, DoubleArray]
-    k: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class DatasetPart:
-    """The runs on one data set, in the comparison's order; `notes` say what is left out, and why."""
+    """The runs on one data set, in the comparison's order, and what else is found out of them.
+
+    `popularity` has the shares of each run's recommendations, and of the training rows, that go to groups of
+    items, the most popular ones first; `notes` say what is left out, and why.
+    """
 
     name: str
     runs: Mapping[str, Series]
     card: DataCard | None = None
     stability: Stability | None = None
-    segments: tuple[Segments, ...] = ()
-    stories: tuple[TableBlock, ...] = ()
-    popularity: PopularityShares | None = None
-    notes: tuple[str, ...] = ()
+    segments: Sequence[Segments] = ()
+    stories: Sequence[TableBlock] = ()
+    popularity: Mapping[str, DoubleArray] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def records(self) -> list[tuple[str, RunRecord]]:
         """Return the record of every seed and fold of every run, with the run's name."""
@@ -80,16 +75,27 @@ class DatasetPart:
         value = self.runs[run].mean(key)
         return float("nan") if value is None else value
 
+    def tried(self, what: str, make: Callable[[], _Made]) -> _Made | None:
+        """Return what a function makes; None, with a note, where the runs or this machine lack the data."""
+        try:
+            return make()
+        except Exception as error:  # one section less is better than no report
+            # the rest of the message is for whoever sits at this machine: paths, and what to do
+            self.notes.append(f"{what} {said(error).partition('. ')[0].removesuffix('.')}.")
+            return None
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that a report says; `marks` and `notes` are what a reader of the numbers must know."""
+    """Everything that a report says: the comparison, and what is found out of each data set."""
 
-    comparison: Comparison
+    compared: ComparedRuns
     parts: tuple[DatasetPart, ...]
-    costs: Mapping[tuple[str, str], Cost] = field(default_factory=dict)
-    marks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison itself."""
+        return self.compared.comparison
 
     @property
     def several(self) -> bool:
@@ -137,98 +143,76 @@ class Effort:
 def report_data(compared: ComparedRuns, effort: Effort) -> ReportData:
     """Return everything that a report says; what cannot be found out is left out with a note."""
     parts = tuple(_part(compared, dataset, effort) for dataset in compared.comparison.datasets)
-    return ReportData(compared.comparison, parts, compared.costs, marks_of(compared), compared.notes)
+    return ReportData(compared, parts)
 
 
 def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
-    key, confidence = compared.comparison.metrics[0], compared.comparison.procedure.confidence
+    key, procedure = compared.comparison.metrics[0], compared.comparison.procedure
     first = compared.comparison.result(key, dataset)
     runs = {row.run: compared.series[dataset, row.run] for row in first.rows}
-    folders = {name: series.folders for name, series in runs.items()}
-    notes: list[str] = []
-    part = DatasetPart(dataset, runs, _card(folders[first.rows[0].run][0].folder))
-    if first.n_users * sum(map(len, folders.values())) <= effort.values:
-        every = [run for repeats in folders.values() for run in repeats]
-        look = partial(stability_of, every, key, confidence=confidence)
-        stability = _tried("Does the winner stay?", notes, look)
-        part = replace(part, stability=stability)
+    part = DatasetPart(dataset, runs)
+    best, second, *_ = runs
+    every = [folder for series in runs.values() for folder in series.folders]
+    with suppress(OSError, RecgaugeError):
+        part.card = DataCard.from_json((every[0].folder / CARD).read_text(encoding="utf-8"))
+    if first.n_users * len(every) <= effort.values:
+        look = partial(stability_of, every, key, confidence=procedure.confidence)
+        part.stability = part.tried("Does the winner stay?", look)
     else:
-        notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
-    if effort.load is not None and part.record(first.rows[0].run).dataset.n_rows <= effort.rows:
-        condition = Condition({name: repeats[0] for name, repeats in folders.items()})
-        base = compared.comparison.procedure.baseline or list(runs)[1]
-        part = _with_data(part, condition, key, base, confidence, notes, effort)
+        part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
+    if effort.load is not None and part.record(best).dataset.n_rows <= effort.rows:
+        base = procedure.baseline or second
+        options = SegmentOptions(baseline=base, confidence=procedure.confidence, packages=effort.packages)
+        _look_at_data(part, key, base, options, effort.load)
     else:
-        notes.append(
+        part.notes.append(
             "Who gains and who loses, example users, popularity: not looked at during the sweep, since the "
             "data set is large."
         )
-    return replace(part, notes=tuple(notes))
+    return part
 
 
-def _tried(what: str, notes: list[str], make: Callable[[], _Made]) -> _Made | None:
-    """Return what a function makes; None, with a note, where the runs or this machine lack the data."""
-    try:
-        return make()
-    except Exception as error:  # one section less is better than no report
-        # the rest of the message is for whoever sits at this machine: paths, and what to do
-        notes.append(f"{what} {said(error).partition('. ')[0].removesuffix('.')}.")
-        return None
-
-
-def _card(folder: Path) -> DataCard | None:
-    try:
-        return DataCard.from_json((folder / CARD).read_text(encoding="utf-8"))
-    except (OSError, RecgaugeError):
-        return None
-
-
-def _with_data(
-    part: DatasetPart,
-    condition: Condition,
-    key: str,
-    base: str,
-    confidence: float,
-    notes: list[str],
-    effort: Effort,
-) -> DatasetPart:
+def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
     """Load the data of the runs again, and add what only they show."""
+    condition = Condition({name: series.folders[0] for name, series in part.runs.items()})
 
     def loaded() -> tuple[Dataset, Split]:
-        assert effort.load is not None
         condition.check()
-        return effort.load(condition.first, effort.packages)
+        return load(condition.first, options.packages)
 
-    data = _tried("Who gains and who loses, example users, popularity:", notes, loaded)
+    data = part.tried("Who gains and who loses, example users, popularity:", loaded)
     if data is None:
-        return part
+        return
     dataset, split = data
     best = next(name for name in part.runs if name != base)
-    two = Condition({base: condition.runs[base], best: condition.runs[best]})
-    options = SegmentOptions(baseline=base, confidence=confidence, packages=effort.packages)
+    two = Condition({name: condition.runs[name] for name in (base, best)})
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
     made = [
-        _tried(f"By {by}:", notes, partial(segments_by, by, two, key, options, None, dataset, split))
+        part.tried(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
         for by in groups
     ]
-    part = replace(part, segments=tuple(segments for segments in made if segments is not None))
-    if not all(run.has_lists for run in condition.runs.values()):
-        return part
-    users = _tried("Example users:", notes, lambda: stories(two, key, dataset, split, base, EXAMPLES))
-    popularity = _tried("Popular and rare items:", notes, lambda: _popularity(condition, split, key))
-    return replace(part, stories=tuple(users or ()), popularity=popularity)
+    part.segments = [segments for segments in made if segments is not None]
+    if all(run.has_lists for run in condition.runs.values()):
+        users = partial(stories, two, key, dataset, split, base, EXAMPLES)
+        part.stories = part.tried("Example users:", users) or ()
+        shares = partial(_popularity, condition, split, cutoff_of(key))
+        part.popularity = part.tried("Popular and rare items:", shares) or {}
 
 
-def _popularity(condition: Condition, split: Split, key: str) -> PopularityShares:
+def cutoff_of(key: str) -> int:
+    """Return how much of the lists is looked at beside a metric: as much as it does, else 10."""
+    return split_key(key)[1] or 10
+
+
+def _popularity(condition: Condition, split: Split, k: int) -> dict[str, DoubleArray]:
     import pandas as pd
 
-    k = split_key(key)[1] or 10
     train = split.train.item_counts()
     places = pd.Series(np.arange(len(train)), split.train.item_ids)
-    shares = {}
+    shares = {TRAINING: shares_by_popularity(train, train)[0]}
     for name, run in condition.runs.items():
         lists = run.recommended()
         items: pd.Series = lists[lists["rank"] <= k]["item_id"].map(places).dropna()
         counts = np.bincount(items.to_numpy(np.int64), minlength=len(train))
         shares[name] = shares_by_popularity(train, counts)[1]
-    return PopularityShares(shares_by_popularity(train, train)[0], shares, k)
+    return shares

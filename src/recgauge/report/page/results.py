@@ -9,10 +9,8 @@ from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.claims import label, metric_label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import importance
-from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import best_values
 from recgauge.errors import listed
-from recgauge.metrics import metric_class
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (
@@ -30,16 +28,14 @@ from recgauge.report.blocks import (
 )
 from recgauge.report.data_card import percent
 from recgauge.report.figures.compared import (
-    Line,
     plot_gains,
-    plot_lines,
     plot_popularity_shares,
     plot_stability,
     plot_tradeoff,
 )
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
-from recgauge.report.page.data import DatasetPart, ReportData, Told
+from recgauge.report.page.data import DatasetPart, ReportData, Told, cutoff_of
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
@@ -48,7 +44,7 @@ BEYOND = (
     *("serendipity", "long_tail_share"),
 )
 """Metrics beyond accuracy, the first ones of which are drawn against quality."""
-MOST_BEYOND, MOST_IN_TABLE = 4, 6
+MOST_BEYOND = 4
 SHORTEST = 1e-3  # seconds that are drawn
 
 
@@ -64,7 +60,7 @@ def answer(data: ReportData) -> Section:
     if more:
         labels = ", ".join(map(metric_label, comparison.metrics[1:]))
         blocks.append(Folded(f"By other metrics: {labels}", (Lines(tuple(more)),)))
-    blocks += lines([*data.marks, *comparison.notes, *data.notes], "notes")
+    blocks += lines([*tables.marks_of(data.compared), *comparison.notes, *data.compared.notes], "notes")
     runs = [tables.heading(tables.on_dataset(comparison, dataset)) for dataset in comparison.datasets]
     return Section("The answer", f"{'; '.join(runs)}.", tuple(blocks))
 
@@ -78,7 +74,7 @@ def leaderboards(data: ReportData) -> Section:
         best = results[0].rows[0]
         label, value = metric_label(results[0].metric), f"{tables.number(best.mean)} {tables.interval(best)}"
         leads.append(f"{best.run} has the best {label}{data.place(dataset)}, {value}")
-        blocks.append(tables.leaderboard_table(results, data.costs, data.comparison.procedure))
+        blocks.append(tables.leaderboard_table(results, data.compared.costs, data.comparison.procedure))
     ranks = list(map(tables.rank_table, data.comparison.over_datasets))
     blocks += ranks[:1]
     blocks += [Folded("Mean ranks by other metrics", tuple(ranks[1:]))] if ranks[1:] else []
@@ -128,24 +124,23 @@ def segments(data: ReportData, part: DatasetPart) -> Told:
     """Return who gains and who loses, by groups of users or items."""
     if not part.segments:
         return None
-    claims = [claim for result in part.segments for claim in segment_tables.claims(result)]
-    by = ", ".join(result.by.replace("_", " ") for result in part.segments)
+    claims = [segment_tables.claims(result)[0] for result in part.segments]
+    named = [result.by.replace("_", " ") for result in part.segments]
+    drawn = []
+    for result, by, claim in zip(part.segments, named, claims, strict=True):
+        base, run = result.runs
+        name = f"gain_{slug(part.name)}_{slug(by)}"
+        caption = f"{run} less {base} by {by}, {part.name}; filled: shown to differ"
+        drawn.append(Picture(name, partial(plot_gains, result, run), caption, claim))
     blocks: list[PageBlock] = [
         *lines(claims[1:]),
-        Pictures(tuple(_gain_picture(part, result) for result in part.segments)),
-        Folded(f"Tables by {by}: {part.name}", tuple(map(segment_tables.segment_table, part.segments))),
+        Pictures(tuple(drawn)),
+        Folded(
+            f"Tables by {', '.join(named)}: {part.name}",
+            tuple(map(segment_tables.segment_table, part.segments)),
+        ),
     ]
     return (f"{part.name}: {claims[0]}" if data.several else claims[0]), blocks
-
-
-def _gain_picture(part: DatasetPart, result: Segments) -> Picture:
-    run, by = result.runs[1], result.by.replace("_", " ")
-    return Picture(
-        f"gain_{slug(part.name)}_{slug(result.by)}",
-        partial(plot_gains, result, run),
-        f"{run} less {result.runs[0]} by {by}, {part.name}; filled: shown to differ",
-        segment_tables.claims(result)[0],
-    )
 
 
 def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
@@ -266,121 +261,73 @@ def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool)
 def costs(data: ReportData, part: DatasetPart) -> Told:
     """Return quality against the seconds of training."""
     first = data.comparison.result(data.comparison.metrics[0], part.name)
-    times = {row.run: data.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows}
-    points = {
-        row.run: (max(time, SHORTEST), row.mean) for row in first.rows if (time := times[row.run]) is not None
-    }
-    if len(points) < 2:
+    known = {row.run: data.compared.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows}
+    times = {run: max(time, SHORTEST) for run, time in known.items() if time is not None}
+    if len(times) < 2:
         return None
-    sign = 1 if first.higher_is_better else -1
+    quality = {row.run: row.mean if first.higher_is_better else -row.mean for row in first.rows}
     fastest: list[str] = []  # runs that are better than all that are faster
-    for run in sorted(points, key=lambda run: (points[run][0], -sign * points[run][1])):
-        if not fastest or sign * points[run][1] > sign * points[fastest[-1]][1]:
+    for run in sorted(times, key=lambda run: (times[run], -quality[run])):
+        if not fastest or quality[run] > quality[fastest[-1]]:
             fastest.append(run)
     lead = f"No run{data.place(part.name)} is both faster and better than {', '.join(fastest)}."
-    name, y_label = f"cost_{slug(part.name)}", metric_label(first.metric)
-    picture = _tradeoff(name, part, points, "training, s (logarithmic)", y_label, lead, log_x=True)
-    return lead, [Pictures((picture,))]
+    name, x_label = f"cost_{slug(part.name)}", "training, s (logarithmic)"
+    return lead, [Pictures((_tradeoff(name, part, times, x_label, first, lead, log_x=True),))]
+
+
+def beyond(data: ReportData, part: DatasetPart) -> Told:
+    """Return accuracy against coverage, novelty and diversity: of metrics at the first metric's cutoff."""
+    first = data.comparison.result(data.comparison.metrics[0], part.name)
+    k, common = first.metric.rpartition("_at_")[2], part.common_keys()
+    keys = [key for name in BEYOND if (key := f"{name}_at_{k}") in common][:MOST_BEYOND]
+    if not keys:
+        return None
+    best, drawn = data.best(part), []
+    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys)
+    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
+    for key in keys:
+        values = {run: part.mean(run, key) for run in part.runs}
+        name = f"beyond_{slug(part.name)}_{slug(key)}"
+        drawn.append(_tradeoff(name, part, values, metric_label(key), first, lead))
+    return lead, [Pictures(tuple(drawn))]
 
 
 def _tradeoff(
     name: str,
     part: DatasetPart,
-    points: Mapping[str, tuple[float, float]],
+    values: Mapping[str, float],
     x_label: str,
-    y_label: str,
+    result: MetricComparison,
     shows: str,
     *,
     log_x: bool = False,
 ) -> Picture:
+    """Return the metric of a comparison against another value of the runs that have one."""
+    points = {row.run: (values[row.run], row.mean) for row in result.rows if row.run in values}
+    y_label = metric_label(result.metric)
     draw = partial(plot_tradeoff, points, x_label=x_label, y_label=y_label, log_x=log_x)
     return Picture(name, draw, f"{y_label} against {x_label}, {part.name}", shows)
 
 
-def beyond(data: ReportData, part: DatasetPart) -> Told:
-    """Return accuracy against coverage, novelty and diversity: of metrics at the first metric's cutoff."""
-    first = data.comparison.metrics[0]
-    k, common = first.rpartition("_at_")[2], part.common_keys()
-    named = [key for name in BEYOND if (key := f"{name}_at_{k}") in common]
-    more = [key for key, (name, its_k) in common.items() if _is_beyond(name) and str(its_k) == k]
-    keys = list(dict.fromkeys([*named, *more]))
-    if not keys:
-        return None
-    means = {row.run: row.mean for row in data.comparison.result(first, part.name).rows}
-    best, drawn = data.best(part), []
-    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys[:3])
-    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
-    for key in keys[:MOST_BEYOND]:
-        points = {run: (part.mean(run, key), means[run]) for run in part.runs}
-        name = f"beyond_{slug(part.name)}_{slug(key)}"
-        drawn.append(_tradeoff(name, part, points, metric_label(key), metric_label(first), lead))
-    shown = keys[:MOST_IN_TABLE]
-    values = {run: [part.mean(run, key) for key in shown] for run in part.runs}
-    table = TableBlock(
-        f"{part.name}: metrics of the lists as a whole",
-        ("run", *map(metric_label, shown)),
-        tuple((run, *(Cell(tables.number(v), order=v) for v in row)) for run, row in values.items()),
-        sortable=True,
-    )
-    return lead, [Pictures(tuple(drawn)), table]
-
-
-def _is_beyond(name: str) -> bool:
-    """Whether a metric is of lists as a whole, whatever is relevant."""
-    known = metric_class(name)
-    return known is not None and ".beyond." in known.__module__
-
-
 def long_tail(data: ReportData, part: DatasetPart) -> Told:
     """Return what each run recommends of popular and of rare items."""
-    popularity, best = part.popularity, data.best(part)
-    if popularity is None:
+    if not part.popularity:
         return None
-    first, last = (percent(float(popularity.shares[best][end])) for end in (0, -1))
+    best, k = data.best(part), cutoff_of(data.comparison.metrics[0])
+    shares = {name: [percent(float(share)) for share in each] for name, each in part.popularity.items()}
     lead = (
-        f"The most popular items with a tenth of the training rows get {first} of what {best} "
-        f"recommends{data.place(part.name)}, the rarest with a tenth of the rows {last}."
+        f"The most popular items with a tenth of the training rows get {shares[best][0]} of what {best} "
+        f"recommends{data.place(part.name)}, the rarest with a tenth of the rows {shares[best][-1]}."
     )
-    picture = Picture(
-        f"tail_{slug(part.name)}",
-        partial(plot_popularity_shares, popularity.shares, popularity.train, k=popularity.k),
-        f"What is recommended, by popularity in training, {part.name}",
-        lead,
+    draw = partial(plot_popularity_shares, part.popularity, k=k)
+    caption = f"What is recommended, by popularity in training, {part.name}"
+    header = ("run", *(f"{place}." for place in range(1, len(shares[best]) + 1)))
+    table = TableBlock(
+        f"{part.name}: share of the top {k} recommendations by tenths of the training rows",
+        header,
+        tuple((name, *texts) for name, texts in shares.items()),
     )
-    shares = {"training rows": popularity.train, **popularity.shares}
-    rows = tuple((name, *(percent(float(share)) for share in each)) for name, each in shares.items())
-    header = ("run", *(f"{place}." for place in range(1, len(popularity.train) + 1)))
-    caption = f"{part.name}: share of the top {popularity.k} recommendations by tenths of the training rows"
-    return lead, [Pictures((picture,)), TableBlock(caption, header, rows)]
-
-
-def learning(data: ReportData, part: DatasetPart) -> Told:
-    """Return what was seen while models learned in epochs."""
-    learned = {run: record for run in part.runs if (record := part.record(run)).learned}
-    if not learned:
-        return None
-    kept = [
-        f"{run} keeps epoch {record.kept_epoch} of {len(record.learned)}" for run, record in learned.items()
-    ]
-    lead = f"{'; '.join(kept)}{data.place(part.name)}."
-    values: dict[str, Line] = {}
-    pictures: list[Picture] = []
-    for place, (run, record) in enumerate(learned.items()):
-        points = record.learned
-        if seen := [(float(point.epoch), point.value) for point in points if point.value is not None]:
-            values[run] = ([epoch for epoch, _ in seen], [value for _, value in seen])
-        losses = {run: ([float(point.epoch) for point in points], [point.loss for point in points])}
-        name, where = f"loss_{slug(part.name)}_{place}", f"{run}, {part.name}"
-        pictures.append(_lines_picture(name, losses, "training loss", where, f"{kept[place]}."))
-    if values:
-        label = f"{metric_label(next(iter(learned.values())).learned[0].metric)} on validation rows"
-        pictures.insert(0, _lines_picture(f"learned_{slug(part.name)}", values, label, part.name, lead))
-    return lead, [Pictures(tuple(pictures))]
-
-
-def _lines_picture(name: str, drawn: Mapping[str, Line], label: str, place: str, shows: str) -> Picture:
-    draw = partial(plot_lines, drawn, x_label="epoch", y_label=label)
-    return Picture(name, draw, f"{label} by epoch, {place}", shows)
+    return lead, [Pictures((Picture(f"tail_{slug(part.name)}", draw, caption, lead),)), table]
 
 
 def searches(data: ReportData, part: DatasetPart) -> Told:

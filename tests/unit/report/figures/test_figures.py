@@ -73,7 +73,7 @@ def test_predictions_are_summed_up_per_actual_rating():
 
 def test_the_most_popular_items_are_drawn_at_one_on_the_right():
     train, svd = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0])
-    (axes,) = plot_popularity_shares({"svd": svd}, train, k=10).axes
+    (axes,) = plot_popularity_shares({"training rows": train, "svd": svd}, k=10).axes
     for line, shares in zip(axes.lines, (train, svd), strict=True):
         assert dict(line.get_xydata().tolist()) == {1: shares[0], 2: shares[1], 3: shares[2]}
     assert axes.get_xlim() == (3, 1)
