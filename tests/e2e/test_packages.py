@@ -54,9 +54,9 @@ def sign(folder):
         sums.write_text("".join(lines))
 
 
-def change_table(path, column, value):
+def change_table(path, column, value, row=3):
     table = pq.read_table(path).to_pandas()
-    table.loc[3, column] = value
+    table.loc[row, column] = value
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
 
 
@@ -77,13 +77,30 @@ def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package
     assert out.count("numbers, rows and lists") == 2
 
 
-def test_a_package_may_have_no_lists(sweep, verify):
-    package = recgauge.package(sweep, "package.zip", lists="none")
+@pytest.mark.parametrize(("lists", "n_numbers"), [("relevant", 14), ("none", 0)])
+def test_a_package_may_have_less_of_the_lists(sweep, verify, lists, n_numbers):
+    package = recgauge.package(sweep, "package.zip", lists=lists)
     with zipfile.ZipFile(package) as archive:
         assert not [name for name in archive.namelist() if "recommendations" in name]
-    code, out, _ = verify(package)
+    code, out, _ = verify(package, "--train")
     assert code == 0, out
-    assert "identical: 0 of" in out
+    assert f"identical: {n_numbers} of" in out
+    assert ("ndcg" in out.split("not seen ")[1]) == (lists == "none")
+    assert "catalog_coverage" in out.split("not seen ")[1]
+
+
+def test_runs_that_stored_hits_alone_are_judged_from_their_ranks(verify, tmp_path):
+    words = ("metrics=[ranking,beyond_accuracy,curves]", "cutoffs=[3,10]")
+    finished(tmp_path / "whole", "item_knn", *words)
+    finished(tmp_path / "hits", "item_knn", *words, "artifacts.lists=relevant_k")
+    for run, lists in (("whole", "relevant"), ("hits", "all")):
+        code, out, _ = verify(recgauge.package(tmp_path / run, f"{run}.zip", lists=lists))
+        assert code == 0, out
+        assert "identical: 20 of 50 numbers" in out
+
+    folder = unpacked(tmp_path / "whole.zip", tmp_path / "unpacked")
+    change_table(next(folder.rglob("ranks.parquet")), "rank", 0, row=slice(None))
+    assert "per_user.parquet, ndcg_at_10" in verify(folder)[1]
 
 
 def test_the_page_answers_from_the_records_and_nothing_private_is_inside(package, tmp_path):
@@ -215,12 +232,12 @@ def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, m
     words = ("dataset=table", f"dataset.path={here / 'ratings.csv'}", "metrics=[ranking,rating]")
     for model in ("bias", "biased_mf"):
         finished(here / "runs", model, *words)
-    package = recgauge.package(here / "runs", there / "package.zip")
+    package = recgauge.package(here / "runs", there / "package.zip", lists="relevant")
     with zipfile.ZipFile(package) as archive:
         names = {Path(name).name for name in archive.namelist()}
         page = archive.read("README.md").decode()
-    assert not names & {"test.parquet", "predictions.parquet"}
-    assert {"recommendations.parquet", "predicted.parquet"} <= names
+    assert not names & {"test.parquet", "predictions.parquet", "recommendations.parquet"}
+    assert {"ranks.parquet", "predicted.parquet"} <= names
     assert "not in the package" in page
 
     monkeypatch.chdir(there)

@@ -11,6 +11,7 @@ from shutil import copyfile, copyfileobj
 from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recgauge._version import __version__
@@ -18,7 +19,7 @@ from recgauge.comparison.runs import ComparedRuns
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.packages.page import package_page
 from recgauge.report.comparison_tables import FORMATS, write_comparison
-from recgauge.runs.folder import JobOutcome, write_checksums
+from recgauge.runs.folder import HITS, JobOutcome, write_checksums
 from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
@@ -32,8 +33,8 @@ from recgauge.utils.secrets import without_secrets
 
 FORMAT = 1
 ABOUT, PAGE, RUNS = "package.json", "README.md", "runs"
-PREDICTED = "predicted.parquet"
-Lists = Literal["all", "none"]
+RANKS, PREDICTED = "ranks.parquet", "predicted.parquet"
+Lists = Literal["all", "relevant", "none"]
 
 _COPIED = (PER_USER, "data_card.json", "data_card.md", CONVENTIONS, "precision_recall.parquet", "roc.parquet")
 _WITH_ROWS = (TEST, PREDICTIONS)
@@ -64,8 +65,8 @@ def package(
         Output folders of runs or sweeps, ids of runs, names of MLflow experiments, or ``experiment=NAME``;
         empty: the runs of `experiment`.
     out : str or path
-    lists : {"all", "none"}
-        Whether the lists are in it.
+    lists : {"all", "relevant", "none"}
+        Whole lists, the ranks of the held-out items in them, or nothing.
     uri : str, optional
         Tracking store; the user's own if left out.
     experiment : str
@@ -95,7 +96,7 @@ def package(
     file = Path(out)
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
-    wanted = (LISTS, *_WITH_ROWS, *_COPIED)
+    wanted = (LISTS, HITS, *_WITH_ROWS, *_COPIED)
     jobs, notes = find_runs(
         named, uri or store_of_user(), experiment=experiment, search=search, wanted=wanted
     )
@@ -117,7 +118,7 @@ def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists) -> None:
         name = "-".join([f"{number:0{len(str(len(records) - 1))}}", *_names(record), f"seed{record.seed}"])
         target = folder / RUNS / re.sub(r"[^\w.-]+", "_", name)
         target.mkdir(parents=True)
-        copy_tables(source, target, record, lists=lists == "all")
+        copy_tables(source, target, record, lists)
         write_record(_public(record), target)
     text = json.dumps({"format": FORMAT, "recgauge": __version__}, indent=1)
     (folder / ABOUT).write_text(text + "\n", encoding="utf-8")
@@ -136,15 +137,35 @@ def may_share_rows(record: RunRecord) -> bool:
     return _OPEN.match(record.dataset.licence) is not None
 
 
-def copy_tables(source: Path, target: Path, record: RunRecord, *, lists: bool) -> None:
+def copy_tables(source: Path, target: Path, record: RunRecord, lists: Lists) -> None:
     """Copy the files of a run that may be passed on; of the others, what tells nothing of the rows."""
-    names = [*_COPIED, *([LISTS] if lists else []), *(_WITH_ROWS if may_share_rows(record) else [])]
+    names = [*_COPIED, *([LISTS] if lists == "all" else []), *(_WITH_ROWS if may_share_rows(record) else [])]
     for name in names:
         if (source / name).is_file():
             copyfile(source / name, target / name)
+    if lists != "none" and not (target / LISTS).is_file() and (ranks := _ranks(source)) is not None:
+        pq.write_table(ranks, target / RANKS, compression="zstd")
     if (source / PREDICTIONS).is_file() and not (target / PREDICTIONS).is_file():
         predicted = read_table(source / PREDICTIONS, ["predicted", "impossible"])
         pq.write_table(predicted, target / PREDICTED, compression="zstd")
+
+
+def _ranks(folder: Path) -> pa.Table | None:
+    """Return for each held-out row, in their order, the rank of its item in its user's list; 0: not in it.
+
+    Who has the data set can draw the split again, and so knows which row is which; nobody else does.
+    """
+    stored = next((folder / name for name in (LISTS, HITS) if (folder / name).is_file()), None)
+    if stored is None:
+        return None
+    pairs = ["user_id", "item_id"]
+    rows = read_table(folder / TEST, pairs).to_pandas()
+    lists = read_table(stored, [*pairs, "rank"]).to_pandas()
+    ranks = {"rank": rows.merge(lists, how="left", on=pairs)["rank"].fillna(0).to_numpy("int32")}
+    if stored.name == LISTS:  # hits.parquet does not say how long the lists are
+        lengths = rows["user_id"].map(lists.groupby("user_id").size())
+        ranks["length"] = lengths.fillna(0).to_numpy("int32")
+    return pa.table(ranks)
 
 
 def _public(record: RunRecord) -> RunRecord:

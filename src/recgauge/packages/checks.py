@@ -25,7 +25,7 @@ from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.packages import ABOUT, FORMAT, PREDICTED, runs_in, write_pages
+from recgauge.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
 from recgauge.runs.folder import CHECKSUMS, JobOutcome, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
@@ -296,14 +296,21 @@ def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
 
 
 def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
-    if task is None or not (run.folder / LISTS).is_file():
+    if task is None:
         return []
     metrics = {name: each for name, each in task.metrics.items() if not _needs_ends(each, run.record)}
+    if (run.folder / LISTS).is_file():
+        lists = _stored_lists(run, task)
+    elif (run.folder / RANKS).is_file():
+        lists = _lists_of_ranks(run, task)
+        metrics = {name: each for name, each in metrics.items() if _of_ranks(each)}
+    else:
+        return []
     if len(task.listed_users) > len(task.users):
         metrics = {name: each for name, each in metrics.items() if not each.metric.needs_all_users}
     if not metrics:
         return []
-    return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=_stored_lists(run, task)))[0]]
+    return [evaluate_or_refuse(metrics, partial(task.evaluate, lists=lists))[0]]
 
 
 def _needs_ends(definition: Definition, record: RunRecord) -> bool:
@@ -311,6 +318,12 @@ def _needs_ends(definition: Definition, record: RunRecord) -> bool:
     k = str(max((entry.k for entry in record.results if entry.k is not None), default=0))
     open_ends = record.ties is None or record.ties.share_at_cutoff.get(k) != 0
     return definition.policies.ties in ("expected", "random") and open_ends
+
+
+def _of_ranks(definition: Definition) -> bool:
+    """Whether a value follows from the ranks of relevant items alone; other orders of ties look at scores."""
+    metric = definition.metric
+    return metric.needs_relevant and not metric.needs and definition.policies.ties == "stable"
 
 
 def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
@@ -331,6 +344,24 @@ def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
     scores = np.full((len(task.users), k), -np.inf, score.dtype)
     items.flat[place], scores.flat[place] = item, score
     return TopK(task.users, items, scores)
+
+
+def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
+    """Return lists with the held-out items at their ranks, and items that no catalogue has between them."""
+    path, k, test = run.folder / RANKS, max(task.cutoffs), task.split.test
+    table = read_table(path)
+    rank = _of_rows(table, "rank", len(test), path)
+    length = np.minimum(task.candidates.counts(test.n_users, test.n_items), k)
+    if "length" in table.column_names:
+        length[test.user] = _of_rows(table, "length", len(test), path)
+    if (length > k).any() or (rank > length[test.user]).any():
+        raise SchemaError(f"{path}: has a rank or a length beyond the lists of {k} items.")
+    column = np.arange(k, dtype=np.int32)
+    items = np.where(column < length[task.users, None], test.n_items + column, np.int32(-1))
+    hit = (rank > 0) & np.isin(test.user, task.users)
+    items[np.searchsorted(task.users, test.user[hit]), rank[hit] - 1] = test.item[hit]
+    scores = np.where(items >= 0, -column, -np.inf).astype(np.float32)
+    return TopK(task.users, items.astype(np.int32), scores)
 
 
 def _codes(column: Any, ids: Any, wanted: Any, path: Path) -> Any:

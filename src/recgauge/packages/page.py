@@ -29,6 +29,7 @@ _FILES = (
     ("record.json, config.yaml", "a run: settings, digests, definitions, results, guards, seconds, trials"),
     ("environment.json, guards.json", "versions, machine and commit; what was looked at"),
     ("recommendations.parquet", "the lists"),
+    ("ranks.parquet", "instead of lists: the rank of each held-out row's item, in the order of these rows"),
     ("per_user.parquet", "each user's values"),
     (
         "test.parquet, predictions.parquet",

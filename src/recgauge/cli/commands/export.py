@@ -71,8 +71,8 @@ def add_package_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     default = "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
-    lists = f"whether the lists are in it {default}"
-    parser.add_argument("--lists", choices=("all", "none"), default="all", help=lists)
+    lists = f"whole lists, the ranks of held-out items, or nothing {default}"
+    parser.add_argument("--lists", choices=("all", "relevant", "none"), default="all", help=lists)
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
 

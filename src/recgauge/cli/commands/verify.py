@@ -12,7 +12,7 @@ from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, stor
 from recgauge.cli.commands.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
-from recgauge.packages import PREDICTED, copy_tables, runs_in
+from recgauge.packages import PREDICTED, RANKS, Lists, copy_tables, runs_in
 from recgauge.packages.checks import (
     changed_files,
     changed_pages,
@@ -37,7 +37,7 @@ from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
-TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, PREDICTED)
+TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
@@ -75,7 +75,9 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
         if packed:
             now = Path(made) / "packed"
             now.mkdir()
-            copy_tables(Path(made), now, stored.record, lists=(folder / LISTS).is_file())
+            held: dict[str, Lists] = {LISTS: "all", RANKS: "relevant"}
+            lists: Lists = next((some for name, some in held.items() if (folder / name).is_file()), "none")
+            copy_tables(Path(made), now, stored.record, lists)
         tables = _tables(folder, now)
     around = differing_surroundings(stored.record.environment, repeated.environment)
     counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
@@ -104,7 +106,7 @@ def _verify_package(path: Path, options: Namespace) -> bool:
             same = f"{_identical(options)}: {judged.n_numbers} of {len(job.record.results)} numbers"
             _print_outcome(job.record, "not as packed" if counted else same, counted)
             if judged.not_computed:
-                names = listed(dict.fromkeys(judged.not_computed), 12)
+                names = listed(dict.fromkeys(judged.not_computed), most=99)
                 say(f"not seen {names}: more is needed than the package has; --train repeats the run")
             same_values &= not counted
             n_seen, n_results = n_seen + judged.n_numbers, n_results + len(job.record.results)
