@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError
-from recgauge.utils.checks import BoolArray, IntArray, LongArray, check_choice, read_only
+from recgauge.utils.checks import BoolArray, Checked, IntArray, LongArray, read_only
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class CandidateItems:
         return self.counts(n_users, n_items) - np.bincount(held, minlength=n_users)
 
 
-class Candidates(ABC):
+class Candidates(Checked, ABC):
     """A rule for the items that a model must choose from."""
 
     @abstractmethod
@@ -193,9 +193,6 @@ class AllItems(Candidates):
 
     seen: Seen = "train"
 
-    def __post_init__(self) -> None:
-        check_choice("AllItems: seen", self.seen, get_args(Seen))
-
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return what users have seen as excluded."""
         return CandidateItems(excluded=seen_rows(split, self.seen))
@@ -227,9 +224,6 @@ class TrainItems(Candidates):
     """
 
     seen: Seen = "train"
-
-    def __post_init__(self) -> None:
-        check_choice("TrainItems: seen", self.seen, get_args(Seen))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items that occur in train, and what users have seen as excluded."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.files.limits import opened_text
-from recgauge.utils.checks import IntArray, check_choice, shown
+from recgauge.utils.checks import IntArray, shown
 from recgauge.utils.files import refuse_irregular, user_path
 
 
@@ -95,6 +95,7 @@ class AllowList(Candidates):
     unknown: Unknown = "error"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.items is None) == (self.path is None):
             raise ConfigError(
                 "AllowList: give either items=[ID,...] or path=FILE with one item id per line "
@@ -102,8 +103,6 @@ class AllowList(Candidates):
             )
         if isinstance(self.items, str) or (self.items is not None and len(self.items) == 0):
             raise ConfigError(f"AllowList: items must be a list with at least one id, got {self.items!r}.")
-        check_choice("AllowList: seen", self.seen, get_args(Seen))
-        check_choice("AllowList: unknown", self.unknown, get_args(Unknown))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items of the list, and what users have seen as excluded."""

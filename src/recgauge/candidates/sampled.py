@@ -1,7 +1,7 @@
 """Sampled negatives, as many articles rank."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -9,7 +9,7 @@ from scipy import sparse
 from recgauge.candidates import CandidateItems, Candidates
 from recgauge.data.interactions import distinct, pairs_matrix
 from recgauge.data.split import Split
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice, check_int
+from recgauge.utils.checks import BoolArray, Count, DoubleArray, IntArray, LongArray
 
 By = Literal["uniform", "popularity"]
 _ROUNDS = 8
@@ -49,12 +49,8 @@ class SampledNegatives(Candidates):
     True
     """
 
-    n: int = 100
+    n: Count = 100
     by: By = "uniform"
-
-    def __post_init__(self) -> None:
-        check_int("SampledNegatives: n", self.n, minimum=1)
-        check_choice("SampledNegatives: by", self.by, get_args(By))
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:
         """Return each user's test items and negatives."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recgauge.data.dataset import Dataset as Dataset
+from recgauge.utils.checks import Checked
 from recgauge.utils.lazy import lazy_names
 from recgauge.utils.progress import Progress
 
@@ -50,7 +51,7 @@ class About:
     origin: str = ""
 
 
-class DatasetSource(ABC):
+class DatasetSource(Checked, ABC):
     """Something that loads one data set. Building it touches neither disk nor network."""
 
     @abstractmethod
@@ -68,7 +69,7 @@ class DatasetSource(ABC):
             If the data cannot be found, are not what was expected, or cannot be read.
         """
 
-    def find(self, progress: Progress | None = None) -> None:  # noqa: B027 - some need no files
+    def find(self, progress: Progress | None = None) -> None:
         """Find the files that `load` reads, and download those that are missing, without reading them.
 
         A run asks for this before it does anything else. Here there are no files.

@@ -11,7 +11,7 @@ from scipy import sparse
 from recgauge.data.dataset import Dataset, ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, check_real
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray, Real
 from recgauge.utils.progress import Progress
 
 N_USERS, N_ITEMS, N_RATINGS = 1000, 1500, 60_000
@@ -47,10 +47,7 @@ class Demo(DatasetSource):
     (60000, 1000, 1500)
     """
 
-    relevant_from: float = 4.0
-
-    def __post_init__(self) -> None:
-        check_real("Demo: relevant_from", self.relevant_from, low=-np.inf, high=np.inf)
+    relevant_from: Real = 4.0
 
     @classmethod
     def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one

@@ -22,7 +22,7 @@ from recgauge.errors import IntegrityError, SchemaError
 from recgauge.files.columns import PAIRS, TABLE, Wanted
 from recgauge.files.opening import UNPACKING_ERRORS, TableFile
 from recgauge.files.text import TextFormat
-from recgauge.utils.checks import check_bool, check_choice, check_real
+from recgauge.utils.checks import Real, check_choice
 from recgauge.utils.files import digest_of
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -229,15 +229,12 @@ class MovieLens(ArchiveSource):
     archive: str | None = None
     sha256: str | None = None
     offline: bool = False
-    relevant_from: float | None = 4.0
+    relevant_from: Real | None = 4.0
     prepared: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice("MovieLens: name", self.name, RELEASES)
-        if self.relevant_from is not None:
-            infinity = float("inf")
-            check_real("MovieLens: relevant_from", self.relevant_from, low=-infinity, high=infinity)
-        check_bool("MovieLens: prepared", self.prepared)
         _ = self.locations  # checks its settings
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets.archives import FileSource
 from recgauge.datasets.published_files import Locations, PublishedFile
-from recgauge.datasets.table import join, join_digests
+from recgauge.datasets.table import join, join_digests, reworded
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
 from recgauge.files.columns import Role, Wanted
@@ -21,7 +21,7 @@ from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Rows, refuse
 from recgauge.files.text import TextFormat
-from recgauge.utils.checks import check_bool, check_choice, check_int, check_real, shown
+from recgauge.utils.checks import Checked, Count, Real, shown
 from recgauge.utils.progress import Progress
 
 FileFormat = Literal["text", "user_lines", "count_lines"]
@@ -36,7 +36,7 @@ _NAMES: Mapping[Role, columns.Names] = {
 
 
 @dataclass(frozen=True)
-class SplitFile:
+class SplitFile(Checked):
     """One file of a published split: where it is, by what it is recognised, and how it is read.
 
     Parameters
@@ -60,7 +60,7 @@ class SplitFile:
 
     filename: str
     address: str
-    size: int
+    size: Count
     sha256: str
     format: FileFormat = "text"
     header: bool = False
@@ -73,9 +73,7 @@ class SplitFile:
                 f"filename must be a path below the mirror's folder, such as papers/mine/train.tsv; got "
                 f"{self.filename!r}."
             )
-        check_int("size", self.size, minimum=1)
-        check_choice("format", self.format, get_args(FileFormat))
-        check_bool("header", self.header)
+        super().__post_init__()
         Locations(sha256=self.sha256)  # checks its form
 
 
@@ -146,25 +144,20 @@ class SplitFiles(FileSource):
     citation: str | None = None
     by_hand: str = ""
     ratings: bool = False
-    relevant_from: float | None = None
-    n_rows: int | None = None
-    n_users: int | None = None
-    n_items: int | None = None
-    item_ids_below: int | None = None
+    relevant_from: Real | None = None
+    n_rows: Count | None = None
+    n_users: Count | None = None
+    n_items: Count | None = None
+    item_ids_below: Count | None = None
     archive: str | None = None
     mirror: str | Sequence[str] | None = None
     cache: str | None = None
     offline: bool = False
 
     def __post_init__(self) -> None:
-        check_bool("SplitFiles: ratings", self.ratings)
-        if self.relevant_from is not None:
-            if not self.ratings:
-                raise ConfigError("SplitFiles: relevant_from compares ratings; it needs ratings: true.")
-            check_real("SplitFiles: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
-        for count in (*_COUNTS, "item_ids_below"):
-            if getattr(self, count) is not None:
-                check_int(f"SplitFiles: {count}", getattr(self, count), minimum=1)
+        super().__post_init__()
+        if self.relevant_from is not None and not self.ratings:
+            raise ConfigError("SplitFiles: relevant_from compares ratings; it needs ratings: true.")
         _ = self.files  # checks what it is made of
 
     @property
@@ -259,17 +252,11 @@ class SplitFiles(FileSource):
         how = TextFormat(file.separator, file.header if file.format == "text" else None)
         try:
             rows = read(TableFile(path), wanted, how, form=file.format)
+            if rows.problems:
+                raise refuse(rows, headless=not file.header)
         except SchemaError as error:
-            raise SchemaError(_of_part(part, error)) from error
-        if rows.problems:
-            raise SchemaError(_of_part(part, refuse(rows, headless=not file.header)))
+            raise SchemaError(reworded(error, f"dataset.{part}")) from error
         return rows
-
-
-def _of_part(part: Part, error: SchemaError) -> str:
-    """Name the settings in a message of the readers as they are called here."""
-    text = str(error).replace(" or leave bad rows out with dataset.on_bad_rows=skip", "").replace(",.", ".")
-    return text.replace("dataset.", f"dataset.{part}.")
 
 
 def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:
@@ -280,7 +267,7 @@ def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:
         return SplitFile(**setting)
     except (ConfigError, TypeError) as error:
         known = ", ".join(field.name for field in fields(SplitFile))
-        problem = said(error).removeprefix("SplitFile.__init__() ")
+        problem = said(error).removeprefix("SplitFile.__init__() ").removeprefix("SplitFile: ")
         raise ConfigError(f"SplitFiles: {part}: {problem}. It is a mapping of {known}.") from error
 
 

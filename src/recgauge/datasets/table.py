@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Inputs, Prepared
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import ConfigError, DataError, SchemaError, listed
 from recgauge.files.columns import TABLE, Choice, Role, Wanted
 from recgauge.files.formats import FORMATS, read
 from recgauge.files.ids import join_ids
@@ -24,7 +24,7 @@ from recgauge.files.opening import Source, TableFile, check_encoding, find_sourc
 from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
 from recgauge.files.stored import StoredFile
 from recgauge.files.text import TextFormat
-from recgauge.utils.checks import check_bool, check_choice, check_real
+from recgauge.utils.checks import Real, check_choice
 from recgauge.utils.memory import memory_named
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -119,7 +119,7 @@ class Table(DatasetSource):
     encoding: str = "utf-8"
     time_unit: TimeUnit | None = None
     feedback: Feedback | None = None
-    relevant_from: float | None = None
+    relevant_from: Real | None = None
     on_bad_rows: OnBadRows = "error"
     licence: str = "not stated"
     prepared: bool = True
@@ -129,29 +129,15 @@ class Table(DatasetSource):
     def __post_init__(self) -> None:
         if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
             raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
-        self._check_choices()
+        super().__post_init__()
+        check_choice("Table: format", self.format, (None, *FORMATS))
         if self.separator == "":
             raise ConfigError("Table: separator must be at least one character or null, got an empty text.")
-        if self.relevant_from is not None:
-            check_real("Table: relevant_from", self.relevant_from, low=-float("inf"), high=float("inf"))
         check_encoding(self.encoding)
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         self._wanted()
         Limits.of(self.limits)
-
-    def _check_choices(self) -> None:
-        for option, value, choices in (
-            ("format", self.format, (None, *FORMATS)),
-            ("time_unit", self.time_unit, (None, *get_args(TimeUnit))),
-            ("feedback", self.feedback, (None, *get_args(Feedback))),
-            ("on_bad_rows", self.on_bad_rows, get_args(OnBadRows)),
-        ):
-            check_choice(f"Table: {option}", value, choices)
-        for option, flag in (("header", self.header), ("quotes", self.quotes)):
-            if flag is not None:
-                check_bool(f"Table: {option}", flag)
-        check_bool("Table: prepared", self.prepared)
 
     @property
     def label(self) -> str:
@@ -293,6 +279,12 @@ class Table(DatasetSource):
 def join_digests(digests: Sequence[str]) -> str:
     """Return the digest of the file, or of the digests of several."""
     return digests[0] if len(digests) == 1 else sha256("\n".join(digests).encode()).hexdigest()
+
+
+def reworded(error: DataError, group: str) -> str:
+    """Return a message with the settings of another group, which cannot leave bad rows out."""
+    text = str(error).replace(" or leave bad rows out with dataset.on_bad_rows=skip", "").replace(",.", ".")
+    return text.removeprefix("Table: ").replace("dataset.", f"{group}.")
 
 
 def _is_numbered(label: str) -> bool:

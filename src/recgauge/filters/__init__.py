@@ -13,7 +13,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Step
 from recgauge.errors import EmptySplitError
-from recgauge.utils.checks import BoolArray
+from recgauge.utils.checks import BoolArray, Checked
 from recgauge.utils.lazy import lazy_names
 from recgauge.utils.randomness import stream
 
@@ -31,7 +31,7 @@ else:
     __getattr__, __dir__ = lazy_names(__name__)
 
 
-class Filter(ABC):
+class Filter(Checked, ABC):
     """Makes another data set of a data set, before the split.
 
     Filters see every row, those that will be held out included. ``str`` of a filter says what it drops. One

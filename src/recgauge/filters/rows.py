@@ -11,11 +11,10 @@ from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.filters import Filter, RowFilter, with_values
 from recgauge.utils.checks import (
     BoolArray,
+    Count,
     LongArray,
-    check_bool,
-    check_choice,
-    check_int,
-    check_real,
+    Natural,
+    Real,
     check_time,
     shown,
     time_text,
@@ -40,10 +39,7 @@ class MinRating(RowFilter):
     [False, True, True]
     """
 
-    rating: float
-
-    def __post_init__(self) -> None:
-        check_real("MinRating: rating", self.rating, low=-np.inf, high=np.inf)
+    rating: Real
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
@@ -73,10 +69,7 @@ class Binarise(Filter):
     ('implicit', None, 1.0)
     """
 
-    rating: float
-
-    def __post_init__(self) -> None:
-        check_real("Binarise: rating", self.rating, low=-np.inf, high=np.inf)
+    rating: Real
 
     @property
     def changes(self) -> str:
@@ -178,15 +171,13 @@ class DateRange(RowFilter):
 
 @dataclass(frozen=True)
 class _RowCounts(RowFilter):
-    at_least: int | None = None
-    more_than: int | None = None
-    at_most: int | None = None
+    at_least: Count | None = None
+    more_than: Natural | None = None
+    at_most: Count | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner = type(self).__name__
-        for name, minimum in (("at_least", 1), ("more_than", 0), ("at_most", 1)):
-            if getattr(self, name) is not None:
-                check_int(f"{owner}: {name}", getattr(self, name), minimum=minimum)
         if self.at_least is None and self.more_than is None and self.at_most is None:
             raise ConfigError(f"{owner}: no limit is set; set at_least, more_than or at_most.")
         if self.at_most is not None and self.at_most < self._fewest:
@@ -299,15 +290,9 @@ class NCore(RowFilter):
     [True, True, True, True, True, False]
     """
 
-    n: int
-    item_n: int | None = None
+    n: Count
+    item_n: Count | None = None
     repeat: bool = True
-
-    def __post_init__(self) -> None:
-        check_int("NCore: n", self.n, minimum=1)
-        if self.item_n is not None:
-            check_int("NCore: item_n", self.item_n, minimum=1)
-        check_bool("NCore: repeat", self.repeat)
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
@@ -481,9 +466,6 @@ class Duplicates(Filter):
     """
 
     policy: Policy
-
-    def __post_init__(self) -> None:
-        check_choice("Duplicates: policy", self.policy, POLICIES)
 
     @property
     def changes(self) -> str:

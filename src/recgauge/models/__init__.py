@@ -1,22 +1,9 @@
 """The contracts of models. Models learn and score; they never mask, rank, download, log or read config."""
 
-import builtins
-import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
-from types import NoneType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    Protocol,
-    Self,
-    get_args,
-    get_origin,
-    runtime_checkable,
-)
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -25,16 +12,8 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
-from recgauge.errors import ConfigError, FitError, ModelError, NotFittedError, SchemaError
-from recgauge.utils.checks import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_bool,
-    check_choice,
-    check_int,
-    check_real,
-)
+from recgauge.errors import FitError, ModelError, NotFittedError, SchemaError
+from recgauge.utils.checks import BoolArray, Checked, FloatArray, IntArray
 from recgauge.utils.lazy import lazy_names
 from recgauge.utils.memory import free_memory, in_units
 from recgauge.utils.progress import NoProgress, Progress
@@ -72,21 +51,8 @@ _NUMBERS_AT_A_TIME = 1 << 23  # of weights, 64 MB in float64
 _ROWS_AT_A_TIME = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
-    """What a setting of a model may be, as part of its annotation."""
-
-    low: float
-    high: float = np.inf
-    low_open: bool = False
-
-
 Values = Literal["rating", "binary"]
 """What a training row counts: its rating, or 1."""
-Count = Annotated[int, Within(1)]
-NotNegative = Annotated[float, Within(0.0)]
-Positive = Annotated[float, Within(0.0, low_open=True)]
-Share = Annotated[float, Within(0.0, 1.0)]
 
 
 def not_fitted(model: object) -> NotFittedError:
@@ -159,37 +125,7 @@ class KnownRatings:
         return replace(self, users=self.users | (histories.user_counts() > 0))
 
 
-class _Checked:
-    """A model whose settings are checked by their annotations, such as `Count`, Literals and bool."""
-
-    def __post_init__(self) -> None:
-        for setting in fields(self):  # type: ignore[arg-type] # models are dataclasses
-            value, options = getattr(self, setting.name), get_args(setting.type)
-            if NoneType not in options:
-                checked = _checked(f"{type(self).__name__}: {setting.name}", value, setting.type)
-            elif value is not None:
-                checked = _checked(f"{type(self).__name__}: {setting.name}", value, options[0])
-            else:
-                continue
-            object.__setattr__(self, setting.name, checked)
-
-
-def _checked(subject: str, value: Any, kind: Any) -> Any:
-    match get_origin(kind), get_args(kind):
-        case typing.Annotated, (number, Within(low=low, high=high, low_open=low_open)):
-            if number is int:
-                return check_int(subject, value, minimum=int(low))
-            return check_real(subject, value, low=low, high=high, low_open=low_open)
-        case typing.Literal, choices:
-            return check_choice(subject, value, choices)
-        case builtins.dict, _:
-            if not isinstance(value, Mapping):
-                raise ConfigError(f"{subject} must be names and values, such as {{k: 20}}; got {value!r}.")
-            return dict(value)
-    return check_bool(subject, value) if kind is bool else value
-
-
-class Recommender(_Checked, ABC):
+class Recommender(Checked, ABC):
     """Scores items for users; a higher score is a better recommendation.
 
     Classes are dataclasses of their parameters, and raise ConfigError if one is not valid; what `fit` learns
@@ -250,7 +186,7 @@ class Recommender(_Checked, ABC):
         return None
 
 
-class RatingPredictor(_Checked, ABC):
+class RatingPredictor(Checked, ABC):
     """Predicts the rating that a user would give to an item, on the scale of the training ratings.
 
     A model may be a `Recommender` too: then its scores are its predictions before clipping. `fit` stores

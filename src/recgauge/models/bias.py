@@ -6,8 +6,8 @@ from typing import Literal, Self
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Count, FactorModel, Factors, KnownRatings, NotNegative, RatingPredictor
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray
+from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
+from recgauge.utils.checks import Count, DoubleArray, FloatArray, IntArray, NotNegative
 
 Method = Literal["als", "global_mean", "user_mean", "item_mean"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, EpochModel, FactorRatings, Factors, KnownRatings, NotNegative, Positive
-from recgauge.utils.checks import BoolArray, FloatArray
+from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
+from recgauge.utils.checks import BoolArray, Count, FloatArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
 
 RIDGE = 1e-8  # of fold-in without regularization, where factors of few rows are not determined

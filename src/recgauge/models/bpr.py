@@ -9,9 +9,9 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, EpochModel, FactorModel, Factors, NotNegative, Positive, check_memory
+from recgauge.models import EpochModel, FactorModel, Factors, check_memory
 from recgauge.models._lanes import dot
-from recgauge.utils.checks import FloatArray
+from recgauge.utils.checks import Count, FloatArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, I64s, U64s, compiled
 
 Negatives = Literal["uniform", "popularity"]

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Count, EpochModel, FactorRatings, Factors, KnownRatings
-from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, LongArray
+from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
+from recgauge.utils.checks import BoolArray, Count, DoubleArray, FloatArray, IntArray, LongArray
 
 
 @dataclass(eq=False)

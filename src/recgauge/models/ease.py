@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import FitError
-from recgauge.models import Count, ItemWeightModel, Positive, check_memory
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.models import ItemWeightModel, check_memory
+from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks

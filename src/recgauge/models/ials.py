@@ -9,19 +9,9 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import (
-    Count,
-    EpochModel,
-    FactorModel,
-    Factors,
-    Positive,
-    Share,
-    Values,
-    check_memory,
-    matrix_of,
-)
+from recgauge.models import EpochModel, FactorModel, Factors, Values, check_memory, matrix_of
 from recgauge.models._lanes import add_errors, dot
-from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
+from recgauge.utils.checks import Count, DoubleArray, FloatArray, LongArray, Positive, Share
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.threads import over_blocks
 

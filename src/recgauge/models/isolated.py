@@ -13,8 +13,8 @@ from recgauge.errors import ConfigError, FitError, ModelError
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import find_environment
 from recgauge.isolated.process import Program, Worker
-from recgauge.models import Count, Positive, Recommender, not_fitted
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.models import Recommender, not_fitted
+from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 from recgauge.utils.progress import NoProgress, Progress
 
 Feedback = Literal["implicit", "explicit"]

@@ -9,21 +9,15 @@ from scipy import sparse
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, FitError
-from recgauge.models import (
-    Count,
-    ItemWeightModel,
-    NotNegative,
-    Recommender,
-    Share,
-    Values,
-    Within,
-    check_memory,
-    matrix_of,
-)
+from recgauge.models import ItemWeightModel, Recommender, Values, check_memory, matrix_of
 from recgauge.utils.checks import (
+    Count,
     DoubleArray,
     IntArray,
     LongArray,
+    NotNegative,
+    Share,
+    Within,
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s, compiled
 from recgauge.utils.progress import NoProgress, Progress

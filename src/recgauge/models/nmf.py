@@ -8,8 +8,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, EpochModel, FactorRatings, Factors, KnownRatings, NotNegative
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
+from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
+from recgauge.utils.checks import Count, DoubleArray, FloatArray, IntArray, LongArray, NotNegative
 from recgauge.utils.compiled import F64s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
 from recgauge.utils.threads import over_blocks

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, ItemWeightModel, NotNegative, check_memory
-from recgauge.utils.checks import DoubleArray, IntArray
+from recgauge.models import ItemWeightModel, check_memory
+from recgauge.utils.checks import Count, DoubleArray, IntArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks

@@ -7,8 +7,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import FactorModel, Factors, NotNegative, Positive
-from recgauge.utils.checks import DoubleArray
+from recgauge.models import FactorModel, Factors
+from recgauge.utils.checks import DoubleArray, NotNegative, Positive
 
 _DAY = 24 * 60 * 60  # seconds
 Measure = Literal["count", "sum", "mean_rating"]

@@ -7,12 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Count, KnownRatings, NotNegative, RatingPredictor, Recommender, not_fitted
+from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.models.bias import Bias, shrunk_means
 from recgauge.utils.checks import (
+    Count,
     DoubleArray,
     FloatArray,
     IntArray,
+    NotNegative,
     read_only,
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled

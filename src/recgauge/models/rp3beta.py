@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from recgauge.models import Count, NotNegative
 from recgauge.models.p3alpha import FirstCut, WalkModel
+from recgauge.utils.checks import Count, NotNegative
 
 
 @dataclass(eq=False)

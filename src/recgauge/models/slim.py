@@ -9,10 +9,10 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, ItemWeightModel, NotNegative, Positive, Within, check_memory
+from recgauge.models import ItemWeightModel, check_memory
 from recgauge.models.ease import lower_gram, mirrored
 from recgauge.models.p3alpha import with_room
-from recgauge.utils.checks import FloatArray, IntArray, LongArray
+from recgauge.utils.checks import Count, FloatArray, IntArray, LongArray, NotNegative, Positive, Within
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks

@@ -10,8 +10,8 @@ from threadpoolctl import threadpool_limits
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
-from recgauge.models import Count, FactorModel, Factors, Values, check_memory, matrix_of
-from recgauge.utils.checks import DoubleArray
+from recgauge.models import FactorModel, Factors, Values, check_memory, matrix_of
+from recgauge.utils.checks import Count, DoubleArray
 from recgauge.utils.progress import Advance, NoProgress, Progress
 
 FEW_ROWS = 1_000_000  # below it, loading a compiled product costs more than it saves

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Count, NotNegative, Positive
 from recgauge.models.biased_mf import BiasedFactors, _Learned
-from recgauge.utils.checks import FloatArray
+from recgauge.utils.checks import Count, FloatArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
 

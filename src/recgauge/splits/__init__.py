@@ -10,7 +10,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, field_checks
+from recgauge.utils.checks import BoolArray, Checked
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Splitter(ABC):
+class Splitter(Checked, ABC):
     """A strategy that assigns rows to train, validation and test; ConfigError if a setting is not valid.
 
     Parameters
@@ -109,10 +109,6 @@ class Splitter(ABC):
     temporal: ClassVar[bool] = False
     """Whether no user's training rows are later than the user's test rows; a guard checks this."""
 
-    def __post_init__(self) -> None:
-        for setting, check in field_checks(type(self)).items():
-            check(f"{type(self).__name__}: {setting}", getattr(self, setting))
-
     @property
     def tie_rule(self) -> str | None:
         """How rows of one user and time are ordered; None: the strategy does not order a user's rows."""
@@ -122,7 +118,7 @@ class Splitter(ABC):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; every row is in one part or unused for a reason."""
 
-    def find(self) -> None:  # noqa: B027 - most strategies read no files
+    def find(self) -> None:
         """Look at the files that the strategy will read, if any, before data are loaded.
 
         Raises

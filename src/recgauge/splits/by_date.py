@@ -10,7 +10,16 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits import Assignment, Splitter
 from recgauge.splits._order import times_of
-from recgauge.utils.checks import BoolArray, LongArray, check_int, check_real, check_time, time_text
+from recgauge.utils.checks import (
+    BoolArray,
+    Count,
+    LongArray,
+    NotNegative,
+    Positive,
+    check_int,
+    check_time,
+    time_text,
+)
 
 Date = str | int | float
 
@@ -149,24 +158,18 @@ class RollingWindow(Splitter):
     [(2, 2), (4, 2)]
     """
 
-    n_windows: int = 5
+    n_windows: Count = 5
     window: int = 0
-    test_days: float = 14.0
-    validation_days: float = 0.0
-    train_days: float | None = None
+    test_days: Positive = 14.0
+    validation_days: NotNegative = 0.0
+    train_days: Positive | None = None
 
     name: ClassVar[str] = "rolling_window"
     temporal: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_int("RollingWindow: n_windows", self.n_windows, minimum=1)
         check_int("RollingWindow: window", self.window, minimum=0, maximum=self.n_windows - 1)
-        infinity = np.inf
-        check_real("RollingWindow: test_days", self.test_days, low=0.0, high=infinity, low_open=True)
-        check_real("RollingWindow: validation_days", self.validation_days, low=0.0, high=infinity)
-        if self.train_days is not None:
-            check_real("RollingWindow: train_days", self.train_days, low=0.0, high=infinity, low_open=True)
         if round(self.test_days * _DAY) == 0:
             raise ConfigError(f"RollingWindow: test_days must be at least a second, got {self.test_days!r}.")
 

@@ -13,6 +13,7 @@ from recgauge.utils.checks import (
     BoolArray,
     IntArray,
     LongArray,
+    Natural,
     check_int,
     check_real,
 )
@@ -133,14 +134,10 @@ class SurpriseKFold(Folds):
     [2, 5]
     """
 
-    random_state: int = 0
+    random_state: Natural = 0
     cold_users: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "surprise_k_fold"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int("SurpriseKFold: random_state", self.random_state, minimum=0)
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:  # noqa: ARG002
         """Return which rows are held out; `rng` is not used."""

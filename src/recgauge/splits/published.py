@@ -11,12 +11,12 @@ from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pair_codes
 from recgauge.data.split import Split, Step
-from recgauge.datasets.table import Table
+from recgauge.datasets.table import Table, reworded
 from recgauge.errors import ConfigError, DataError, SchemaError
 from recgauge.files.limits import Limits
 from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._order import scramble
-from recgauge.utils.checks import BoolArray, LongArray, check_real, shown, text_array
+from recgauge.utils.checks import BoolArray, LongArray, Share, shown, text_array
 
 Paths = str | Sequence[str]
 _PARTS = ("test", "validation", "train")
@@ -45,41 +45,43 @@ def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     and be in several parts: each part gets as many of its rows as it names, test the last ones of the table,
     validation those before, train those before these. Where rows are missing, train goes without first.
     """
-    rows = _Sorted.of(pair_codes(interactions))
     named = {"test": parts.test, "validation": parts.validation, "train": parts.train}
     published = {name: part for name, part in named.items() if part is not None}
-    masks: dict[str, BoolArray] = {}
-    taken = np.zeros(len(rows.first), dtype=np.int64)
-    n_absent, n_unknown, first_absent = 0, 0, ""
-    for name, part in published.items():
-        users = positions_of(part.user_ids, interactions.user_ids)[part.user]
-        items = positions_of(part.item_ids, interactions.item_ids)[part.item]
-        at = rows.find(np.where((users >= 0) & (items >= 0), users * interactions.n_items + items, -1))
-        wanted = np.bincount(at[at >= 0], minlength=len(taken))
-        got = np.minimum(wanted, rows.counts - taken)
-        masks[name] = rows.from_the_end(taken, taken + got)
-        taken += got
-        n_missing = len(part) - int(got.sum())
-        if n_missing and not first_absent:
-            first_absent = _first_absent(name, part, at, wanted > got)
-        n_absent += n_missing
-        n_unknown += int((at < 0).sum())
+    codes = pair_codes(interactions)
+    rows = len(codes) - 1 - np.argsort(codes[::-1], kind="stable")  # by pair, of each its last row first
+    wanted = np.concatenate([_codes_of(part, interactions) for part in published.values()])
+    asked = np.argsort(wanted, kind="stable")  # by pair, of each those of the test part first
+    first, after = (np.searchsorted(codes[rows], wanted[asked], side=side) for side in ("left", "right"))
+    place = first + np.arange(len(asked)) - np.searchsorted(wanted[asked], wanted[asked])
+    there = place < after
+    counts = {name: len(part) for name, part in published.items()}
+    part_of = np.zeros(len(codes), np.int8)
+    part_of[rows[place[there]]] = np.repeat(np.arange(1, len(counts) + 1), [*counts.values()])[asked[there]]
+    masks = {name: part_of == number for number, name in enumerate(counts, start=1)}
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
-        outside = ~np.logical_or.reduce(list(masks.values()))
-        unused = (("rows that the published split does not name", outside),)
+        unused = (("rows that the published split does not name", part_of == 0),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
-    counts = {name: len(part) for name, part in published.items()}
-    return _Matched(assignment, counts, n_absent, n_unknown, first_absent)
+    absent = np.sort(asked[~there])
+    first_absent = _in_words(published, int(absent[0])) if len(absent) else ""
+    return _Matched(assignment, counts, len(absent), int((first == after).sum()), first_absent)
 
 
-def _first_absent(name: str, part: Interactions, at: LongArray, short: BoolArray) -> str:
-    """Return a row in words that the data set does not have, or not so often as it is named."""
-    unknown = at < 0
-    unknown[~unknown] = short[at[~unknown]]
-    row = int(np.flatnonzero(unknown)[0])
-    user, item = shown(part.user_ids[part.user[row]]), shown(part.item_ids[part.item[row]])
-    return f"user {user} and item {item} ({name})"
+def _codes_of(part: Interactions, interactions: Interactions) -> LongArray:
+    """Return the pair codes that published rows have in a data set, -1 where it does not have an id."""
+    users = positions_of(part.user_ids, interactions.user_ids)[part.user]
+    items = positions_of(part.item_ids, interactions.item_ids)[part.item]
+    return np.where((users >= 0) & (items >= 0), users * interactions.n_items + items, -1)
+
+
+def _in_words(published: Mapping[str, Interactions], row: int) -> str:
+    """Return a row of all published ones."""
+    for name, part in published.items():
+        if row < len(part):
+            user, item = part.user_ids[part.user[row]], part.item_ids[part.item[row]]
+            return f"user {shown(user)} and item {shown(item)} ({name})"
+        row -= len(part)
+    return ""
 
 
 def positions_of(ids: IdArray, known: IdArray) -> LongArray:
@@ -92,43 +94,6 @@ def positions_of(ids: IdArray, known: IdArray) -> LongArray:
     at = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
     positions: LongArray = np.where(known[order[at]] == ids, order[at], -1)
     return positions
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sorted:
-    """Rows ordered by pair: distinct codes, and for each where its rows begin in the order and how many."""
-
-    codes: LongArray
-    order: LongArray
-    first: LongArray
-    counts: LongArray
-
-    @classmethod
-    def of(cls, codes: LongArray) -> "_Sorted":
-        order = np.argsort(codes, kind="stable")  # rows of one pair stay in their order
-        ordered = codes[order]
-        begins = np.ones(len(ordered), dtype=bool)
-        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
-        first = np.flatnonzero(begins)
-        return cls(ordered[first], order, first, np.diff(first, append=len(ordered)))
-
-    def find(self, wanted: LongArray) -> LongArray:
-        """Return the position of each wanted code among the distinct ones, -1 where it is not there."""
-        if len(self.codes) == 0:
-            return np.full(len(wanted), -1, dtype=np.int64)
-        by_code = np.argsort(wanted)  # looked up in order, they stay in the cache
-        at = np.minimum(np.searchsorted(self.codes, wanted[by_code]), len(self.codes) - 1)
-        positions = np.empty(len(wanted), dtype=np.int64)
-        positions[by_code] = np.where(self.codes[at] == wanted[by_code], at, -1)
-        return positions
-
-    def from_the_end(self, begin: LongArray, end: LongArray) -> BoolArray:
-        """Return the mask of each pair's rows from `begin` to before `end`, counted from its last row."""
-        n_after = np.repeat(self.first + self.counts, self.counts) - 1 - np.arange(len(self.order))
-        chosen = (n_after >= np.repeat(begin, self.counts)) & (n_after < np.repeat(end, self.counts))
-        rows = np.empty(len(self.order), dtype=bool)
-        rows[self.order] = chosen
-        return rows
 
 
 @dataclass(frozen=True)
@@ -204,14 +169,14 @@ class Published(Splitter):
     member: str | None = None
     limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
-    validation_size: float = 0.0
+    validation_size: Share = 0.0
     cold_users: ColdRows = field(default="keep", kw_only=True)
 
     name: ClassVar[str] = "published"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if check_real("Published: validation_size", self.validation_size, low=0.0, high=1.0) == 1.0:
+        if self.validation_size == 1.0:
             raise ConfigError("Published: validation_size must be below 1, so that training rows are left.")
         files = [part for part in ("train", "validation", "test") if getattr(self, part) is not None]
         if files and self.fold is not None:
@@ -344,10 +309,9 @@ def _of_split(part: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        text = str(error).replace("recgauge run dataset=table", "recgauge run split=published")
-        text = text.replace("dataset.path", f"split.{part}").replace("dataset.", "split.")
-        text = text.replace(" or leave bad rows out with split.on_bad_rows=skip", "").replace(",.", ".")
-        raise type(error)(f"split=published, {part}: {text.removeprefix('Table: ')}") from error
+        text = reworded(error, "split").replace("split.path", f"split.{part}")
+        text = text.replace("recgauge run dataset=table", "recgauge run split=published")
+        raise type(error)(f"split=published, {part}: {text}") from error
 
 
 def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int) -> Step:

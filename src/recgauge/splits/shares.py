@@ -1,7 +1,7 @@
 """One cut: a share of all rows, or a share or number of each user's, at random or the latest."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -9,25 +9,22 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError
 from recgauge.splits import Assignment, Splitter
 from recgauge.splits._order import ByTime, latest_first, ranks_by, shuffled, times_of
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int, check_real
+from recgauge.utils.checks import BoolArray, Count, DoubleArray, LongArray, Natural, Share, Within
 
 
 @dataclass(frozen=True)
 class Shares(Splitter):
     """A strategy with a share of rows in test and one in validation."""
 
-    test_size: float = 0.2
-    validation_size: float = 0.0
+    test_size: Annotated[float, Within(0.0, 1.0, low_open=True)] = 0.2
+    validation_size: Share = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        owner = type(self).__name__
-        check_real(f"{owner}: test_size", self.test_size, low=0.0, high=1.0, low_open=True)
-        check_real(f"{owner}: validation_size", self.validation_size, low=0.0, high=1.0)
         if self.test_size + self.validation_size >= 1.0:
             raise ConfigError(
-                f"{owner}: test_size + validation_size must be below 1 so that training rows are left, "
-                f"got {self.test_size:g} + {self.validation_size:g}."
+                f"{type(self).__name__}: test_size + validation_size must be below 1 so that training rows "
+                f"are left, got {self.test_size:g} + {self.validation_size:g}."
             )
 
     def _masks(self, position: LongArray, n_rows: LongArray | int) -> tuple[BoolArray, BoolArray | None]:
@@ -216,13 +213,8 @@ class TemporalPerUser(ByTime, Shares):
 
 @dataclass(frozen=True)
 class _LeaveOut(Splitter):
-    n: int = 1
-    n_validation: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_int(f"{type(self).__name__}: n", self.n, minimum=1)
-        check_int(f"{type(self).__name__}: n_validation", self.n_validation, minimum=0)
+    n: Count = 1
+    n_validation: Natural = 0
 
     def _cut(self, interactions: Interactions, rank: LongArray) -> Assignment:
         counts = interactions.user_counts()[interactions.user]

@@ -1,11 +1,14 @@
 """Checks of arguments, with one form of message: subject, rule, what was found. Imports errors and texts."""
 
+import builtins
 import math
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import fields
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +71,53 @@ def field_checks(kind: type[Any]) -> dict[str, Callable[[str, Any], object]]:
         elif hints[f.name] is bool:
             checks[f.name] = check_bool
     return checks
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """What a setting may be, as part of its annotation."""
+
+    low: float
+    high: float = math.inf
+    low_open: bool = False
+
+
+Count = Annotated[int, Within(1)]
+Natural = Annotated[int, Within(0)]
+Real = Annotated[float, Within(-math.inf)]
+NotNegative = Annotated[float, Within(0.0)]
+Positive = Annotated[float, Within(0.0, low_open=True)]
+Share = Annotated[float, Within(0.0, 1.0)]
+
+
+class Checked:
+    """A dataclass whose settings are checked by their annotations, such as `Count`, Literals and bool."""
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):  # type: ignore[arg-type] # of a dataclass
+            value, options = getattr(self, setting.name), get_args(setting.type)
+            if NoneType not in options:
+                checked = _checked(f"{type(self).__name__}: {setting.name}", value, setting.type)
+            elif value is not None:
+                checked = _checked(f"{type(self).__name__}: {setting.name}", value, options[0])
+            else:
+                continue
+            object.__setattr__(self, setting.name, checked)
+
+
+def _checked(subject: str, value: Any, kind: Any) -> Any:
+    match get_origin(kind), get_args(kind):
+        case typing.Annotated, (number, Within(low=low, high=high, low_open=low_open)):
+            if number is int:
+                return check_int(subject, value, minimum=int(low))
+            return check_real(subject, value, low=low, high=high, low_open=low_open)
+        case typing.Literal, choices:
+            return check_choice(subject, value, choices)
+        case builtins.dict, _:
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{subject} must be names and values, such as {{k: 20}}; got {value!r}.")
+            return dict(value)
+    return check_bool(subject, value) if kind is bool else value
 
 
 def check_time(subject: str, value: object, *, earliest: float = -math.inf) -> int:

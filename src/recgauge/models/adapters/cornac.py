@@ -8,9 +8,9 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, Factors, Values
+from recgauge.models import Factors, Values
 from recgauge.models.adapters import Adapter, as_weights
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.checks import Count, FloatArray, IntArray
 
 Algorithm = Literal[
     "BPR", "WBPR", "MF", "NMF", "PMF", "MMMF", "HPF", "SVD", "ItemKNN", "UserKNN", "EASE", "MostPop",

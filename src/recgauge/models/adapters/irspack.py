@@ -8,8 +8,9 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import Count, Factors, Values, matrix_of
+from recgauge.models import Factors, Values, matrix_of
 from recgauge.models.adapters import Adapter, as_weights
+from recgauge.utils.checks import Count
 
 Algorithm = Literal[
     "IALS", "P3alpha", "RP3beta", "DenseSLIM", "EDLAE", "SLIM", "CosineKNN", "AsymmetricCosineKNN",

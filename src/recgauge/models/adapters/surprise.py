@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from recgauge.data.interactions import Interactions
-from recgauge.models import Count, Factors, KnownRatings, RatingPredictor, not_fitted
+from recgauge.models import Factors, KnownRatings, RatingPredictor, not_fitted
 from recgauge.models.adapters import Adapter
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.checks import Count, FloatArray, IntArray
 
 Algorithm = Literal[
     "SVD", "SVDpp", "NMF", "SlopeOne", "CoClustering", "BaselineOnly", "KNNBasic", "KNNWithMeans",
