@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability
-from recgauge.report import markdown_table
-from recgauge.report.markdown import render_markdown
+from recgauge.report import markdown_table, render_markdown
 from recgauge.report.stability_tables import option_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, distinct, folded, label, where

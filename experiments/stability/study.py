@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.comparison.stability_axes import stability_of
-from recgauge.report.markdown import render_markdown
+from recgauge.report import render_markdown
 from recgauge.report.stability_tables import choice_table, claims, option_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import LISTS, PER_USER, TEST, RunFolder

@@ -55,14 +55,8 @@ def run_alone(config: DictConfig) -> bool:
 def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     (outcome,), store = sweep.every, sweep.store
     if outcome.record is not None:
-        print_run(
-            outcome.record,
-            outcome,
-            address=None if store is None else deliveries.run_address(outcome.folder),
-            server=None if store is None else served_by(store.uri),
-            folder=outcome.folder,
-            said=outcome.said,
-        )
+        address = None if store is None else deliveries.run_address(outcome.folder)
+        print_run(outcome, address, None if store is None else served_by(store.uri))
     if outcome.status == "not tracked":
         print_error(
             f"{outcome.reason} Complete results are in {outcome.folder}; when the store works again, "

@@ -7,8 +7,8 @@ from typing import Any
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import headline_keys
 from recgauge.errors import listed
+from recgauge.report.blocks import escaped, markdown_table
 from recgauge.report.comparison_tables import explanation
-from recgauge.report.markdown import escaped, markdown_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings

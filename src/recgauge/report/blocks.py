@@ -1,4 +1,4 @@
-"""What tables and statements are made of.
+"""What tables and statements are made of, and how they are written as Markdown.
 
 Terminal, Markdown, LaTeX and HTML show the same tables, sentences and headings; figures, code and what is
 folded away are of pages alone.
@@ -7,7 +7,9 @@ folded away are of pages alone.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
+
+from recgauge.errors import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +43,6 @@ Row = tuple[str | Cell, ...]
 class TableBlock:
     """A table; its first column names the rows. Without a header it has names and values."""
 
-    kind: ClassVar[str] = "table"
     caption: str
     header: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -77,7 +78,6 @@ class Picture:
 class Pictures:
     """Figures beside each other."""
 
-    kind: ClassVar[str] = "pictures"
     pictures: tuple[Picture, ...]
 
 
@@ -85,7 +85,6 @@ class Pictures:
 class Text:
     """A paragraph."""
 
-    kind: ClassVar[str] = "text"
     text: str
     look: str = ""
 
@@ -94,7 +93,6 @@ class Text:
 class Lines:
     """A list of sentences; its look is "claims", "marks" (what makes numbers mean less), "notes" or none."""
 
-    kind: ClassVar[str] = "lines"
     lines: tuple[str, ...]
     look: str = ""
 
@@ -103,7 +101,6 @@ class Lines:
 class Heading:
     """A heading inside a section."""
 
-    kind: ClassVar[str] = "heading"
     text: str
 
 
@@ -111,7 +108,6 @@ class Heading:
 class Code:
     """Text to copy."""
 
-    kind: ClassVar[str] = "code"
     label: str
     text: str
 
@@ -120,7 +116,6 @@ class Code:
 class Folded:
     """Blocks that a page shows after a click; `printed`: on paper even if nobody has clicked."""
 
-    kind: ClassVar[str] = "folded"
     title: str
     blocks: "tuple[PageBlock, ...]"
     printed: bool = False
@@ -169,3 +164,78 @@ def pictures_of(blocks: Sequence[PageBlock]) -> list[Picture]:
 def slug(text: str) -> str:
     """Return a text as an id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def render_markdown(blocks: Sequence[Block]) -> str:
+    """Return blocks as Markdown: best values in bold, second ones in italics."""
+    parts: list[str] = []
+    for block in blocks:
+        match block:
+            case Heading(text):
+                parts.append(f"### {escaped(text)}")
+            case Lines(texts, look):
+                note = "Note: " if look == "notes" else ""
+                parts.append("\n".join(f"- {note}{escaped(text)}" for text in texts))
+            case TableBlock():
+                parts += [f"**{escaped(block.caption)}**"] if block.caption else []
+                parts += [_table(block)]
+                parts += [escaped(block.note)] if block.note else []
+    return "\n\n".join(parts)
+
+
+def _table(table: TableBlock) -> str:
+    header = table.header or ("",) * max(map(len, table.rows), default=0)
+    right = [escaped(name) for place, name in enumerate(header) if not table.is_words(place)]
+    signs: dict[Rank, str] = {"best": "**", "second": "_", "": ""}
+    rows = [
+        [
+            " ".join([f"{signs[cell.rank]}{escaped(cell.text)}{signs[cell.rank]}", *map(escaped, cell.parts)])
+            for cell in row
+        ]
+        for row in table.cells()
+    ]
+    return markdown_table(rows, list(map(escaped, header)), right)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as Markdown shows it: on one line, no markup, HTML or link, and nothing hidden.
+
+    Examples
+    --------
+    >>> print(escaped("a*b\n# <b>`c` [0, 1]* p < .05"))
+    a\*b # &lt;b>\`c\` [0, 1]* p < .05
+    """
+    line = markdown_line(re.sub(r"&(?=#?\w+;)", "&amp;", text))
+    marks = r"[\\`]|\*(?=\S)|^\*|~(?=~)|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)|\](?=[(\[:])"
+    return re.sub(f"({marks})", r"\\\1", line)
+
+
+def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[str] = ()) -> str:
+    """Return a table in Markdown; columns named in `right` are aligned to the right.
+
+    Cells may hold Markdown. Texts of users, such as names of runs, can neither end a cell nor a line, nor
+    begin HTML.
+
+    Examples
+    --------
+    >>> print(markdown_table([["svd", "0.93"]], ["model", "RMSE"], right=["RMSE"]))
+    | model | RMSE |
+    | --- | ---: |
+    | svd | 0.93 |
+    """
+    bar = "\\|"
+    lines = [header, ["---:" if name in right else "---" for name in header], *rows]
+    return "\n".join(
+        f"| {' | '.join(markdown_line(text).replace('|', bar) for text in line)} |" for line in lines
+    )
+
+
+def markdown_line(text: str) -> str:
+    r"""Return a text for Markdown that ends no line, begins no HTML and hides nothing.
+
+    Examples
+    --------
+    >>> print(markdown_line("<b>svd\n\x1b[31m"))
+    &lt;b>svd \x1b[31m
+    """
+    return re.sub(r"<(?=[a-zA-Z/!?])", "&lt;", printable(" ".join(text.splitlines())))

@@ -8,10 +8,9 @@ from recgauge._version import __version__
 from recgauge.checks.checking import CheckResult
 from recgauge.checks.judge import Verdict
 from recgauge.errors import printable
-from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, lines
+from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
-from recgauge.report.markdown import escaped, render_markdown
 
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
 _CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}

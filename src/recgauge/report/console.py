@@ -15,11 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from recgauge.comparison.series import headline_keys
-from recgauge.errors import printable
+from recgauge.errors import listed, printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 from recgauge.report.run_tables import MARK, run_blocks, run_title, sweep_blocks
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.record import RunRecord
 from recgauge.utils.messages import plain
 from recgauge.utils.progress import Advance
 from recgauge.utils.secrets import without_secrets
@@ -194,28 +193,20 @@ def _texts(cells: Sequence[Cell], console: Console) -> list[Text]:
     return texts
 
 
-def print_run(
-    record: RunRecord,
-    outcome: JobOutcome,
-    *,
-    address: str | None,
-    server: str | None = None,
-    folder: Path,
-    said: Sequence[str] = (),
-) -> None:
-    """Print a run's table, further lines, and where to find everything.
+def print_run(outcome: JobOutcome, address: str | None = None, server: str | None = None) -> None:
+    """Print a run's table, what else is said of it, and where to find everything.
 
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
-    console = output()
-    render_terminal(run_blocks(record, said), console)
-    _print_reused(console, outcome)
-    print_addresses(address, server, folder, outcome.run_id)
+    assert outcome.record is not None
+    render_terminal(run_blocks(outcome.record, [*outcome.said, *_reused(outcome)]), output())
+    _print_places(outcome.folder, address, server, outcome.run_id)
 
 
-def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
+def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
-    console = output()
+    record = outcome.record
+    assert record is not None
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
     title = ", ".join(filter(None, [run_title(record), " ".join(words)]))
     values, keys = record.values(), headline_keys([record])
@@ -223,39 +214,34 @@ def print_job_line(record: RunRecord, outcome: JobOutcome, label: str, n_jobs: i
     parts.append(f"({len(keys) - IN_A_LINE} more)" if len(keys) > IN_A_LINE else "")
     parts += [MARK if record.incomparable else "", told]
     number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
-    console.print(f"{number} {title}: {'  '.join(filter(None, parts))}")
-    _print_reused(console, outcome)
+    console = output()
+    for line in (f"{number} {title}: {'  '.join(filter(None, parts))}", *_reused(outcome)):
+        console.print(line)
 
 
-def _print_reused(console: Console, outcome: JobOutcome) -> None:
-    if outcome.status == "reused":
-        run = f"run {outcome.run_id}" if outcome.run_id else f"the run in {outcome.folder}"
-        console.print(f"reused {run} (force=true repeats)")
+def _reused(outcome: JobOutcome) -> list[str]:
+    if outcome.status != "reused":
+        return []
+    run = f"run {outcome.run_id}" if outcome.run_id else f"the run in {outcome.folder}"
+    return [f"reused {run} (force=true repeats)"]
 
 
 def print_sweep(
-    jobs: Sequence[JobOutcome],
-    *,
-    address: str | None,
-    server: str | None = None,
-    folder: Path,
-    said: Sequence[str] = (),
+    jobs: Sequence[JobOutcome], folder: Path, address: str | None, server: str | None, said: Sequence[str]
 ) -> None:
     """Print one table over all jobs of a sweep, divided where the terminal is too narrow; see `print_run`."""
     untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
     places = []
     if untracked:
-        more = f" and {len(untracked) - _MOST_NAMED} more" if len(untracked) > _MOST_NAMED else ""
-        named = ", ".join(untracked[:_MOST_NAMED])
         places = [
-            f"         complete results are in {named}{more}",
+            f"         complete results are in {listed(untracked, most=_MOST_NAMED)}",
             "         when the store works again: `recgauge sync`, or the next run, tracks them",
         ]
     render_terminal(sweep_blocks(jobs, [*places, *said]), output())
-    print_addresses(address, server, folder, None)
+    _print_places(folder, address, server)
 
 
-def print_addresses(address: str | None, server: str | None, folder: Path, run_id: str | None) -> None:
+def _print_places(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
     """Print the tracking page, the command that serves it, and the output folder."""
     console = output()
     if address is not None:

@@ -4,7 +4,7 @@ Making one takes a second or two for 20 million rows.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,8 +18,7 @@ from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.catalogue import Gini
 from recgauge.metrics.beyond.popularity import by_popularity, short_head
-from recgauge.report.blocks import TableBlock
-from recgauge.report.markdown import escaped, render_markdown
+from recgauge.report.blocks import TableBlock, escaped, render_markdown
 from recgauge.runs.record import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 from recgauge.utils.plain import from_plain
@@ -359,12 +358,27 @@ def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> s
     return "\n\n".join(parts) + "\n"
 
 
+_SIZES: Mapping[str, Callable[[PartCard], str]] = {
+    "rows": lambda part: f"{part.n_rows:,}",
+    "users": lambda part: f"{part.n_users:,}",
+    "items": lambda part: f"{part.n_items:,}",
+    "density": lambda part: percent(part.density, 3),
+    "Gini of item popularity": lambda part: f"{part.gini:.3f}",
+    "mean rating": lambda part: f"{part.ratings.mean:.4f}" if part.ratings else "",
+    "deviation": lambda part: f"{part.ratings.deviation:.4f}" if part.ratings else "",
+    "relevant rows": lambda part: percent(part.ratings.relevant) if part.ratings else "",
+    "first (UTC)": lambda part: _moment(part.time.first) if part.time else "",
+    "median day": lambda part: part.time.median_day if part.time else "",
+    "last (UTC)": lambda part: _moment(part.time.last) if part.time else "",
+}
+"""What is told of all rows and of each part; what is empty for all of them is left out."""
+
+
 def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
     """Return the card as tables, most important first; those without content are left out."""
     parts = {"all rows": card.data, **card.parts}
-    quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
-    heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
-    spreads, held = [], []
+    sizes = {name: [tell(part) for part in parts.values()] for name, tell in _SIZES.items()}
+    spreads, held, steps = [], [], []
     for kind in ("user", "item"):
         for name, part in parts.items():
             numbers = astuple(part.rows_per_user if kind == "user" else part.rows_per_item)
@@ -375,15 +389,18 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
             what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
             shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
             held.append((name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"))
-    dropped = ("", "rows dropped", "users", "items", "rows left")
-    steps = []
     for step in card.steps:
         users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
         numbers = (step.dropped_rows, users, items, step.rows[1])
         steps.append((step.name, *(f"{number:,}" for number in numbers)))
+    quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
+    heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
+    dropped = ("", "rows dropped", "users", "items", "rows left")
     tables = (
         TableBlock(card.name, (), tuple(_facts(card)), look="facts"),
-        TableBlock("Size", ("", *parts), tuple(_sizes(parts.values()))),
+        TableBlock(
+            "Size", ("", *parts), tuple((name, *texts) for name, texts in sizes.items() if any(texts))
+        ),
         TableBlock("Ratings", ("rating", *parts), tuple(_rating_shares(parts.values()))),
         TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(spreads)),
         TableBlock("Head and tail", heads, tuple(held)),
@@ -408,26 +425,6 @@ def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
         yield "split", f"{card.split}: {settings}" if settings else card.split
     for name, part in card.parts.items():
         yield f"sha256 of {name}", part.sha256
-
-
-def _sizes(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
-    for kind in ("rows", "users", "items"):
-        yield kind, *(f"{getattr(part, f'n_{kind}'):,}" for part in parts)
-    yield "density", *(percent(part.density, 3) for part in parts)
-    yield "Gini of item popularity", *(f"{part.gini:.3f}" for part in parts)
-    ratings, times = [part.ratings for part in parts], [part.time for part in parts]
-    if any(ratings):
-        yield "mean rating", *(f"{part.mean:.4f}" if part else "" for part in ratings)
-        yield "deviation", *(f"{part.deviation:.4f}" if part else "" for part in ratings)
-        yield "relevant rows", *(percent(part.relevant) if part else "" for part in ratings)
-    if any(times):
-        first, last = (
-            [str(np.datetime64(getattr(part, end), "s")).replace("T", " ") if part else "" for part in times]
-            for end in ("first", "last")
-        )
-        yield "first (UTC)", *first
-        yield "median day", *(part.median_day if part else "" for part in times)
-        yield "last (UTC)", *last
 
 
 def _rating_shares(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
@@ -461,6 +458,10 @@ def _differences(card: DataCard) -> Iterator[tuple[str, ...]]:
     if drift.test_after_train is not None and drift.train_after_first_test is not None:
         yield f"{held} rows later than all of train", percent(drift.test_after_train)
         yield f"training rows later than the first of {held}", percent(drift.train_after_first_test)
+
+
+def _moment(seconds: int) -> str:
+    return str(np.datetime64(seconds, "s")).replace("T", " ")
 
 
 def percent(share: float, decimals: int = 1) -> str:

@@ -48,6 +48,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.filters["svg"] = _svg
+    environment.filters["kind"] = lambda block: type(block).__name__
     return environment
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from recgauge.errors import printable
 from recgauge.report.blocks import Cell, TableBlock
-from recgauge.report.markdown import one_line
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -18,7 +18,7 @@ PREAMBLE = (
 
 def escaped(text: str) -> str:
     """Return a text as LaTeX prints it."""
-    return "".join(_SIGNS.get(sign, sign) for sign in one_line(text))
+    return "".join(_SIGNS.get(sign, sign) for sign in printable(" ".join(text.splitlines())))
 
 
 def render_latex(tables: Sequence[TableBlock]) -> str:

@@ -12,10 +12,10 @@ from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.results import Comparison
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
+from recgauge.report.blocks import render_markdown
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown
 from recgauge.report.comparison_tables import comparison_blocks, latex
 from recgauge.report.html import render_html
-from recgauge.report.markdown import render_markdown
 from recgauge.report.segment_tables import segment_blocks
 from recgauge.report.stability_tables import stability_blocks
 

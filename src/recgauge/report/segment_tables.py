@@ -14,8 +14,7 @@ from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
-from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
-from recgauge.report.markdown import render_markdown
+from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines, render_markdown
 
 SHOWN = 10  # items of a history or a list
 HIT = "*"

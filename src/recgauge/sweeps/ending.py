@@ -73,13 +73,9 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         own = ("recgauge.sweep", folder.as_posix())
         tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
         address = deliveries.address(store, *tag)
-    print_sweep(
-        jobs,
-        address=address,
-        server=None if store is None else served_by(store.uri),
-        folder=folder,
-        said=[] if compared is None else claim_lines(compared[0].comparison),
-    )
+    server = None if store is None else served_by(store.uri)
+    claims = [] if compared is None else claim_lines(compared[0].comparison)
+    print_sweep(jobs, folder, address, server, claims)
     if compared is not None:
         _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
     ended_well = not any(job.status in _BADLY for job in jobs)
@@ -288,10 +284,10 @@ def report_sweep(compared: ComparedRuns, folder: Path, load: "Load") -> Path:
     What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
     """
     from recgauge.report.page import write_page
-    from recgauge.report.page.data import Effort, report_data
+    from recgauge.report.page.data import report_data
 
-    effort = Effort(rows=MOST_ROWS, values=MOST_VALUES, load=load)
-    return write_page(report_data(compared, effort), folder / REPORT)
+    data = report_data(compared, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
+    return write_page(data, folder / REPORT)
 
 
 def _n_users(job: JobOutcome) -> int:

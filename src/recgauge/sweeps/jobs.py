@@ -181,7 +181,7 @@ def _run(job: Job, started: float) -> JobOutcome:
         finish(files, hidden, job.folder)
     outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
     if job.log:
-        print_job_line(record, outcome, job.label, job.number + 1)
+        print_job_line(outcome, job.label, job.number + 1)
     if unsaved is None:
         return outcome
     print_error(f"the run is complete, but its model is not saved: {unsaved}")

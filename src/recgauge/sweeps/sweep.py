@@ -393,11 +393,10 @@ class Watching:
             print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
 
     def _line(self, outcome: JobOutcome) -> None:
-        assert outcome.record is not None
         if self._alone:
             return
         told = "" if self._shown or outcome.status == "reused" else f"({self})"
-        print_job_line(outcome.record, outcome, self._labels[outcome.number], self._n_jobs, told)
+        print_job_line(outcome, self._labels[outcome.number], self._n_jobs, told)
 
     def __str__(self) -> str:
         parts = [f"{self._ended} of {self._n_todo} jobs done"]

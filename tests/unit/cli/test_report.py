@@ -25,7 +25,7 @@ from recgauge.report.figures.style import svg_text
 from recgauge.report.page import data as gathering
 from recgauge.report.page import pictures, report_page, write_figures, write_page
 from recgauge.report.page.behind import protocol_words
-from recgauge.report.page.data import DatasetPart, Effort, ReportData, report_data
+from recgauge.report.page.data import DatasetPart, ReportData, report_data
 from recgauge.tracking import find_runs
 from report_page import Page, read_page
 
@@ -55,7 +55,7 @@ def found(folders):
 
 @pytest.fixture(scope="module")
 def data(found):
-    return report_data(found, Effort(load=data_again))
+    return report_data(found, data_again)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
     together = found.comparison.results[0].n_users
     assert together > high
-    (told, *_) = protocol_words(report_data(found, Effort(rows=10, values=10, load=data_again)))
+    (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
     assert (
         f"{low:,} to {high:,} users are evaluated with each seed or fold, {together:,} in all of them" in told
     )
@@ -198,7 +198,7 @@ def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monke
     for name in ("recommendations.parquet", "test.parquet"):
         (tmp_path / name).write_bytes(b"PAR1 no")
     series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
-    page = Page(report_page(report_data(replace(found, series=series), Effort(load=data_again))))
+    page = Page(report_page(report_data(replace(found, series=series), data_again)))
     assert page.problems == []
     assert "Left out" in [title for _, title in page.headings]
 

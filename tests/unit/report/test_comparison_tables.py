@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.report.blocks import render_markdown
 from recgauge.report.comparison_tables import Cost, comparison_blocks, interval, latex, number
 from recgauge.report.latex import escaped
-from recgauge.report.markdown import render_markdown
 
 NAMES = ("svd n_factors=32", "a|b_c & 50%", "<i>{x}</i>")
 

@@ -88,7 +88,7 @@ def run_show(options: Namespace) -> None:
         folder = run_folder(run, store_uri(options), [RECORD])
         record = RunFolder.read(folder).record
         run_id = (delivered(folder) or {}).get("run_id")
-        print_run(record, JobOutcome(0, run, run_id=run_id), address=None, folder=folder)
+        print_run(JobOutcome(0, run, run_id=run_id, record=record, folder=folder))
         say(f"command  {record.command}")
 
 

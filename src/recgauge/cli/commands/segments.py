@@ -20,9 +20,8 @@ from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
-from recgauge.report.blocks import lines
+from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
-from recgauge.report.markdown import render_markdown
 from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST, RunFolder

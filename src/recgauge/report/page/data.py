@@ -130,46 +130,44 @@ def by_dataset(
     return Section(title, " ".join(leads), tuple(blocks), folded=folded) if blocks else None
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much work a report may be: up to which sizes its parts are found out, and how data are loaded."""
+def report_data(
+    compared: ComparedRuns,
+    load: Load,
+    *,
+    packages: tuple[str, ...] = (),
+    most_rows: float = inf,
+    most_values: float = inf,
+) -> ReportData:
+    """Return everything that a report says; what cannot be found out is left out with a note.
 
-    rows: float = inf  # of a data set that is loaded again, for groups of users, titles and popularity
-    values: float = inf  # users times runs whose lists are evaluated under other choices
-    packages: tuple[str, ...] = ()  # others than recgauge whose data sets, filters and splits may be used
-    load: Load | None = None  # without it no data are loaded
-
-
-def report_data(compared: ComparedRuns, effort: Effort) -> ReportData:
-    """Return everything that a report says; what cannot be found out is left out with a note."""
-    parts = tuple(_part(compared, dataset, effort) for dataset in compared.comparison.datasets)
-    return ReportData(compared, parts)
-
-
-def _part(compared: ComparedRuns, dataset: str, effort: Effort) -> DatasetPart:
+    Data are loaded again with classes of recgauge and `packages`, if they have at most `most_rows`; lists are
+    evaluated under other choices if there are at most `most_values` users times runs.
+    """
     key, procedure = compared.comparison.metrics[0], compared.comparison.procedure
-    first = compared.comparison.result(key, dataset)
-    runs = {row.run: compared.series[dataset, row.run] for row in first.rows}
-    part = DatasetPart(dataset, runs)
-    best, second, *_ = runs
-    every = [folder for series in runs.values() for folder in series.folders]
-    with suppress(OSError, RecgaugeError):
-        part.card = DataCard.from_json((every[0].folder / CARD).read_text(encoding="utf-8"))
-    if first.n_users * len(every) <= effort.values:
-        look = partial(stability_of, every, key, confidence=procedure.confidence)
-        part.stability = part.tried("Does the winner stay?", look)
-    else:
-        part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
-    if effort.load is not None and part.record(best).dataset.n_rows <= effort.rows:
-        base = procedure.baseline or second
-        options = SegmentOptions(baseline=base, confidence=procedure.confidence, packages=effort.packages)
-        _look_at_data(part, key, base, options, effort.load)
-    else:
-        part.notes.append(
-            "Who gains and who loses, example users, popularity: not looked at during the sweep, since the "
-            "data set is large."
-        )
-    return part
+    parts = []
+    for dataset in compared.comparison.datasets:
+        first = compared.comparison.result(key, dataset)
+        part = DatasetPart(dataset, {row.run: compared.series[dataset, row.run] for row in first.rows})
+        parts.append(part)
+        best, second, *_ = part.runs
+        every = [folder for series in part.runs.values() for folder in series.folders]
+        with suppress(OSError, RecgaugeError):
+            part.card = DataCard.from_json((every[0].folder / CARD).read_text(encoding="utf-8"))
+        if first.n_users * len(every) <= most_values:
+            look = partial(stability_of, every, key, confidence=procedure.confidence)
+            part.stability = part.tried("Does the winner stay?", look)
+        else:
+            part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
+        if part.record(best).dataset.n_rows <= most_rows:
+            base = procedure.baseline or second
+            options = SegmentOptions(baseline=base, confidence=procedure.confidence, packages=packages)
+            _look_at_data(part, key, base, options, load)
+        else:
+            part.notes.append(
+                "Who gains and who loses, example users, popularity: not looked at during the sweep, since "
+                "the data set is large."
+            )
+    return ReportData(compared, tuple(parts))
 
 
 def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
