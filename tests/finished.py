@@ -9,6 +9,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.experiment import Experiment, run_experiment
+from recgauge.runs.folder import unfinished
 from recgauge.runs.record import RunRecord
 from recgauge.sweeps.artifacts import write_run
 from recgauge.sweeps.compose import compose
@@ -40,6 +41,6 @@ def finished(folder: Path, model: str, *words: str) -> Path:
     }
     about = {"seed": settings.seed, "command": "", "settings": asdict(settings), "environment": {}}
     folder = folder / f"{model}{settings.seed}"
-    folder.mkdir(parents=True)
-    write_run(result, RunRecord.from_result(result, names=names, **about), settings, folder)
+    with unfinished(folder) as hidden:
+        write_run(result, RunRecord.from_result(result, names=names, **about), settings, hidden)
     return folder

@@ -32,7 +32,7 @@ from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
-from recgauge.runs.result import RankingResult, RatingResult, RunResult
+from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.memory import watch_peak
 from recgauge.utils.progress import NoProgress, Progress, Timings

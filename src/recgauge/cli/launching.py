@@ -21,7 +21,8 @@ from recgauge.cli.words import check_choices
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run
-from recgauge.runs.folder import JobOutcome, load_record, read_jobs, write_jobs
+from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
+from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
 from recgauge.sweeps.jobs import Job, checked_job
@@ -175,10 +176,9 @@ def _with_record(job: JobOutcome) -> JobOutcome:
     if job.status in ("no data", "stopped", "failed"):
         return job
     try:
-        return replace(job, record=load_record(job.folder))
-    except (OSError, SchemaError) as damage:
-        reason = f"{job.folder / 'record.json'}: cannot be read: {damage}"
-        return replace(job, status="failed", reason=reason)
+        return replace(job, record=RunFolder.read(job.folder).record)
+    except SchemaError as damage:
+        return replace(job, status="failed", reason=str(damage))
 
 
 def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig | None = None) -> Job:

@@ -37,7 +37,16 @@ def environment() -> dict[str, Any]:
 
     Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
     """
+    from llvmlite.binding import get_host_cpu_name
+    from threadpoolctl import threadpool_info
+
     commit = _git("rev-parse", "HEAD")
+    blas = {
+        f"{library['internal_api']} {library.get('architecture') or ''}".strip()
+        + f", threads: {library['num_threads']}"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
     return {
         "recgauge": __version__,
         "numeric_version": NUMERIC_VERSION,
@@ -45,25 +54,12 @@ def environment() -> dict[str, Any]:
         "platform": platform.platform(),
         "processor": platform.machine(),
         "n_cpus": os.cpu_count(),
-        "kernels": _kernels(),
+        # the CPU that numba compiles for, BLAS's kernels and threads: each may change last digits
+        "kernels": {"numba": get_host_cpu_name(), "blas": "; ".join(sorted(blas))},
         "packages": {name: _version(name) for name in PACKAGES},
         "git_commit": commit,
         "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
-
-
-def _kernels() -> dict[str, str]:
-    """Return the CPU that numba compiles for, and BLAS's kernels and threads: each may change last digits."""
-    from llvmlite.binding import get_host_cpu_name
-    from threadpoolctl import threadpool_info
-
-    blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
-    names = {
-        f"{library['internal_api']} {library.get('architecture') or ''}".strip()
-        + f", threads: {library['num_threads']}"
-        for library in blas
-    }
-    return {"numba": get_host_cpu_name(), "blas": "; ".join(sorted(names))}
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +117,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     """
     counted = {key: node for key, node in settings.items() if key not in free_settings()}
     elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
-    files = {path for key, text in _texts(elsewhere) if _may_be_file(key, text) for path in _files(text)}
+    files = {path for key, text in _texts(elsewhere) for path in _files(key, text)}
     targets = {text for key, text in _texts(counted) if key == TARGET and not text.startswith("recgauge.")}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
@@ -179,11 +175,9 @@ def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(part, key)
 
 
-def _may_be_file(key: str, text: str) -> bool:
-    return key in FILE_SETTINGS or bool(Path(text).suffix) or Path(text).name != text
-
-
-def _files(text: str) -> list[str]:
+def _files(key: str, text: str) -> list[str]:
+    if key not in FILE_SETTINGS and not Path(text).suffix and Path(text).name == text:
+        return []
     path = user_path(text)
     try:
         found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from recgauge.errors import SchemaError
 from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS
+from recgauge.runs.stored import LISTS, RunFolder
 from recgauge.runs.stored import RECORD as RECORD
 from recgauge.utils.files import digest_of
 from recgauge.utils.plain import from_plain
@@ -56,81 +56,59 @@ class Summary:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def write_failure(failure: Failure, folder: Path) -> None:
-    """Write failure.json, which makes `folder` that of a failed job, complete or not at all."""
-    _write(failure, FAILURE, (), folder)
-
-
-def write_summary(summary: Summary, files: Sequence[Path], folder: Path) -> None:
-    """Write summary.json and copies of `files`, which makes `folder` one that can be delivered."""
-    _write(summary, SUMMARY, files, folder)
-
-
-def _write(content: Failure | Summary, name: str, files: Sequence[Path], folder: Path) -> None:
+def write_folder(content: Failure | Summary, folder: Path, files: Sequence[Path] = ()) -> None:
+    """Write the folder of a failed job or of a summary, with copies of `files`, whole or not at all."""
     if not content.job.ended:
         content = replace(content, job=replace(content.job, ended=time.time()))
     text = json.dumps(asdict(content), indent=2, ensure_ascii=False, default=str) + "\n"
     with unfinished(folder) as hidden:
-        copies = [Path(copyfile(file, hidden / file.name)) for file in files]
-        (hidden / name).write_text(text, encoding="utf-8")
-        every = [*copies, hidden / name]
-        finish([*every, write_checksums(every, hidden)], hidden, folder)
+        for file in files:
+            copyfile(file, hidden / file.name)
+        (hidden / (FAILURE if isinstance(content, Failure) else SUMMARY)).write_text(text, encoding="utf-8")
 
 
 def read_folder(folder: Path) -> RunRecord | Failure | Summary:
     """Return what a complete folder is of."""
-    sums = folder / CHECKSUMS
-    names = read_checksums(sums) if sums.is_file() else {}
-    kinds: dict[str, Any] = {RECORD: RunRecord, FAILURE: Failure, SUMMARY: Summary}
-    for name, kind in kinds.items():
-        if name in names:
-            content: RunRecord | Failure | Summary = _read(kind, folder / name)
-            return content
+    names = read_checksums(folder / CHECKSUMS)
+    if RECORD in names:
+        return RunFolder.read(folder).record
+    kinds: dict[str, Any] = {FAILURE: Failure, SUMMARY: Summary}
+    for name in kinds.keys() & names.keys():
+        try:
+            plain = json.loads((folder / name).read_text(encoding="utf-8"))
+            content: Failure | Summary = from_plain(kinds[name], plain, name)
+        except (OSError, ValueError, RecursionError) as error:
+            raise SchemaError(f"{folder / name}: cannot be read: {error}") from error
+        return content
     raise SchemaError(f"{folder}: is not the complete folder of a job: its {CHECKSUMS} names no {RECORD}.")
-
-
-def _read(kind: Any, path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return (
-            RunRecord.from_json(text) if kind is RunRecord else from_plain(kind, json.loads(text), path.name)
-        )
-    except (OSError, ValueError, RecursionError) as error:
-        raise SchemaError(f"{path}: cannot be read: {error}") from error
-
-
-def load_record(folder: Path) -> RunRecord:
-    """Read the record of a run's folder."""
-    return RunRecord.from_json((folder / RECORD).read_text(encoding="utf-8"))
 
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """Yield a new hidden folder in `folder` to write files in; `finish` moves them to `folder`.
+    """Yield a new hidden folder in `folder` to write files in, which are moved to `folder` at the end.
 
-    It is removed at the end with all that is in it, so that an error leaves no half-written file.
+    SHA256SUMS, with the digests of the others, comes last, so that a folder that has it is complete. It is
+    made here unless it was written, too. An error moves nothing, and leaves no half-written file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     hidden = Path(mkdtemp(prefix=".unfinished-", dir=folder))
     try:
         yield hidden
+        files = sorted(path for path in hidden.rglob("*") if path.is_file())
+        if hidden / CHECKSUMS not in files:
+            files.append(write_checksums(files, hidden))
+        sums = read_checksums(hidden / CHECKSUMS)
+        (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
+        for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
+            old = folder / name
+            if old.is_file() and file_digest(old) != sums.get(name):
+                old.unlink()
+        for file in sorted(files, key=lambda file: file.name == CHECKSUMS):
+            target = folder / file.relative_to(hidden)
+            target.parent.mkdir(exist_ok=True)
+            file.replace(target)
     finally:
         rmtree(hidden, ignore_errors=True)
-
-
-def finish(files: Sequence[Path], hidden: Path, folder: Path) -> list[Path]:
-    """Move files that are complete from `hidden` to `folder`, in their order, and return them there."""
-    (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
-    sums = read_checksums(hidden / CHECKSUMS)
-    for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
-        old = folder / name
-        if old.is_file() and file_digest(old) != sums.get(name):
-            old.unlink()
-    moved = [folder / file.relative_to(hidden) for file in files]
-    for file, target in zip(files, moved, strict=True):
-        target.parent.mkdir(exist_ok=True)
-        file.replace(target)
-    return moved
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:
@@ -142,8 +120,8 @@ def write_checksums(files: Sequence[Path], folder: Path) -> Path:
 
 
 def read_checksums(path: Path) -> dict[str, str]:
-    """Return ``{name: digest}`` of a file that `write_checksums` wrote; of a damaged one, what is left."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    """Return ``{name: digest}`` as `write_checksums` wrote it; of a damaged or missing file, what is left."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 

@@ -48,7 +48,7 @@ class RunFolder:
             )
         try:
             return cls(RunRecord.from_json(path.read_text(encoding="utf-8")), folder)
-        except (SchemaError, UnicodeDecodeError) as error:
+        except (SchemaError, UnicodeDecodeError, OSError) as error:
             raise SchemaError(f"{path}: {error} {_AGAIN}") from error
 
     @property

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -80,9 +80,13 @@ def check_component(node: Any, path: str, packages: Sequence[str]) -> None:
 
 def check_plain(node: Any, path: str) -> None:
     """Check that nothing in a tree of plain values names code, as Hydra's ``_target_`` and ``_args_`` do."""
-    for full_path, key, part in _entries(node, path):
-        _check_key(key, full_path)
-        check_plain(part, full_path)
+    if isinstance(node, Mapping):
+        for key, part in node.items():
+            _check_key(key, f"{path}.{key}")
+            check_plain(part, f"{path}.{key}")
+    elif isinstance(node, (list, tuple)):
+        for index, part in enumerate(node):
+            check_plain(part, f"{path}[{index}]")
 
 
 def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
@@ -129,13 +133,6 @@ def _check_key(key: Any, path: str) -> None:
             f"{path}: {text} is not allowed here. Only a whole component has a {TARGET}; its settings are "
             "plain values."
         )
-
-
-def _entries(node: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(node, Mapping):
-        yield from ((f"{path}.{key}", key, part) for key, part in node.items())
-    elif isinstance(node, (list, tuple)):
-        yield from ((f"{path}[{index}]", index, part) for index, part in enumerate(node))
 
 
 def _is_inside(module: str, packages: Sequence[str]) -> bool:

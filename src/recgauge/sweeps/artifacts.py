@@ -21,9 +21,8 @@ from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curv
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card import data_card, write_card
 from recgauge.runs.folder import HITS as HITS
-from recgauge.runs.folder import MODEL, MODEL_FILES, write_checksums
-from recgauge.runs.record import RunRecord
-from recgauge.runs.result import RankingResult, RunResult
+from recgauge.runs.folder import MODEL
+from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
 from recgauge.utils.arrow import arrow_table, to_arrow
@@ -39,40 +38,38 @@ ROWS_OF_A_GROUP = 1_000_000
 
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path
-) -> tuple[RunRecord, list[Path], list[str], str | None]:
-    """Write all files of a run, the digests of the others last.
+) -> tuple[RunRecord, list[str], str | None]:
+    """Write all files of a run but their digests.
 
-    Returns the record with the seconds of the writing, the files, what the user should read of them, and why
-    the model is not saved.
+    Returns the record with the seconds of the writing, what the user should read of the files, and why the
+    model is not saved.
     """
-    files = write_tables(result, folder, which_lists(settings.artifacts.lists))
+    write_tables(result, folder, which_lists(settings.artifacts.lists))
     said: list[str] = []
     unsaved = None
     timings = Timings(NoProgress())
     with timings.stage("card"):
-        files += _write_card(result, record, folder)
+        _write_card(result, record, folder)
     if settings.figures:
         with timings.stage("figures"):
-            files += _draw(result, record.names, folder)
+            _draw(result, record.names, folder)
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
-        files.append(folder / CONVENTIONS)
         said = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
     if stores_model(settings):
         try:
             with timings.stage("model"):
                 result.saved_model().save(folder / MODEL)
-            files += [folder / name for name in MODEL_FILES]
         except ModelError as error:  # the numbers are good all the same
             unsaved = str(error)
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
-    files += write_record(record, folder)
-    return record, [*files, write_checksums(files, folder)], said, unsaved
+    write_record(record, folder)
+    return record, said, unsaved
 
 
-def write_tables(result: RunResult, folder: Path, lists: str) -> list[Path]:
+def write_tables(result: RunResult, folder: Path, lists: str) -> None:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.dataset.interactions
     tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
@@ -82,13 +79,11 @@ def write_tables(result: RunResult, folder: Path, lists: str) -> list[Path]:
         tables |= _curves(result.ranking.rankings, np.diff(result.ranking.relevant.start))
     for name, table in tables.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
-    files = [folder / f"{name}.parquet" for name in tables]
     if result.ranking is not None:
-        files += write_lists(result.ranking, ids, folder, lists)
-    return files
+        write_lists(result.ranking, ids, folder, lists)
 
 
-def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path]:
+def _write_card(result: RunResult, record: RunRecord, folder: Path) -> None:
     """Write data_card.json and data_card.md of the run's data and split."""
     card = data_card(
         result.dataset,
@@ -96,15 +91,16 @@ def _write_card(result: RunResult, record: RunRecord, folder: Path) -> list[Path
         split_settings={**record.settings["split"], "seed": record.seed},
         digests={name: part.sha256 for name, part in record.split.parts.items()},
     )
-    return write_card(card, folder)
+    write_card(card, folder)
 
 
-def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> list[Path]:
+def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> None:
     from recgauge.report.figures.run import run_figures
     from recgauge.report.figures.style import save_png
 
     figures = run_figures(result, names["model"], names["dataset"])
-    return [save_png(figure, folder / "figures" / f"{name}.png") for name, figure in figures]
+    for name, figure in figures:
+        save_png(figure, folder / "figures" / f"{name}.png")
 
 
 def _write_convention_table(
@@ -126,7 +122,7 @@ def _write_convention_table(
     return values
 
 
-def write_record(record: RunRecord, folder: Path) -> list[Path]:
+def write_record(record: RunRecord, folder: Path) -> None:
     """Write record.json, environment.json, guards.json and config.yaml."""
     guards = [asdict(guard) for guard in record.guards]
     texts = {
@@ -137,7 +133,6 @@ def write_record(record: RunRecord, folder: Path) -> list[Path]:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
 
 
 def held_out_rows(test: Interactions) -> pa.Table:
@@ -228,11 +223,11 @@ def holds(settings: Mapping[str, Any], wanted: object) -> bool:
     return order.index(stored) <= order.index(which_lists(wanted))
 
 
-def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> list[Path]:
+def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> None:
     """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score."""
     name = FILES[lists]
     if name is None:
-        return []
+        return
     top_k = ranking.top_k
     user_ids, item_ids = to_arrow(ids.user_ids), to_arrow(ids.item_ids)
     schema = pa.schema(
@@ -253,7 +248,6 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
                 to_arrow(scores[row, column]),
             )
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-    return [folder / name]
 
 
 def _blocks(

@@ -21,7 +21,7 @@ from recgauge.report import markdown_line, markdown_table
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
-from recgauge.runs.folder import JobOutcome, Summary, write_jobs, write_summary
+from recgauge.runs.folder import JobOutcome, Summary, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
@@ -127,7 +127,7 @@ def _track(summary: Summary, files: Sequence[Path], sweep: Sweep, deliveries: De
     place = sweep.folder / summary.subject
     if sweep.store is not None:
         with suppress(OSError):
-            write_summary(summary, files, place)
+            write_folder(summary, place, files)
             deliveries.submit(place, sweep.store)
             if (page := deliveries.run_address(place)) is not None:
                 output().print(f"summary  {page}", soft_wrap=True)

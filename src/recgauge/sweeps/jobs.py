@@ -25,14 +25,13 @@ from recgauge.runs.folder import (
     Failure,
     JobOutcome,
     file_digest,
-    finish,
-    load_record,
     read_checksums,
     unfinished,
-    write_failure,
+    write_folder,
 )
 from recgauge.runs.record import JobFacts, RunRecord, SearchFacts
 from recgauge.runs.settings import RunSettings, free_settings, registers_model, stores_model
+from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
@@ -175,10 +174,9 @@ def _run(job: Job, started: float) -> JobOutcome:
     )
     record = replace(record, search=job.search)
     with unfinished(job.folder) as hidden:
-        record, files, lines, unsaved = write_run(result, record, job.typed, hidden)
+        record, lines, unsaved = write_run(result, record, job.typed, hidden)
         # first: a complete folder that nobody finds would be computed once more after a kill
         _remember(job, record.fingerprint())
-        finish(files, hidden, job.folder)
     outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
     if job.log:
         print_job_line(outcome, job.label, job.number + 1)
@@ -227,7 +225,7 @@ def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False
             environment=facts,
             status="KILLED" if killed else "FAILED",
         )
-        write_failure(failure, job.folder)
+        write_folder(failure, job.folder)
 
 
 @cache
@@ -285,7 +283,7 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
         if fits(job, fingerprint, folder):
-            return replace(job.outcome, status="reused", folder=folder, record=load_record(folder))
+            return replace(job.outcome, status="reused", folder=folder, record=RunFolder.read(folder).record)
     return None
 
 
@@ -293,11 +291,11 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
     study, wanted = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
-    sums = read_checksums(folder / CHECKSUMS) if (folder / CHECKSUMS).is_file() else {}
+    sums = read_checksums(folder / CHECKSUMS)
     if any(not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names):
         return False
     try:
-        record = load_record(folder)
+        record = RunFolder.read(folder).record
     except SchemaError:  # of another version of recgauge
         return False
     has = record.settings

@@ -32,7 +32,8 @@ from recgauge.errors import (
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, print_job_line, render_terminal
 from recgauge.runs.environment import fingerprint_of
-from recgauge.runs.folder import CHECKSUMS, JobOutcome, load_record
+from recgauge.runs.folder import CHECKSUMS, JobOutcome
+from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.engines import Engine, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, labels_of, leave_failure
 from recgauge.sweeps.places import experiment_folder
@@ -346,7 +347,7 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
             problem = str(error)
         else:
             if fits(job, fingerprint, job.folder):
-                record = load_record(job.folder)
+                record = RunFolder.read(job.folder).record
                 return replace(job.outcome, status="reused", run_id=run_id, record=record)
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None

@@ -22,7 +22,6 @@ from recgauge.runs.folder import (
     CHECKSUMS,
     JobOutcome,
     file_digest,
-    finish,
     read_checksums,
     read_jobs,
     unfinished,
@@ -80,7 +79,6 @@ def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None
         sums = read_checksums(hidden / CHECKSUMS)
         if changed := [name for name in names if file_digest(hidden / name) != sums.get(name)]:
             raise IntegrityError(f"{', '.join(changed)} has been changed")
-        finish([hidden / name for name in wanted], hidden, folder)
     mark_delivered(folder, store, run_id, opened.experiment_id)
 
 

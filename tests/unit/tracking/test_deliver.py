@@ -12,8 +12,9 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
-from recgauge.runs.folder import Failure, Summary, load_record, write_failure, write_summary
+from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts, PartFacts, SplitFacts
+from recgauge.runs.stored import RunFolder
 from recgauge.tracking import Store, deliver, delivered, store_of, waiting
 from recgauge.tracking import store as stores
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
@@ -34,7 +35,7 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     assert run.data.metrics["ndcg_at_10"] == 0.25
     assert run.data.metrics["ci/ndcg_at_10_low"] == pytest.approx(0.25 - 0.0196, abs=1e-5)
     tags = run.data.tags
-    assert tags["recgauge.fingerprint"] == load_record(folder).fingerprint()
+    assert tags["recgauge.fingerprint"] == RunFolder.read(folder).record.fingerprint()
     assert tags["recgauge.experiment.baselines"] == "true"
     assert (tags["recgauge.sweep"], tags["mlflow.user"]) == ("outputs/sweep", "ann")
     assert tags["mlflow.note.content"].startswith("| metric |")
@@ -137,14 +138,14 @@ def test_a_failed_job_is_delivered_as_failed(tmp_path, store):
         job, "FitError: diverged", {"model": "svd", "dataset": "d"}, 3, "python run.py", SETTINGS, ENVIRONMENT
     )
     folder = tmp_path / "outputs" / "bad"
-    write_failure(failure, folder)
+    write_folder(failure, folder)
     assert waiting(tmp_path / "outputs") == [folder]
     deliver(folder, store_of(folder))
     (run,) = stored(store)
     assert (run.info.status, run.data.tags["error"]) == ("FAILED", "FitError: diverged")
     assert (run.info.start_time, run.info.end_time) == (1_700_000_000_000, 1_700_000_001_000)
     assert (run.data.params["model"], run.data.params["seed"]) == ("svd", "3")
-    write_failure(replace(failure, status="KILLED", error="stopped"), folder)
+    write_folder(replace(failure, status="KILLED", error="stopped"), folder)
     deliver(folder, store)
     assert {run.info.status for run in stored(store)} == {"FAILED", "KILLED"}
 
@@ -154,7 +155,7 @@ def test_a_summary_is_stored_once_for_each_content(tmp_path, store):
     for name, started in (("first", 1.0), ("second", 2.0)):
         job = JobFacts("comparison · d", started, store=store.plain())
         summary = Summary(job, "comparison", "f" * 64, "- svd is better", {"verdicts/reproduced": 3.0})
-        write_summary(summary, [tmp_path / "comparison.md"], tmp_path / name)
+        write_folder(summary, tmp_path / name, [tmp_path / "comparison.md"])
     assert deliver(tmp_path / "first", store) == deliver(tmp_path / "second", store)
     (run,) = stored(store)
     assert run.data.tags["recgauge.summary"] == "comparison"
@@ -167,7 +168,7 @@ def test_a_summary_is_stored_once_for_each_content(tmp_path, store):
 
 def test_what_waits(tmp_path, store, folder):
     off = complete(tmp_path / "outputs" / "off", store)
-    record = replace(load_record(off), job=None)  # of an earlier version, or with tracking=off
+    record = replace(RunFolder.read(off).record, job=None)  # of an earlier version, or with tracking=off
     (off / "record.json").write_text(record.to_json())
     assert waiting(tmp_path / "outputs") == [folder]
     assert waiting(tmp_path / "outputs", store) == [folder]

@@ -10,7 +10,6 @@ from recgauge.metrics import metric_key
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
-from recgauge.runs.folder import load_record
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.artifacts import LISTS
@@ -66,7 +65,7 @@ def _print_values(options: Namespace) -> None:
     """Print a table convention x metric from what a run has stored."""
     folder = run_folder(options.run, store_uri(options), NEEDED)
     require_stored(options.run, folder, NEEDED)
-    run = RunFolder(load_record(folder), folder)
+    run = RunFolder.read(folder)
     record = run.record
     cutoff, names = _cutoff(record, options.k), _names(record)
     values = convention_values(names, run.lists().inputs(record.dataset.relevant_from), cutoffs=(cutoff,))

@@ -189,8 +189,8 @@ def _tables(stored: Path, repeated: Path) -> list[Difference]:
 
 def _damaged(folder: Path) -> list[Difference]:
     """Return which files are not as the run stored them."""
-    sums = read_checksums(folder / CHECKSUMS) if (folder / CHECKSUMS).is_file() else None
-    if not sums or RECORD not in sums or any(len(digest) != 64 for digest in sums.values()):
-        state = "not there" if sums is None else "damaged"
+    sums = read_checksums(folder / CHECKSUMS)
+    if RECORD not in sums or any(len(digest) != 64 for digest in sums.values()):
+        state = "damaged" if (folder / CHECKSUMS).is_file() else "not there"
         return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
     return changed_files(folder)

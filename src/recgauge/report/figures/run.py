@@ -17,7 +17,7 @@ from recgauge.report.figures.metrics import (
     plot_precision_recall_over_k,
     plot_roc,
 )
-from recgauge.runs.result import RankingResult, RunResult
+from recgauge.runs.record import RankingResult, RunResult
 from recgauge.utils.checks import LongArray
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
