@@ -100,7 +100,7 @@ def test_runs_that_stored_hits_alone_are_judged_from_their_ranks(verify, tmp_pat
 
     folder = unpacked(tmp_path / "whole.zip", tmp_path / "unpacked")
     change_table(next(folder.rglob("ranks.parquet")), "rank", 0, row=slice(None))
-    assert "per_user.parquet, ndcg_at_10" in verify(folder)[1]
+    assert "differs  precision_at_3: stored 0." in verify(folder)[1]
 
 
 def test_the_page_answers_from_the_records_and_nothing_private_is_inside(package, tmp_path):
