@@ -155,11 +155,11 @@ def claim(folder):
     ("change", "named"),
     [
         (value, "differs  ndcg_at_10: stored 0."),
-        (users_value, "differs  per_user.parquet, ndcg_at_10 (1 users, first "),
+        (users_value, "differs  per_user.parquet (1 of 937 rows, 1 user): stored user_id "),
         (item, "differs  novelty_at_5: stored "),
         (config, "config.yaml, line "),
         (split, "differs  train rows: stored sha256 "),
-        (held_out, "differs  test.parquet: stored rows"),
+        (held_out, "differs  test.parquet (1 of "),
         (claim, "comparison.md, line "),
     ],
 )

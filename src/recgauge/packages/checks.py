@@ -5,15 +5,15 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from math import inf
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recgauge.conventions import Definition
@@ -26,28 +26,16 @@ from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
-from recgauge.runs.folder import CHECKSUMS, JobOutcome, file_digest, read_checksums
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
-from recgauge.runs.repeated import SHOWN, Difference, differing_rows, distance
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
+from recgauge.runs.repeated import SHOWN, Difference, differing_rows
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import held_out_rows
 from recgauge.utils.progress import Progress, Timings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIMITS = Limits(adjustable=False)
 MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack 4 kB to gigabytes
-
-
-@dataclass(frozen=True)
-class Judged:
-    """What a run's lists and predictions give now."""
-
-    differences: list[Difference]
-    n_numbers: int  # that were computed again, those of users not counted
-    not_computed: list[str]  # metrics that need more than the package has, which only a repetition shows
 
 
 def is_package(path: Path) -> bool:
@@ -215,84 +203,73 @@ Compose = Callable[[RunFolder], Experiment]
 
 def judge_again(
     folder: Path, compose: Compose, progress: Callable[[], Progress]
-) -> Iterator[tuple[JobOutcome, Judged]]:
+) -> Iterator[tuple[RunFolder, RunRecord, list[str], Path]]:
     """Yield the runs of a package with what their lists and predictions give now.
 
-    Runs on the same rows share them; the model is never trained.
+    That is the run's record with the rows and numbers that were made again, the metrics that need more than
+    the package has, and a folder with tables that were made again. The model is never trained; runs on the
+    same rows share them.
     """
     ready: dict[str, PreparedData] = {}
     for job in runs_in(folder):
-        assert job.record is not None
-        run = RunFolder(job.record, job.folder)
+        run = RunFolder.read(job.folder)
         experiment = compose(run)
         rows = replace(experiment, metrics={}, cutoffs=(max(experiment.cutoffs),))
         key = repr((rows, bool(experiment.list_metrics)))
         if key not in ready:
             ready = {key: prepare(experiment, Timings(progress()))}
-        yield job, _judge(run, experiment, _for_run(ready[key], experiment))
+        with TemporaryDirectory(prefix="recgauge-") as made:
+            yield run, *_judge(run, experiment, ready[key], Path(made)), Path(made)
 
 
-def _for_run(ready: PreparedData, experiment: Experiment) -> PreparedData:
-    """Return prepared data with the metrics of a run."""
-    if ready.task is None:
-        return ready
-    task = replace(ready.task, metrics=experiment.list_metrics, cutoffs=experiment.cutoffs)
-    return replace(ready, task=task)
-
-
-def _judge(run: RunFolder, experiment: Experiment, ready: PreparedData) -> Judged:
-    rows = differing_rows(run.record, _with_rows_of(run.record, ready))
-    if rows:  # numbers of other rows say nothing
-        return Judged(rows, 0, [])
-    evaluations = [*_of_lists(run, ready.task), *_of_ratings(run, experiment, ready)]
-    values = {entry.key: entry for evaluation in evaluations for entry in evaluation.results}
-    differences = _changed_rows(run, ready)
-    left: list[str] = []
-    for stored in run.record.results:
-        now = values.get(stored.key)
-        if now is None:
-            left.append(stored.name)
-            continue
-        if now.definition != stored.definition:
-            differences.append(Difference(f"definition of {stored.key}", stored.definition, now.definition))
-        pairs = {
-            stored.key: (stored.value, now.value),
-            f"stderr of {stored.key}": (stored.stderr, now.stderr),
-        }
-        differences += [
-            Difference(name, f"{then!r}", f"{value!r}", size)
-            for name, (then, value) in pairs.items()
-            if (size := distance(inf if then is None else then, inf if value is None else value))
-        ]
-    differences += _users(run, evaluations)
-    if not differences:  # of what is not computed again, the means of users must be those of the record
-        user_table(run.folder, run.record)
-    return Judged(differences, len(values), left)
-
-
-def _changed_rows(run: RunFolder, ready: PreparedData) -> list[Difference]:
-    """Return the files whose held-out rows are not those of the split."""
-    held_out, names = held_out_rows(ready.split.test), ["user_id", "item_id", "rating"]
-    return [
-        Difference(file, "rows", "other rows are held out by the split")
-        for file in (TEST, PREDICTIONS)
-        if (run.folder / file).is_file()
-        and not all(
-            np.array_equal(stored.to_pandas(), held_out[name].to_pandas())
-            for name, stored in zip(names, read_table(run.folder / file, names).columns, strict=True)
-        )
-    ]
-
-
-def _with_rows_of(record: RunRecord, ready: PreparedData) -> RunRecord:
-    """Return the record with the digests of the rows and candidates that were made again."""
-    candidates = record.candidates_sha256 if ready.task is None else ready.task.candidates.sha256()
-    return replace(
+def _judge(
+    run: RunFolder, experiment: Experiment, ready: PreparedData, made: Path
+) -> tuple[RunRecord, list[str]]:
+    task, record = ready.task, run.record
+    if task is not None:
+        task = replace(task, metrics=experiment.list_metrics, cutoffs=experiment.cutoffs)
+    now = replace(
         record,
         dataset=replace(record.dataset, sha256=ready.dataset.sha256),
         split=SplitFacts.of(ready.split),
-        candidates_sha256=candidates,
+        candidates_sha256=record.candidates_sha256 if task is None else task.candidates.sha256(),
     )
+    if differing_rows(record, now):  # numbers of other rows say nothing
+        return now, [entry.name for entry in record.results]
+    evaluations = [*_of_lists(run, task), *_of_ratings(run, experiment, ready)]
+    values = {entry.key: entry for each in evaluations for entry in each.results}
+    for name in (TEST, PREDICTIONS):
+        if (run.folder / name).is_file():
+            rows, stored = held_out_rows(ready.split.test), read_table(run.folder / name)
+            for column in stored.column_names:  # what was predicted
+                if column not in rows.column_names and len(stored) == len(rows):
+                    rows = rows.append_column(column, stored[column])
+            pq.write_table(rows, made / name)
+    pq.write_table(_user_values(run.folder / PER_USER, evaluations), made / PER_USER)
+    left = [entry.name for entry in record.results if entry.key not in values]
+    results = tuple(
+        replace(entry, value=again.value, stderr=again.stderr, definition=again.definition)
+        if (again := values.get(entry.key)) is not None
+        else entry
+        for entry in record.results
+    )
+    return replace(now, results=results), left
+
+
+def _user_values(path: Path, evaluations: Sequence[Evaluation]) -> pa.Table:
+    """Return the stored values of users, those that were computed again in the place of theirs."""
+    import pandas as pd
+
+    table = read_table(path).to_pandas()
+    if "user_id" not in table or not table["user_id"].is_unique:
+        raise SchemaError(f"{path}: must have each user_id once.")
+    table = table.set_index("user_id")
+    for evaluation in evaluations:
+        table = table.reindex(table.index.union(evaluation.users))
+        for entry in evaluation.results:
+            if entry.per_user is not None:
+                table[entry.key] = pd.Series(entry.per_user, evaluation.users)
+    return pa.Table.from_pandas(table.reset_index(names="user_id"), preserve_index=False)
 
 
 def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
@@ -395,39 +372,3 @@ def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> 
     )
     measure = partial(evaluate_predictions, predictions=predictions, user_ids=test.user_ids)
     return [evaluate_or_refuse(experiment.rating_metrics, measure)[0]]
-
-
-def _users(run: RunFolder, evaluations: Sequence[Evaluation]) -> list[Difference]:
-    """Compare the values of users with those of per_user.parquet."""
-    import pandas as pd
-
-    table = read_table(run.folder / PER_USER).to_pandas()
-    if "user_id" not in table or not table["user_id"].is_unique:
-        raise SchemaError(f"{run.folder / PER_USER}: must have each user_id once.")
-    table = table.set_index("user_id")
-    if wrong := [name for name in table if table[name].dtype.kind != "f"]:
-        raise SchemaError(f"{run.folder / PER_USER}: {listed(wrong)} should be numbers.")
-    pairs = [(evaluation.users, entry) for evaluation in evaluations for entry in evaluation.results]
-    return [
-        difference
-        for users, entry in pairs
-        if entry.per_user is not None
-        and (difference := _unequal_users(entry.key, table, pd.Series(entry.per_user, users)))
-    ]
-
-
-def _unequal_users(key: str, table: "pd.DataFrame", now: "pd.Series[float]") -> Difference | None:
-    """Compare the users' values of a metric; None if they are equal, for the same users."""
-    import pandas as pd
-
-    users = table.index.union(now.index)
-    then = table[key].reindex(users) if key in table else pd.Series(np.nan, users)
-    now = now.reindex(users)
-    unequal = ~((then == now) | (then.isna() & now.isna()))
-    if not unequal.any():
-        return None
-    place = int(np.argmax(unequal.to_numpy()))
-    values = [repr(float(column.iloc[place])) for column in (then, now)]
-    size = float((then - now)[unequal].abs().max(skipna=False))
-    what = f"{PER_USER}, {key} ({int(unequal.sum()):,} users, first {printable(str(users[place]))})"
-    return Difference(what, values[0], values[1], inf if np.isnan(size) else size)

@@ -47,13 +47,17 @@ def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
 def differing_values(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
     """Return which numbers are not those of the stored run, the largest difference first.
 
-    Results, standard errors, counts, the sanity rows and what was seen after each epoch are compared; times
-    and memory are not.
+    Results, their definitions, standard errors, counts, the sanity rows and what was seen after each epoch
+    are compared; times and memory are not.
     """
     then, now = _numbers(stored), _numbers(repeated)
-    different = []
+    different = [
+        Difference(f"definition of {entry.key}", entry.definition, other.definition)
+        for entry in stored.results
+        if (other := repeated.result(entry.key)) is not None and other.definition != entry.definition
+    ]
     for name in dict.fromkeys([*then, *now]):
-        size = distance(then.get(name, inf), now.get(name, inf))
+        size = _distance(then.get(name, inf), now.get(name, inf))
         if size:
             texts = [f"{values[name]:.10g}" if name in values else "not computed" for values in (then, now)]
             different.append(Difference(name, texts[0], texts[1], size))
@@ -76,7 +80,7 @@ def _numbers(record: RunRecord) -> dict[str, float]:
     return numbers
 
 
-def distance(then: float, now: float) -> float:
+def _distance(then: float, now: float) -> float:
     """Return the difference of two numbers: 0 if both are NaN or the same infinity, inf if one is."""
     if then == now or (isnan(then) and isnan(now)):
         return 0.0

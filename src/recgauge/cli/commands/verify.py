@@ -32,7 +32,7 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder
+from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder, user_table
 from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_tables
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
@@ -69,8 +69,6 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
     stored = RunFolder.read(folder)
     with TemporaryDirectory(prefix="recgauge-") as made:
         repeated = _repeat(stored, options.allow, Path(made))
-        rows = differing_rows(stored.record, repeated)
-        values = differing_values(stored.record, repeated)
         now = Path(made)
         if packed:
             now = Path(made) / "packed"
@@ -78,9 +76,8 @@ def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bo
             held: dict[str, Lists] = {LISTS: "all", RANKS: "relevant"}
             lists: Lists = next((some for name, some in held.items() if (folder / name).is_file()), "none")
             copy_tables(Path(made), now, stored.record, lists)
-        tables = _tables(folder, now)
+        rows, counted = _differences(stored, repeated, now, TABLES, options)
     around = differing_surroundings(stored.record.environment, repeated.environment)
-    counted = [difference for difference in (*values, *tables) if difference.size > options.tolerance]
     rows = [*_damaged(folder), *rows]
     same = f"{_identical(options)}: {len(repeated.results)} numbers, rows and lists"
     _print_outcome(stored.record, "not as stored" if rows or counted else same, counted, rows)
@@ -100,19 +97,25 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         _print_differences(changed)
         same_values, n_seen, n_results = True, 0, 0
         around: dict[Difference, None] = {}
-        for job, judged in judge_again(folder, partial(untrained, packages=options.allow), ConsoleProgress):
-            assert job.record is not None
-            counted = [each for each in judged.differences if each.size > options.tolerance]
-            same = f"{_identical(options)}: {judged.n_numbers} of {len(job.record.results)} numbers"
-            _print_outcome(job.record, "not as packed" if counted else same, counted)
-            if judged.not_computed:
-                names = listed(dict.fromkeys(judged.not_computed), most=99)
-                say(f"not seen {names}: more is needed than the package has; --train repeats the run")
-            same_values &= not counted
-            n_seen, n_results = n_seen + judged.n_numbers, n_results + len(job.record.results)
-            now = environment()
-            then = {name: fact for name, fact in job.record.environment.items() if name in now}
-            around |= dict.fromkeys(differing_surroundings(then, now))
+        for run, now, left, made in judge_again(
+            folder, partial(untrained, packages=options.allow), ConsoleProgress
+        ):
+            names = [file.name for file in made.iterdir()]
+            rows, counted = _differences(run, now, made, names, options)
+            n_numbers = len(now.results) - len(left)
+            same = f"{_identical(options)}: {n_numbers} of {len(now.results)} numbers"
+            _print_outcome(run.record, "not as packed" if rows or counted else same, counted, rows)
+            if left and not rows:
+                metrics = listed(dict.fromkeys(left), most=99)
+                say(f"not seen {metrics}: more is needed than the package has; --train repeats the run")
+            if rows or counted:
+                same_values = False
+            else:  # of what is not computed again, the means of users must be those of the record
+                user_table(run.folder, run.record)
+            n_seen, n_results = n_seen + n_numbers, n_results + len(now.results)
+            here = environment()
+            then = {name: fact for name, fact in run.record.environment.items() if name in here}
+            around |= dict.fromkeys(differing_surroundings(then, here))
         good = same_values and not changed
         if same_values:  # else pages differ, too, since they follow from the values
             pages = changed_pages(folder)
@@ -174,17 +177,20 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
     )
 
 
-def _tables(stored: Path, repeated: Path) -> list[Difference]:
-    """Compare the tables that the stored run has."""
-    differences = []
-    for name in TABLES:
-        before, now = stored / name, repeated / name
+def _differences(
+    stored: RunFolder, repeated: RunRecord, made: Path, names: Iterable[str], options: Namespace
+) -> tuple[list[Difference], list[Difference]]:
+    """Return other rows, and other numbers and tables, of these `names`, than the stored ones."""
+    found = differing_values(stored.record, repeated)
+    for name in names:
+        before, now = stored.folder / name, made / name
         if before.is_file() != now.is_file():
             texts = ["there" if file.is_file() else "not there" for file in (before, now)]
-            differences.append(Difference(name, texts[0], texts[1]))
+            found.append(Difference(name, texts[0], texts[1]))
         elif before.is_file() and (difference := differing_table(before, now)):
-            differences.append(difference)
-    return differences
+            found.append(difference)
+    counted = [difference for difference in found if difference.size > options.tolerance]
+    return differing_rows(stored.record, repeated), counted
 
 
 def _damaged(folder: Path) -> list[Difference]:
