@@ -1,9 +1,11 @@
 """What a run shows in MLflow: params, tags, metrics, inputs, a note; what people compare by is in front."""
 
+import colorsys
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from recgauge.metrics import HEADLINE
@@ -62,6 +64,7 @@ def entry_of(content: RunRecord | Failure | Summary) -> Entry:
         ended = float(sum(content.seconds.values())) if isinstance(content, RunRecord) else 0.0
         facts = JobFacts(f"{names['model']} · {names['dataset']}", 0.0, ended)
     tags = _job_tags(facts) | _made_by(content.command, content.environment)
+    tags["mlflow.runColor"] = colour(facts.name, names.get("dataset", ""))
     params = _params(settings, names, content.seed) if names else {}
     if isinstance(content, Failure):
         return Entry(facts, content.status, tags | {"error": content.error[:LONGEST_ERROR]}, params)
@@ -113,6 +116,36 @@ def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> di
         if key not in free and not key.endswith("_target_") and key != f"metrics.{value}"
     }
     return {**first, **{key: value for key, value in rest.items() if key not in first}}
+
+
+PALETTE = {
+    "popularity": "#7f7f7f", "random": "#b9b9b9", "svd": "#1f77b4", "item_knn": "#ff7f0e",
+    "ease": "#2ca02c", "ials": "#d62728", "bpr": "#0d0df2", "slim": "#f65adc", "rp3beta": "#790640",
+    "user_knn": "#d4bf54", "nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
+    "svd_pp": "#f87ca5", "rating_knn": "#295629", "implicit_als": "#ba91e3", "lenskit": "#0dccf2",
+    "recbole": "#f8a57c", "irspack": "#cc0df2", "surprise": "#762287", "cornac": "#667906",
+    "rectools": "#abcb0b", "bias": "#9ec78a", "knn_means": "#f20d80", "knn_basic": "#294056",
+    "knn_baseline": "#0bcb0b", "slope_one": "#ac5353", "co_clustering": "#067979",
+    "implicit_bpr": "#563829", "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
+    "random_rating": "#5a8ef6", "recorded": "#917846",
+}  # fmt: skip
+"""Colours of the built-in models, each as far from those before it as can be (CIELAB)."""
+
+
+def colour(name: str, dataset: str) -> str:
+    """Return a colour for a run's bars, which runs of one model share on all data sets, folds and seeds.
+
+    A built-in model as it comes has its own of `PALETTE`; with other settings, and of other models, the hue
+    follows from the name.
+    """
+    parts = name.split(" · ")
+    alike = [part for part in parts if part != dataset and not part.startswith(("seed ", "fold ", "window "))]
+    if len(alike) == 1 and alike[0] in PALETTE:
+        return PALETTE[alike[0]]
+    digest = sha256(" · ".join(alike).encode()).digest()
+    hue, lightness = int.from_bytes(digest[:2], "big") / 65536, 0.35 + digest[2] % 3 * 0.13
+    rgb = colorsys.hls_to_rgb(hue, lightness, 0.65)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
 
 def metric_values(record: RunRecord) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What MLflow's page opens on: few metrics, the headline first."""
+"""What MLflow's page opens on: few metrics, the headline first, models told apart by their colours."""
 
 import base64
 import json
@@ -7,6 +7,7 @@ import zlib
 from mlflow import MlflowClient
 
 from recgauge.tracking import address, deliver
+from recgauge.tracking.page import colour
 from recgauge.tracking.pages import VIEW_TAG
 from unit.tracking.conftest import complete
 
@@ -33,3 +34,11 @@ def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
 
 def test_without_anything_to_draw_the_link_finds_the_runs(store):
     assert "&searchFilter=tags.%60sweep%60%20%3D%20%22it%27s%22" in address(store, "sweep", "it's")
+
+
+def test_a_colour_is_the_models_on_all_data_sets_seeds_and_folds():
+    assert colour("svd · a · seed 1", "a") == colour("svd · b · fold 2", "b") == colour("svd · c", "c")
+    assert colour("svd · a · n_factors 8", "a") not in (
+        colour("svd · a", "a"),
+        colour("svd · a · n_factors 16", "a"),
+    )
