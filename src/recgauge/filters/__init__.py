@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recgauge.filters.rows import PopularItems as PopularItems
     from recgauge.filters.rows import SampleUsers as SampleUsers
     from recgauge.filters.rows import UserRows as UserRows
+    from recgauge.filters.user_weights import UserWeights as UserWeights
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -156,6 +157,7 @@ def _note(rule: Filter, before: Dataset, after: Dataset) -> str:
     note = f"{rule.changes}; values {old} become {new}"
     if after.feedback != before.feedback:
         note += f", feedback {after.feedback}"
-    if after.relevant_from is None and before.relevant_from is not None:
-        note += ", relevant is every row"
+    if after.relevant_from != before.relevant_from:
+        relevant = "every row" if after.relevant_from is None else f"a value from {after.relevant_from:g}"
+        note += f", relevant is {relevant}"
     return note
