@@ -31,7 +31,7 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
     first = workplace.run(*TUNED, "tune.trials=3", "model.reg_u=20")
     assert first.code == 0, first.err
     assert "not searched, since the command line gives it: reg_u" in first.err
-    assert [f"trial {n}: " in first.err for n in range(1, 5)] == [True, True, True, False]
+    assert [f"trial {n} of 3: " in first.err for n in range(1, 5)] == [True, True, True, False]
     final = workplace.runs()[-1]
     assert trials_in_mlflow(workplace) == [0, 1, 2]
     assert final.data.tags["recgauge.tuned"].startswith("3 trials (random)")

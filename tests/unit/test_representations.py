@@ -1,5 +1,6 @@
-"""What an interactive session shows of the objects of a run: a line; a notebook also a table of numbers."""
+"""What an interactive session shows of the objects of a run: a line, and in a notebook a table."""
 
+import numpy as np
 import pytest
 
 from recgauge import SVD, Demo, RandomRows, Relevant, evaluate, recommend, stream
@@ -27,3 +28,13 @@ def test_each_is_one_short_line(objects):
         assert repr(value).startswith(line)
         assert len(repr(value)) < 110
         assert "\n" not in repr(value)
+
+
+def test_each_is_a_small_table_in_a_notebook_with_texts_escaped(objects):
+    for value in objects.values():
+        html = value._repr_html_()
+        assert html.startswith("<table>")
+        assert len(html) < 3000
+    rows = Demo().load().interactions
+    named = type(rows)(rows.user, rows.item, rows.value, None, np.array(["<b>"] * 1000), rows.item_ids)
+    assert "<b>" not in named._repr_html_()

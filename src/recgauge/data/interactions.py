@@ -10,6 +10,7 @@ import numpy.typing as npt
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
 from recgauge.utils.grouped import encode_sorted
+from recgauge.utils.notebook import html_table
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -133,6 +134,15 @@ class Interactions:
     def __repr__(self) -> str:
         """Return the counts, in one line."""
         return f"Interactions({self.counts}{'' if self.timestamp is None else ', with times'})"
+
+    def _repr_html_(self) -> str:
+        """Return the first rows by their ids."""
+        columns = {"user": self.user_ids[self.user[:5]], "item": self.item_ids[self.item[:5]]}
+        columns |= {"value": self.value[:5]} | (
+            {} if self.timestamp is None else {"time": self.timestamp[:5]}
+        )
+        rows = [[str(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
+        return html_table(rows, list(columns), [self.counts])
 
     def take(self, rows: BoolArray | LongArray) -> "Interactions":
         """Return the chosen rows (a mask or positions), in their order, over the same ids."""

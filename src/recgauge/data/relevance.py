@@ -7,6 +7,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+from recgauge.utils.notebook import html_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +40,12 @@ class Relevant:
     def __repr__(self) -> str:
         """Return the counts, in one line."""
         return f"Relevant({len(self.users):,} users, {len(self.items):,} relevant items)"
+
+    def _repr_html_(self) -> str:
+        """Return the counts."""
+        counts = {"users": len(self.users), "relevant items": len(self.items)}
+        counts["further users without one"] = self.n_without
+        return html_table([[f"{count:,}" for count in counts.values()]], list(counts))
 
     @classmethod
     def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":

@@ -6,6 +6,7 @@ import numpy as np
 
 from recgauge.errors import ScoreError
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only
+from recgauge.utils.notebook import html_table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +84,14 @@ class TopK:
     def __repr__(self) -> str:
         """Return how many lists there are and how long they are, in one line."""
         return f"TopK({len(self.users):,} users, k={self.items.shape[1]})"
+
+    def _repr_html_(self) -> str:
+        """Return the beginnings of the first lists, as codes."""
+        rows = [
+            [str(user), ", ".join(str(item) for item in items[:10] if item >= 0)]
+            for user, items in zip(self.users[:5], self.items[:5], strict=True)
+        ]
+        return html_table(rows, ["user code", "item codes, best first"], [repr(self)])
 
     @property
     def lengths(self) -> IntArray:

@@ -1,6 +1,5 @@
 """What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
-import html
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.utils.exact import Moments
+from recgauge.utils.notebook import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,21 +148,7 @@ class Evaluation:
         n_left_out = self.counts.get("users_left_out", 0)
         users = f"{self.counts.get('users_evaluated', len(self.users)):,} users"
         left_out = f", {n_left_out:,} left out" if n_left_out else ""
-        return _html_table(rows, header, [f"Mean over {users}{left_out} ± its standard error."])
-
-
-def _html_table(rows: Sequence[Sequence[str]], header: Sequence[str], notes: Sequence[str] = ()) -> str:
-    """Return a table, and sentences below it.
-
-    Examples
-    --------
-    >>> _html_table([["a<b"]], ["run"], ["one"])
-    '<table><thead><tr><th>run</th></tr></thead><tbody><tr><td>a&lt;b</td></tr></tbody></table><p>one</p>'
-    """
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in header)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(one)}</td>" for one in row) + "</tr>" for row in rows)
-    below = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+        return html_table(rows, header, [f"Mean over {users}{left_out} ± its standard error."])
 
 
 def _html_value(one: MetricResult) -> str:

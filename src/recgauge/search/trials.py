@@ -85,14 +85,14 @@ def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
     return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
 
 
-def told(done: Sequence[Trial], *, maximize: bool, metric: str = "") -> str:
-    """Say how the last trial ended, and which one is the best so far.
+def told(done: Sequence[Trial], of: int | None, *, maximize: bool, metric: str = "") -> str:
+    """Say how the last trial ended, of how many if that is known, and which one is the best so far.
 
     Examples
     --------
     >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
-    >>> told(trials, maximize=True, metric="ndcg_at_10")
-    'trial 2: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s'
+    >>> told(trials, 20, maximize=True, metric="ndcg_at_10")
+    'trial 2 of 20: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s'
     """
     trial = done[-1]
     ended = f"failed ({trial.reason})"
@@ -102,7 +102,8 @@ def told(done: Sequence[Trial], *, maximize: bool, metric: str = "") -> str:
     if any(each.state == "finished" for each in done):
         first = best(done, maximize=maximize)
         so_far = f"best {first.value:.4f} of trial {first.number + 1}"
-    return f"trial {trial.number + 1}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s"
+    number = f"{trial.number + 1}" if of is None else f"{trial.number + 1} of {of}"
+    return f"trial {number}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s"
 
 
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
@@ -251,7 +252,7 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
                 trial = _one(search, space, measure, done, maximize=maximize, first=first)
                 done.append(trial)
                 _write_trials(path, done)
-                shown.note(told(done, maximize=maximize, metric=metric))
+                shown.note(told(done, search.trials, maximize=maximize, metric=metric))
                 advance(1)
     return search.within(done)
 

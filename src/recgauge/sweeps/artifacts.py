@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
 from recgauge.data.interactions import Interactions
+from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
@@ -27,6 +29,7 @@ from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import BoolArray, IntArray, LongArray
+from recgauge.utils.messages import print_note
 from recgauge.utils.progress import NoProgress, Timings
 
 CONVENTIONS = "conventions.csv"
@@ -34,6 +37,7 @@ PER_USER = "per_user.parquet"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 """What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
 ROWS_OF_A_GROUP = 1_000_000
+LARGE = 100_000_000  # bytes; larger lists are announced before they are written
 
 
 def write_run(
@@ -44,7 +48,10 @@ def write_run(
     Returns the record with the seconds of the writing, what the user should read of the files, and why the
     model is not saved.
     """
-    write_tables(result, folder, which_lists(settings.artifacts.lists))
+    lists = which_lists(settings.artifacts.lists)
+    if lists == "true" and result.ranking is not None:
+        _announce(result.ranking.top_k, result.dataset.interactions.n_items)
+    write_tables(result, folder, lists)
     said: list[str] = []
     unsaved = None
     timings = Timings(NoProgress())
@@ -248,6 +255,16 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
                 to_arrow(scores[row, column]),
             )
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def _announce(top_k: TopK, n_items: int) -> None:
+    """Say it before large lists are written: items take the bits of their number, scores about 2.5 bytes."""
+    size = top_k.lengths.sum() * (log2(max(n_items, 2)) / 8 + 2.5)
+    if size >= LARGE:
+        print_note(
+            f"{LISTS} takes about {size / 1e6:,.0f} MB ({len(top_k.users):,} lists). Smaller: "
+            "artifacts.lists=relevant_k keeps the rows of relevant items only, artifacts.lists=false none."
+        )
 
 
 def _blocks(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from finished import finished
 from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.runs.folder import unfinished
@@ -108,3 +109,11 @@ def test_lists_of_another_run_do_not_stay_in_the_folder(tmp_path):
     assert (tmp_path / "recommendations.parquet").read_text() == "lists"
     run_files(tmp_path, record_json="3")
     assert {path.name for path in tmp_path.iterdir()} == {"record.json", "SHA256SUMS", "mine.txt"}
+
+
+def test_large_lists_are_told_of_beforehand(tmp_path, monkeypatch, capsys):
+    finished(tmp_path / "small", "popularity")
+    assert "takes about" not in capsys.readouterr().err
+    monkeypatch.setattr(artifacts, "LARGE", 10_000)
+    finished(tmp_path / "large", "popularity")
+    assert "artifacts.lists=relevant_k" in capsys.readouterr().err
