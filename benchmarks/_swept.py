@@ -11,7 +11,7 @@ from pathlib import Path
 
 from recgauge.cli.main import command_line
 from recgauge.sweeps import ending
-from recgauge.sweeps.engines import Engine
+from recgauge.sweeps import sweep as sweeping
 
 STATUS = Path("/proc/self/status")
 
@@ -45,7 +45,7 @@ def seconds():
 def sweep(words, file):
     """Run the sweep and write what was seen; return its exit code."""
     jobs, table = [], []
-    run, conclude = Engine.run, ending.end_sweep
+    run, conclude = sweeping.run_job, ending.end_sweep
 
     def timed_job(job):
         outcome = run(job)
@@ -58,7 +58,7 @@ def sweep(words, file):
         table.append([after - before for before, after in zip(begin, seconds(), strict=True)])
         return answer
 
-    Engine.run, ending.end_sweep = staticmethod(timed_job), timed_end
+    sweeping.run_job, ending.end_sweep = timed_job, timed_end
     begin = seconds()
     code = command_line(words=words)
     seen = {"begin": begin, "end": seconds(), "jobs": jobs, "table": table, "peak": peak_mib()}

@@ -147,7 +147,7 @@ def composed():
 def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
     labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
-    sweep = Sweep(tmp_path, None, tmp_path, outcomes={0: JobOutcome(0, labels[0])})
+    sweep = Sweep(tmp_path, None, outcomes={0: JobOutcome(0, labels[0])})
     for number, label in enumerate(labels[1:], 1):
         with pytest.raises(ConfigError) as error:
             make(composed(*label.split(" ")))

@@ -77,12 +77,19 @@ def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):
     assert "n_factors must be a whole number >= 1" in summary(workplace)[2]["reason"]
 
 
-def test_batches_of_a_sweep_end_with_one_table_and_one_exit_code(workplace):
-    words = ["model=popularity", "seed=0,-1,2", "cutoffs=[5]", "tracking=off", "hydra.sweep.dir=sweep"]
-    done = workplace.run("-m", *words, "hydra.sweeper.max_batch_size=2")
+def test_batches_of_a_sweep_end_with_one_table_whichever_of_them_cannot_run(workplace):
+    words = [
+        "model=popularity,svd,nosuch",
+        "seed=0,-1",
+        "cutoffs=[5]",
+        "tracking=off",
+        "hydra.sweep.dir=sweep",
+    ]
+    done = workplace.run("-m", *words, "hydra.sweeper.max_batch_size=1")
     assert done.code == 1
-    assert done.out.count("2 done, 1 failed") == 1
-    assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
+    assert done.out.count("2 done, 4 failed") == 1
+    assert done.err.count("model=nosuch: model has no such option") == 2
+    assert [row["status"] for row in summary(workplace)] == [*["done", "failed"] * 2, "failed", "failed"]
 
 
 @pytest.mark.usefixtures("has_store")

@@ -25,8 +25,8 @@ from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
 from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
-from recgauge.sweeps.jobs import Job, checked_job
-from recgauge.sweeps.places import served_by, work_folder
+from recgauge.sweeps.jobs import Job, make_job
+from recgauge.sweeps.places import served_by
 from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
@@ -38,8 +38,7 @@ from recgauge.utils.secrets import without_secrets
 def run_alone(config: DictConfig) -> bool:
     """Run one job that is none of a sweep, print its table, and return whether all went well."""
     job = job_of(config, Path(config.hydra.runtime.output_dir))
-    store = build_store(job.typed.tracking)
-    sweep = Sweep(job.folder, store, _outputs(), [job], words=job.words, alone=True)
+    sweep = Sweep(job.folder, build_store(job.typed.tracking), [job], words=job.words, alone=True)
     if config.plan:
         return show_plan(sweep)
     study = job.study()
@@ -48,7 +47,7 @@ def run_alone(config: DictConfig) -> bool:
     from recgauge.sweeps.ending import conclude_study
 
     check(sweep)
-    with Deliveries(store) as deliveries:
+    with Deliveries(sweep.store) as deliveries:
         conclude_study(study, [], sweep, deliveries)
     return True
 
@@ -85,20 +84,23 @@ def launch(
         written = sweep.folder / "multirun.yaml"
         written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
     for number, words in enumerate(jobs, first):
+        folder = sweep.folder / str(number)
         try:
             job_config = load(config, list(words))
+            job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
+            folder = sweep.folder / str(job_config.hydra.sweep.subdir)
+            sweep.jobs.append(job_of(job_config, folder, number, config))
+            continue
         except (HydraException, OmegaConfBaseException) as error:
             reason = explain_config_error(error, words, partial(load, config))
-            raise ConfigError(reason) from error
-        job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
-        folder = sweep.folder / str(job_config.hydra.sweep.subdir)
-        try:
-            sweep.jobs.append(job_of(job_config, folder, number, config))
+            if not first:  # nothing has run: the words are to be mended
+                raise ConfigError(reason) from error
         except RecgaugeError as error:
             if isinstance(error, MissingLibraryError) and sweep.experiment and not config.plan:
                 raise  # the experiment would run for hours and stay open
-            label = " ".join(without_secrets(_typed_words(job_config)))
-            sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=folder)
+            reason = str(error)
+        label = " ".join(without_secrets(list(words)))
+        sweep.outcomes[number] = JobOutcome(number, label, "failed", reason, folder=folder)
     # a sweeper's own settings can name another store than the command line
     sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), sweep.store)
     check_int("jobs", config.jobs, minimum=1)
@@ -107,7 +109,7 @@ def launch(
     else:
         plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
         workers = partial(make_engine, engine, plain, config.jobs, len(jobs), sweep.folder)
-        end = partial(_end_batch, config, first) if _in_batches(config) else partial(_end, config)
+        end = partial(_end_batch, config, first) if sweep.batch else partial(_end, config)
         ended_well = run_sweep(sweep, workers, end)
     if not ended_well:
         raise SystemExit(1)
@@ -155,7 +157,8 @@ def _sweep(config: DictConfig) -> Sweep:
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
     experiment = config.hydra.runtime.choices.get("experiment") or ""
     folder = Path(config.hydra.sweep.dir).absolute()
-    return Sweep(folder, store, _outputs(), words=_typed_words(config), experiment=experiment)
+    words = _typed_words(config)
+    return Sweep(folder, store, words=words, experiment=experiment, batch=_in_batches(config))
 
 
 def _in_batches(config: DictConfig) -> bool:
@@ -192,19 +195,9 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
         parse = OverridesParser.create().parse_overrides
         check_trust(config, parse(_typed_words(sweep or config)))
         check_choices(parse(words))
-        job = Job(
-            number=number,
-            words=tuple(words),
-            typed=typed_settings(config),
-            names={},
-            folder=folder.absolute(),
-            sweep=None if sweep is None else Path(sweep.hydra.sweep.dir).absolute(),
-            experiment=str(config.hydra.runtime.choices.get("experiment") or ""),
-            index=_outputs() / ".runs",
-        )
-        store = build_store(job.typed.tracking)
-        job = replace(job, store={} if store is None else store.plain())
-        return checked_job(job, dict(config.hydra.runtime.choices))
+        choices = dict(config.hydra.runtime.choices)
+        place = None if sweep is None else Path(sweep.hydra.sweep.dir)
+        return make_job(typed_settings(config), words, choices, folder, number=number, sweep=place)
     except OmegaConfBaseException as error:
         raise ConfigError(explain_config_error(error)) from error
 
@@ -213,7 +206,3 @@ def _typed_words(config: DictConfig) -> list[str]:
     """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
     words: Any = OmegaConf.to_container(config.hydra.overrides.task)
     return list(words)
-
-
-def _outputs() -> Path:
-    return work_folder() / "outputs"

@@ -76,7 +76,7 @@ def compose(
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
         evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
-        guards=guard_settings(settings),
+        guards=GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on)),
         sanity=settings.sanity,
         curves=settings.figures,
         learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,
@@ -93,11 +93,6 @@ def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Defini
             f"model: {model} gives lists, not the scores of all items, which {', '.join(wrong)} would need; "
             f"leave {'it' if len(wrong) == 1 else 'them'} out."
         )
-
-
-def guard_settings(settings: RunSettings) -> GuardSettings:
-    """Return what the user says about guards."""
-    return GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on))
 
 
 def build_model(node: Any, allowed_targets: Sequence[str]) -> Recommender | RatingPredictor:

@@ -26,7 +26,6 @@ from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
 from recgauge.sweeps.artifacts import PER_USER
-from recgauge.sweeps.jobs import labels_of
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, experiment_tag
@@ -56,7 +55,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     `load` gives the report the data of a run again; without it no report is written.
     """
     folder, store = sweep.folder, sweep.store
-    jobs = [replace(job, label=label) for job, label in zip(sweep.every, labels_of(sweep.every), strict=True)]
+    jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.every]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
     try:

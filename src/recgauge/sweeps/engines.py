@@ -18,7 +18,7 @@ from io import StringIO
 from math import inf
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from threadpoolctl import threadpool_limits
 
@@ -26,11 +26,7 @@ from recgauge.errors import ConfigError, said
 from recgauge.runs.folder import JobOutcome
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.messages import print_note
-from recgauge.utils.secrets import private_output
 from recgauge.utils.threads import process_cpus
-
-if TYPE_CHECKING:
-    from recgauge.sweeps.jobs import Job
 
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -49,13 +45,6 @@ class WorkerDiedError(RuntimeError):
     """A worker has ended without a result."""
 
 
-def run_here(job: "Job") -> JobOutcome:
-    """Run a job; what jobs need is imported with the first one, as workers also do other work."""
-    from recgauge.sweeps.jobs import run_job
-
-    return run_job(job)
-
-
 def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     return function(*arguments, **named)
 
@@ -63,20 +52,19 @@ def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
 class Engine:
     """Runs jobs in this process, one after the other.
 
-    An engine says how many jobs run at a time and what a worker calls with each; `worker` makes an executor
-    for one job at a time; after `end` nothing of the engine is left. What is no job is done by `call`.
+    An engine says how many jobs run at a time; `worker` makes an executor for one job at a time, which gets
+    `call` with a function and its arguments; after `close` nothing of the engine is left.
     """
 
     n_workers = 1
     in_this_process = True
-    run: "Callable[[Job], JobOutcome]" = staticmethod(run_here)
     call: Callable[..., Any] = staticmethod(_call)
 
     def worker(self) -> Executor:
         """Make a worker."""
         return Here()
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End all workers, also those at work: a folder is complete or absent, so nothing is spoilt."""
 
 
@@ -90,17 +78,10 @@ class Here(Executor):
         return done
 
 
-def work(job: "Job") -> JobOutcome:
-    """Run a job in a worker, where what it prints goes to its folder."""
-    with private_output(job.words):
-        return run_here(replace(job, log=True))
-
-
 class Processes(Engine):
     """Each worker is a process of this machine with its share of the CPUs; each dies alone."""
 
     in_this_process = False
-    run = staticmethod(work)
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
@@ -122,7 +103,7 @@ class Processes(Engine):
         self._pools.append(pool)
         return pool
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End all processes at once, also one whose component has left threads or ignores Ctrl-C."""
         for process in multiprocessing.active_children():
             process.kill()
@@ -153,18 +134,10 @@ def _close(pipes: Sequence[int]) -> None:
         os.closerange(number, number + 1)
 
 
-def work_elsewhere(job: "Job", folder: str, variables: Mapping[str, str]) -> JobOutcome:
-    """Run a job on another machine that sees the same folders; its messages say where they are from."""
-    outcome: JobOutcome = call_elsewhere(work, job, folder=folder, variables=variables)
-    if outcome.status == "failed":
-        outcome = replace(outcome, reason=f"on {socket.gethostname()}: {outcome.reason}")
-    return outcome
-
-
 def call_elsewhere(
     function: Callable[..., Any], *arguments: Any, folder: str, variables: Mapping[str, str]
 ) -> Any:
-    """Call a function on another machine that sees the same folders."""
+    """Call a function on another machine that sees the same folders; a job that fails there says where."""
     os.chdir(folder)
     os.environ.update(variables)
     with suppress(ValueError, AttributeError):  # in a thread, on Windows: there no cluster sends signals
@@ -172,7 +145,10 @@ def call_elsewhere(
         # submitit would end a job before its time is up, and Slurm not say why; SIGTERM follows
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
-        return function(*arguments)
+        result = function(*arguments)
+    if isinstance(result, JobOutcome) and result.status == "failed":
+        return replace(result, reason=f"on {socket.gethostname()}: {result.reason}")
+    return result
 
 
 class Elsewhere(Engine):
@@ -183,8 +159,7 @@ class Elsewhere(Engine):
     def __init__(self, n_workers: int, cpus_per_task: int) -> None:
         self.n_workers, self.threads = n_workers, {name: str(cpus_per_task) for name in _THREADS}
         kept = {name: text for name, text in os.environ.items() if name.startswith(_HANDED_ON)}
-        place: dict[str, Any] = {"folder": str(Path.cwd()), "variables": kept | self.threads}
-        self.run, self.call = partial(work_elsewhere, **place), partial(call_elsewhere, **place)
+        self.call = partial(call_elsewhere, folder=str(Path.cwd()), variables=kept | self.threads)
 
 
 class Ray(Elsewhere, Executor):
@@ -242,7 +217,7 @@ class Ray(Elsewhere, Executor):
         future: Future[Any] = task.remote(function, *arguments, **named).future()
         return future
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Leave the cluster, which ends what still runs."""
         self._ray.shutdown()
 
@@ -269,7 +244,7 @@ class Dask(Elsewhere):
         executor: Executor = self._client.get_executor(pure=False, retries=0)
         return executor
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Leave the cluster."""
         self._client.close()
 
@@ -328,7 +303,7 @@ class Submitit(Elsewhere, Executor):
             parameters |= {f"slurm_{name}": self._settings.get(name) for name in _OF_SLURM}
         return {key: value for key, value in parameters.items() if value not in (None, [], {})}
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Cancel what still runs, and take away the files with settings."""
         self._ended = True
         for job in self._running.values():

@@ -36,12 +36,13 @@ from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
-from recgauge.sweeps.compose import build_model, build_study, compose, guard_settings
-from recgauge.sweeps.places import conf_folder, program
+from recgauge.sweeps.compose import build_model, build_store, build_study, compose
+from recgauge.sweeps.places import conf_folder, program, work_folder
 from recgauge.sweeps.tuning import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
+from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
 from recgauge.utils.progress import Progress, Timings
-from recgauge.utils.secrets import without_secrets
+from recgauge.utils.secrets import private_output, without_secrets
 
 LIBRARY_LOG = "library.log"
 """What a library in an environment of its own has printed; in the output folder."""
@@ -109,16 +110,35 @@ class Job:
         return compose(self.typed, leave_out=leave_out, **({"tell": lambda _: None} if quiet else {}))
 
 
-def checked_job(job: Job, choices: Mapping[str, Any]) -> Job:
-    """Check the settings of a job, without looking at data or at a store."""
-    plain = asdict(job.typed)
-    check_targets(plain, allowed_packages(job.typed.allowed_targets))
+def make_job(
+    typed: RunSettings,
+    words: Sequence[str],
+    choices: Mapping[str, Any],
+    folder: Path,
+    *,
+    number: int = 0,
+    sweep: Path | None = None,
+) -> Job:
+    """Return the job of settings that have been checked, without looking at data or at a store."""
+    plain = asdict(typed)
+    check_targets(plain, allowed_packages(typed.allowed_targets))
     without_secrets(plain, learn=True)  # an error may show a password in another form
+    if typed.tune is not None:
+        check_tuning(typed)
+    store = build_store(typed.tracking)
+    job = Job(
+        number=number,
+        words=tuple(words),
+        typed=typed,
+        names=chosen_names(choices, words, typed),
+        folder=folder.absolute(),
+        index=work_folder() / "outputs" / ".runs",
+        store={} if store is None else store.plain(),
+        sweep=None if sweep is None else sweep.absolute(),
+        experiment=str(choices.get("experiment") or ""),
+    )
     study = job.study()
-    if job.typed.tune is not None:
-        check_tuning(job.typed)
-    check_study(job.typed.artifacts.lists, () if study is None else study.artifacts)
-    job = replace(job, names=chosen_names(choices, list(job.words), job.typed))
+    check_study(typed.artifacts.lists, () if study is None else study.artifacts)
     if study is not None and not study.needs_runs:
         return job
     dataset = job.compose(quiet=True).dataset
@@ -131,7 +151,7 @@ def run_job(job: Job) -> JobOutcome:
     The outcome has the record of a run that has results. Nothing here knows of a store.
     """
     started, here = time.time(), Path.cwd()
-    with _printing_to(job.folder / LOG) if job.log else nullcontext():
+    with _printing_to_log(job) if job.log else nullcontext():
         try:
             return _run(job, started)
         except KeyboardInterrupt:
@@ -176,7 +196,10 @@ def _run(job: Job, started: float) -> JobOutcome:
     with unfinished(job.folder) as hidden:
         record, lines, unsaved = write_run(result, record, job.typed, hidden)
         # first: a complete folder that nobody finds would be computed once more after a kill
-        _remember(job, record.fingerprint())
+        with suppress(OSError):
+            job.index.mkdir(parents=True, exist_ok=True)
+            with written_whole(job.index / record.fingerprint()) as note_of_folder:
+                note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
     if job.log:
         print_job_line(outcome, job.label, job.number + 1)
@@ -187,11 +210,15 @@ def _run(job: Job, started: float) -> JobOutcome:
 
 
 def _command(job: Job) -> str:
-    return run_again(list(job.words), sweeping=job.sweep is not None)
+    """Return the command line that repeats a job."""
+    words = list(job.words)
+    if job.sweep is not None and any(word.startswith("experiment=") for word in words):
+        words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
+    return f"{program()} {shlex.join(without_secrets(words))}".strip()
 
 
 def _facts(job: Job, started: float) -> JobFacts:
-    name = run_name(list(job.words), job.names, job.settings)
+    name = run_name(job.words, job.names, job.settings)
     sweep = "" if job.sweep is None else job.sweep.as_posix()
     return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
 
@@ -268,13 +295,14 @@ def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, E
 
 def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
     """Return the job of the final model: chosen settings, trained on training and validation rows."""
-    typed, guards = replace(job.typed, fit_on="train_validation"), job.typed.guards
+    typed, guards = replace(job.typed, fit_on="train_validation"), experiment.guards
     if job.search is not None:
-        chosen = with_settings(job.typed.model, job.search.chosen.settings)
+        chosen = with_settings(typed.model, job.search.chosen.settings)
         guards = replace(guards, selected_on=guards.selected_on or "validation")
-        typed = replace(typed, model=chosen, guards=guards)
+        named = replace(typed.guards, selected_on=guards.selected_on)
+        typed = replace(typed, model=chosen, guards=named)
     model = build_model(typed.model, typed.allowed_targets)
-    final = replace(experiment, model=model, fit_on="train_validation", guards=guard_settings(typed))
+    final = replace(experiment, model=model, fit_on="train_validation", guards=guards)
     return replace(job, typed=typed), final
 
 
@@ -309,22 +337,14 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     )
 
 
-def _remember(job: Job, fingerprint: str) -> None:
-    """Note where the finished run is, for those who look for its fingerprint."""
-    with suppress(OSError):
-        job.index.mkdir(parents=True, exist_ok=True)
-        note = job.index / f".{fingerprint}-{os.getpid()}"
-        note.write_text(str(job.folder), encoding="utf-8")
-        note.replace(job.index / fingerprint)
-
-
 @contextmanager
-def _printing_to(path: Path) -> Iterator[None]:
+def _printing_to_log(job: Job) -> Iterator[None]:
     """Let all that this process and its libraries print go to a file, to nowhere if there can be none."""
+    folder, path = job.folder, job.folder / LOG
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    there = path.parent.is_dir() and os.access(path.parent, os.W_OK) and not path.is_dir()
-    with (path if there else Path(os.devnull)).open("ab") as file:
+        folder.mkdir(parents=True, exist_ok=True)
+    there = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
+    with private_output(job.words), (path if there else Path(os.devnull)).open("ab") as file:
         for number in (1, 2):
             os.dup2(file.fileno(), number)
         try:
@@ -335,49 +355,26 @@ def _printing_to(path: Path) -> Iterator[None]:
                     stream.flush()
 
 
-def labels_of(jobs: Sequence[JobOutcome]) -> list[str]:
-    """Return labels of jobs without what all of them share; an experiment's own parts without its name.
-
-    Examples
-    --------
-    >>> labels_of([JobOutcome(0, "model=svd seed=1"), JobOutcome(1, "model=random seed=1")])
-    ['model=svd', 'model=random']
-    """
-    words = [job.label.split(" ") for job in jobs]
-    shared = set.intersection(*map(set, words)) if len(jobs) > 1 else set()
-    return [
-        " ".join(
-            word.partition("=")[2] if word.startswith("+experiment/") else word
-            for word in own
-            if word not in shared
-        )
-        or job.label
-        for job, own in zip(jobs, words, strict=True)
-    ]
-
-
 UNNAMED = free_settings() | {
     "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra"
 }  # fmt: skip
 """Settings that are no part of a run's name: they change no list, or change only its metrics."""
 
 
-def chosen_names(choices: Mapping[str, Any], words: list[str], settings: RunSettings) -> dict[str, str]:
+def chosen_names(choices: Mapping[str, Any], words: Sequence[str], settings: RunSettings) -> dict[str, str]:
     """Return ``{group: name of the chosen option}``; several options are joined by ``+``."""
-    names = {group: str(choices.get(group) or _own_name(settings, group)) for group in GROUPS}
+    names = {}
+    for group in GROUPS:
+        node = getattr(settings, group)
+        target = node.get("_target_") if isinstance(node, dict) else None  # given instead of an option
+        names[group] = str(choices.get(group) or (target and str(target).rpartition(".")[2]))
     # Hydra records no choice for groups that take a list
     names["filters"] = "+".join(name for name, node in (settings.filters or {}).items() if node) or "none"
     names["metrics"] = "+".join(_suites(words)) or "none"
     return names
 
 
-def _own_name(settings: RunSettings, group: str) -> str | None:
-    """Return the name of the class where a ``_target_`` is given instead of an option."""
-    node = getattr(settings, group)
-    return str(node["_target_"]).rpartition(".")[2] if isinstance(node, dict) and "_target_" in node else None
-
-
-def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) -> str:
+def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, Any]) -> str:
     """Return a name that identifies a run: model, data set, what was set for it, fold and seed.
 
     Examples
@@ -416,14 +413,7 @@ def run_name(words: list[str], names: dict[str, str], settings: dict[str, Any]) 
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def run_again(words: list[str], *, sweeping: bool) -> str:
-    """Return the command line that repeats this job."""
-    if sweeping and any(word.startswith("experiment=") for word in words):
-        words = [*words, "hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
-    return f"{program()} {shlex.join(without_secrets(words))}".strip()
-
-
-def _suites(overrides: list[str]) -> list[str]:
+def _suites(overrides: Sequence[str]) -> list[str]:
     """Return the metric suites: the command line's, else the experiment's, else the default."""
     given = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
     if given:

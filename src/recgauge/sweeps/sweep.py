@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,6 +21,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from recgauge.datasets import DatasetSource
 from recgauge.errors import (
     ConfigError,
     DataError,
@@ -35,11 +37,10 @@ from recgauge.runs.environment import fingerprint_of
 from recgauge.runs.folder import CHECKSUMS, JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.engines import Engine, WorkerDiedError
-from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, labels_of, leave_failure
-from recgauge.sweeps.places import experiment_folder
+from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, leave_failure, run_job
+from recgauge.sweeps.places import experiment_folder, work_folder
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
 from recgauge.utils.messages import print_error
-from recgauge.utils.progress import Progress
 from recgauge.utils.secrets import without_secrets
 
 _NAMED = 3  # jobs whose words are shown where many are wrong for one reason
@@ -52,12 +53,12 @@ class Sweep:
 
     folder: Path  # absolute
     store: Store | None
-    outputs: Path  # the work folder's, where earlier runs may wait for a store
     jobs: list[Job] = field(default_factory=list)  # those whose settings can be used
     outcomes: dict[int, JobOutcome] = field(default_factory=dict)  # of what has ended or cannot begin
     words: Sequence[str] = ()  # the overrides as they were typed
     experiment: str = ""  # as in experiment=NAME
     alone: bool = False  # a single run
+    batch: bool = False  # of a sweeper that may give out more jobs, which can run where these cannot
     fetched: set[int] = field(default_factory=set)  # jobs whose data would have to be downloaded
     fingerprints: dict[int, str] = field(default_factory=dict)  # known without a search or missing data
 
@@ -71,6 +72,18 @@ class Sweep:
         """How all jobs ended, in their order; ``done`` and without a record as long as nothing is known."""
         outcomes = {job.number: job.outcome for job in self.jobs} | self.outcomes
         return [outcomes[number] for number in sorted(outcomes)]
+
+    @cached_property
+    def labels(self) -> dict[int, str]:
+        """The words of each job without those that all share; an experiment's own parts without its name."""
+        words = {outcome.number: outcome.label.split(" ") for outcome in self.every}
+        shared = set.intersection(*map(set, words.values())) if len(words) > 1 else set()
+        labels = {}
+        for number, own in words.items():
+            parts = [word for word in own if word not in shared] or own
+            parts = [word.partition("=")[2] if word.startswith("+experiment/") else word for word in parts]
+            labels[number] = " ".join(parts)
+        return labels
 
 
 def run_sweep(
@@ -90,19 +103,17 @@ def run_sweep(
             if store is not None and (folder / CHECKSUMS).is_file():
                 deliveries.submit(folder, store)
 
-        def ended(outcome: JobOutcome) -> None:
-            sweep.outcomes[outcome.number] = outcome
-            watching.ended(outcome)
-            deliver(outcome.folder)
-
-        for folder in () if store is None else waiting(sweep.outputs, store):
+        for folder in () if store is None else waiting(work_folder() / "outputs", store):
             deliver(folder)
         reuse(sweep)
         for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
             deliver(folder)
-        watching = Watching(sweep.every, len(sweep.waiting), engine, alone=sweep.alone)
-        with watching.bar(), suppress(KeyboardInterrupt):
-            Workers(sweep, engine, watching.begun, ended).run()
+        watching = Watching(sweep, engine)
+        with watching.bar or nullcontext(), suppress(KeyboardInterrupt), closing(engine):
+            for outcome in Workers(sweep, engine).run():
+                sweep.outcomes[outcome.number] = outcome
+                watching.ended(outcome)
+                deliver(outcome.folder)
         for job in sweep.waiting:
             sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
             deliver(job.folder)  # which says so where it was stopped in this process
@@ -132,32 +143,28 @@ class Workers:
     to do: then it is finished, or free.
     """
 
-    def __init__(
-        self, sweep: Sweep, engine: Engine, begun: Callable[[], None], ended: Callable[[JobOutcome], None]
-    ) -> None:
-        self._fingerprints, self._engine, self._begun, self._ended = sweep.fingerprints, engine, begun, ended
+    def __init__(self, sweep: Sweep, engine: Engine) -> None:
+        self._fingerprints, self._engine = sweep.fingerprints, engine
         self._waiting, self._elsewhere = sweep.waiting, list[Job]()
         self._busy: dict[Future[JobOutcome], tuple[Job, Executor, FileLock | None]] = {}
         self._idle: list[tuple[Executor, str]] = []  # with the rows that they have
         self._tried: set[int] = set()
 
-    def run(self) -> None:
-        """Run all jobs; an interruption ends the workers."""
-        try:
-            while self._waiting or self._busy or self._elsewhere:
-                if not self._waiting:
-                    self._waiting, self._elsewhere = self._elsewhere, []
-                while self._waiting and len(self._busy) < self._engine.n_workers:
-                    self._give_out()
-                if self._elsewhere and not self._busy:
-                    time.sleep(_LOOK)
-                elif self._busy:
-                    for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
-                        self._take_back(future)
-        finally:
-            self._engine.end()
+    def run(self) -> Iterator[JobOutcome]:
+        """Run all jobs, and yield how each ended."""
+        while self._waiting or self._busy or self._elsewhere:
+            if not self._waiting:
+                self._waiting, self._elsewhere = self._elsewhere, []
+            while self._waiting and len(self._busy) < self._engine.n_workers:
+                yield from self._give_out()
+            if self._elsewhere and not self._busy:
+                time.sleep(_LOOK)
+            elif self._busy:
+                for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
+                    yield from self._take_back(future)
 
-    def _give_out(self) -> None:
+    def _give_out(self) -> Iterator[JobOutcome]:
+        """Give a job to a worker; yield its outcome if another sweep has finished it meanwhile."""
         kept = self._idle[-1][1] if self._idle else ""
         running = {job.rows for job, _, _ in self._busy.values()}
         job = min(self._waiting, key=lambda job: (job.rows != kept, job.rows in running))
@@ -168,13 +175,14 @@ class Workers:
             self._elsewhere.append(job)
         elif lock is not None and (done := find_finished(job, fingerprint)) is not None:
             lock.release()
-            self._ended(done)
+            yield done
         else:
             worker = self._idle.pop()[0] if self._idle else self._engine.worker()
-            self._begun()
-            self._busy[worker.submit(self._engine.run, replace(job, dataset=None))] = job, worker, lock
+            sent = replace(job, dataset=None, log=not self._engine.in_this_process)
+            self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock
 
-    def _take_back(self, future: Future[JobOutcome]) -> None:
+    def _take_back(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
+        """Yield how a job ended, unless its worker has died and it is tried once more."""
         job, worker, lock = self._busy.pop(future)
         if lock is not None:
             lock.release()
@@ -188,18 +196,14 @@ class Workers:
             if not reason and job.number not in self._tried:
                 self._tried.add(job.number)
                 self._waiting.insert(0, job)
-            else:
-                self._ended(_died(job, reason or "its process died twice"))
+                return
+            reason, log = reason or "its process died twice", job.folder / LOG
+            reason = f"{reason}; what it printed is in {log}" if log.exists() else reason
+            leave_failure(job, time.time(), reason)
+            yield replace(job.outcome, status="failed", reason=reason)
         else:
             self._idle.append((worker, job.rows))
-            self._ended(outcome)
-
-
-def _died(job: Job, reason: str) -> JobOutcome:
-    log = job.folder / LOG
-    reason = f"{reason}; what it printed is in {log}" if log.exists() else reason
-    leave_failure(job, time.time(), reason)
-    return replace(job.outcome, status="failed", reason=reason)
+            yield outcome
 
 
 def _lock(job: Job, fingerprint: str) -> FileLock | None:
@@ -222,14 +226,15 @@ def check(sweep: Sweep) -> None:
 
     It is an error if none can, or if the study or the store of the sweep cannot be used.
     """
-    wrong: dict[str, list[JobOutcome]] = {}
+    wrong: dict[str, list[int]] = {}
     for outcome in sweep.every:
         if outcome.status == "failed":
-            wrong.setdefault(str(outcome.reason), []).append(outcome)
-    if wrong and sum(map(len, wrong.values())) == len(sweep.every):
+            wrong.setdefault(str(outcome.reason), []).append(outcome.number)
+    if wrong and sum(map(len, wrong.values())) == len(sweep.every) and not sweep.batch:
         raise ConfigError("\n".join(wrong))
-    for reason, some in wrong.items():
-        print_error(f"{named(some, sweep.every)} cannot run. {reason}")
+    for reason, numbers in wrong.items():
+        names = listed([f"{number} ({sweep.labels[number]})" for number in numbers], most=_NAMED)
+        print_error(f"job{'s' * (len(numbers) > 1)} {names} cannot run. {reason}")
     studies = [study for job in sweep.jobs if (study := job.study()) is not None]
     for place, study in enumerate(studies):
         if study not in studies[:place]:
@@ -239,56 +244,44 @@ def check(sweep: Sweep) -> None:
         raise TrackingError(f"tracking.uri: the folder {file.absolute().parent} does not exist.")
 
 
-def named(some: Sequence[JobOutcome], jobs: Sequence[JobOutcome]) -> str:
-    """Name some of all jobs."""
-    labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
-    texts = [f"{job.number} ({labels[job.number]})" for job in some]
-    return f"job{'s' * (len(some) > 1)} {listed(texts, most=_NAMED)}"
-
-
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
-    """Look once for each data set; the jobs whose data cannot be had are left out, an error if all are."""
+    """Look once for each data set, and fingerprint the jobs on it that may reuse a run, but tuned ones.
+
+    The jobs whose data cannot be had are left out, an error if all are.
+    """
     progress = ConsoleProgress()
-    looked: dict[str, tuple[str | None, bool]] = {}
+    on_data: dict[str, list[Job]] = {}
     for job in sweep.waiting:
         if job.dataset is not None:
-            key = repr(job.dataset)
-            if key not in looked:
-                looked[key] = _look(job.dataset, progress, fetch_them=fetch_them)
-            reason, fetched = looked[key]
-            if fetched:
-                sweep.fetched.add(job.number)
-            if reason is not None:
-                sweep.outcomes[job.number] = replace(job.outcome, status="no data", reason=reason)
-    missing = [reason for reason, _ in looked.values() if reason is not None]
-    if missing and len(missing) == len(looked):
+            on_data.setdefault(repr(job.dataset), []).append(job)
+    missing = []
+    for jobs in on_data.values():
+        dataset: Any = jobs[0].dataset
+        may_fetch = not getattr(dataset, "offline", True)
+        try:
+            (dataset if fetch_them or not may_fetch else replace(dataset, offline=True)).find(progress)
+        except MissingDataError as error:
+            if may_fetch and not fetch_them:
+                sweep.fetched |= {job.number for job in jobs}
+                continue
+            missing.append(str(error))
+            lacking = [replace(job.outcome, status="no data", reason=str(error)) for job in jobs]
+            sweep.outcomes |= {outcome.number: outcome for outcome in lacking}
+            continue
+        sweep.fingerprints |= _fingerprints(jobs, dataset)
+    if missing and len(missing) == len(on_data) and not sweep.batch:
         raise MissingDataError("\n".join(missing))
     for reason in missing:
         progress.note(f"the jobs on this data set are left out. {reason}")
 
 
-def _look(dataset: Any, progress: Progress, *, fetch_them: bool) -> tuple[str | None, bool]:
-    """Return why a data set cannot be had, None if it can, and whether it would have to be downloaded."""
-    may_fetch = not getattr(dataset, "offline", True)
+def _fingerprints(jobs: Sequence[Job], dataset: DatasetSource) -> dict[int, str]:
+    reusing = [job for job in jobs if job.may_reuse and not job.typed.tune]
     try:
-        (dataset if fetch_them or not may_fetch else replace(dataset, offline=True)).find(progress)
-    except MissingDataError as error:
-        return (None, True) if may_fetch and not fetch_them else (str(error), False)
-    return None, False
-
-
-def _set_fingerprints(sweep: Sweep) -> None:
-    """Fingerprint the jobs that may reuse a run, but tuned ones; each data set is read at most once."""
-    digests: dict[str, str] = {}
-    for job in sweep.waiting:
-        if not job.may_reuse or job.dataset is None or job.typed.tune or job.number in sweep.fetched:
-            continue
-        key = repr(job.dataset)
-        try:
-            digests[key] = digests.get(key) or job.dataset.digest()
-        except (DataError, ConfigError):  # the job itself says what is wrong
-            continue
-        sweep.fingerprints[job.number] = fingerprint_of(job.settings, digests[key])
+        digest = dataset.digest() if reusing else ""
+        return {job.number: fingerprint_of(job.settings, digest) for job in reusing}
+    except (DataError, ConfigError):  # the jobs themselves say what is wrong
+        return {}
 
 
 def reuse(sweep: Sweep, *, copy: bool = True) -> None:
@@ -296,37 +289,34 @@ def reuse(sweep: Sweep, *, copy: bool = True) -> None:
 
     `copy` says whether the files of stored runs are needed here.
     """
-    _set_fingerprints(sweep)
-    wanted = [job for job in sweep.waiting if job.number in sweep.fingerprints]
+    store, fingerprints = sweep.store, sweep.fingerprints
+    wanted = [job for job in sweep.waiting if job.number in fingerprints]
     for job in wanted:
-        if (done := find_finished(job, sweep.fingerprints[job.number])) is not None:
-            delivery = None if sweep.store is None else delivered(done.folder, sweep.store)
+        if (done := find_finished(job, fingerprints[job.number])) is not None:
+            delivery = None if store is None else delivered(done.folder, store)
             run_id = None if delivery is None else delivery["run_id"]
             sweep.outcomes[job.number] = replace(done, run_id=run_id)
-    if sweep.store is None:
-        return
-    known = {number for number, done in sweep.outcomes.items() if done.run_id}
-    _reuse_stored([job for job in wanted if job.number not in known], sweep, sweep.store, copy=copy)
-    for job in wanted if copy else ():
-        outcome = sweep.outcomes.get(job.number)
-        if outcome is not None and outcome.run_id and job.experiment not in ("", _experiment(outcome)):
-            mark(sweep.store, outcome.run_id, job.experiment)
+    if store is not None and wanted:
+        _reuse_stored(wanted, sweep, store, copy=copy)
 
 
 def _reuse_stored(jobs: Sequence[Job], sweep: Sweep, store: Store, *, copy: bool) -> None:
-    fingerprints = sweep.fingerprints
+    fingerprints, stored = sweep.fingerprints, dict[str, list[str]]()
+    known = {number for number, done in sweep.outcomes.items() if done.run_id}
     try:
-        stored = find(store, {fingerprints[job.number] for job in jobs})
+        stored = find(store, {fingerprints[job.number] for job in jobs if job.number not in known})
     except TrackingError as error:
         ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
-        return
     for job in jobs:
-        if run_ids := stored[fingerprints[job.number]]:
-            done: JobOutcome | None = replace(job.outcome, status="reused", run_id=run_ids[0])
-            if copy:
-                done = _fetched(job, fingerprints[job.number], run_ids, store)
-            if done is not None:
-                sweep.outcomes[job.number] = done
+        outcome = sweep.outcomes.get(job.number)
+        if job.number not in known and (run_ids := stored.get(fingerprints[job.number])):
+            there = replace(job.outcome, status="reused", run_id=run_ids[0])
+            outcome = (_fetched(job, fingerprints[job.number], run_ids, store) if copy else there) or outcome
+        if outcome is None:
+            continue
+        sweep.outcomes[job.number] = outcome
+        if copy and outcome.run_id and job.experiment not in ("", _experiment(outcome)):
+            mark(store, outcome.run_id, job.experiment)
 
 
 def _experiment(outcome: JobOutcome) -> str:
@@ -356,48 +346,40 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
 class Watching:
     """Shows a line for each job that ended, and a bar over all where they run elsewhere."""
 
-    def __init__(self, jobs: Sequence[JobOutcome], n_todo: int, engine: Engine, *, alone: bool) -> None:
-        self._alone, self._n_jobs, self._n_todo = alone, len(jobs), n_todo
-        self._labels = dict(zip((job.number for job in jobs), labels_of(jobs), strict=True))
-        self._running = self._ended = self._failed = 0
+    def __init__(self, sweep: Sweep, engine: Engine) -> None:
+        self._sweep, self._n_workers, self._n_todo = sweep, engine.n_workers, len(sweep.waiting)
+        self._ended = self._failed = 0
         self._began, self._said = monotonic(), set[str]()
         console = output(stderr=True)
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        self._bar = bars.Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-        self._task = self._bar.add_task("", total=n_todo)
-        self._shown = console.is_terminal and not engine.in_this_process and bool(n_todo)
-        for job in jobs:
-            if job.status == "reused":
-                self._line(job)
-
-    def bar(self) -> AbstractContextManager[object]:
-        """Return the bar if there is one to show: rich would end another one with an empty line."""
-        return self._bar if self._shown else nullcontext()
-
-    def begun(self) -> None:
-        """Take note that a job begins."""
-        self._running += 1
-        self._describe()
+        self.bar: bars.Progress | None = None
+        if console.is_terminal and not engine.in_this_process and self._n_todo:
+            times = (TimeElapsedColumn(), TimeRemainingColumn())
+            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), *times)
+            self.bar = bars.Progress(*columns, console=console, transient=True)
+            self._task = self.bar.add_task(self._state(), total=self._n_todo)
+        for outcome in sweep.every:
+            if outcome.status == "reused":
+                self._print(outcome)
 
     def ended(self, outcome: JobOutcome) -> None:
         """Print how a job ended; many may fail for one reason, which is said once."""
-        self._running = max(0, self._running - 1)
         self._ended += 1
         self._failed += outcome.status == "failed"
-        self._bar.advance(self._task)
-        self._describe()
+        if self.bar is not None:
+            self.bar.update(self._task, advance=1, description=self._state())
         if outcome.record is not None:
-            self._line(outcome)
+            self._print(outcome)
         elif (reason := str(outcome.reason)) not in self._said:
             self._said.add(reason)
-            label = "" if self._alone else f"{self._labels[outcome.number]}: "
+            label = "" if self._sweep.alone else f"{self._sweep.labels[outcome.number]}: "
             print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
 
-    def _line(self, outcome: JobOutcome) -> None:
-        if self._alone:
+    def _print(self, outcome: JobOutcome) -> None:
+        if self._sweep.alone:
             return
-        told = "" if self._shown or outcome.status == "reused" else f"({self})"
-        print_job_line(outcome, self._labels[outcome.number], self._n_jobs, told)
+        told = "" if self.bar is not None or outcome.status == "reused" else f"({self})"
+        n_jobs = len(self._sweep.labels)
+        print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, told)
 
     def __str__(self) -> str:
         parts = [f"{self._ended} of {self._n_todo} jobs done"]
@@ -407,9 +389,9 @@ class Watching:
             parts.append(f"about {in_words(left)} left")
         return ", ".join(parts)
 
-    def _describe(self) -> None:
-        failed = f", {self._failed} failed" if self._failed else ""
-        self._bar.update(self._task, description=f"{self._running} running{failed}")
+    def _state(self) -> str:
+        running = min(self._n_workers, self._n_todo - self._ended)
+        return f"{running} running" + (f", {self._failed} failed" if self._failed else "")
 
 
 def in_words(seconds: float) -> str:
@@ -445,8 +427,8 @@ def show_plan(sweep: Sweep) -> bool:
     reuse(sweep, copy=False)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
     rows = tuple(
-        (str(outcome.number), label or "as configured", _becomes(outcome, to_run.get(outcome.number), sweep))
-        for outcome, label in zip(outcomes, labels_of(outcomes), strict=True)
+        (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))
+        for outcome, (number, label) in zip(outcomes, sweep.labels.items(), strict=True)
     )
     console = output()
     render_terminal([TableBlock("", ("job", "settings", "plan"), rows, words=("settings", "plan"))], console)

@@ -338,8 +338,7 @@ def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_p
 def test_a_sweep_does_not_fail_since_its_runs_cannot_be_compared(tmp_path, capsys):
     jobs = [JobOutcome(number, "", record=record_of(model)) for number, model in enumerate(("svd", "knn"))]
     (tmp_path / "per_user.parquet").write_bytes(b"no table")
-    store = tmp_path / "outputs"
-    sweep = Sweep(tmp_path, None, store, outcomes={job.number: replace(job, folder=tmp_path) for job in jobs})
+    sweep = Sweep(tmp_path, None, outcomes={job.number: replace(job, folder=tmp_path) for job in jobs})
     with Deliveries() as deliveries:
         assert end_sweep(sweep, deliveries)
     assert "the runs are not compared: " in capsys.readouterr().err

@@ -72,7 +72,7 @@ def place(tmp_path, monkeypatch):
 def run(study, place, *words):
     """Conclude a study, and return the summary that is submitted with the names of its files."""
     deliveries, store = Submitted(), Store("sqlite:///none.db")
-    sweep = Sweep(place / "outputs", store, place, words=["experiment=x", *words])
+    sweep = Sweep(place / "outputs", store, words=["experiment=x", *words])
     conclude_study(study, [], sweep, deliveries)
     (summary,) = deliveries.summaries
     return summary
@@ -124,6 +124,6 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
 def test_runs_without_results_leave_the_page_alone(place, capsys):
     page = checkout(place)
     lacking = JobOutcome(0, "model=implicit", "failed", "needs the package implicit")
-    conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None, place), Submitted())
+    conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None), Submitted())
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert "unchanged, since 1 of 1 runs" in capsys.readouterr().out

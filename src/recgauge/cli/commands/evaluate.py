@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from math import comb
@@ -222,12 +223,9 @@ def _in_parts(
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
-    engine = _engine(options, stored.folder.absolute())
-    try:
+    with closing(_engine(options, stored.folder.absolute())) as engine:
         workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
-    finally:
-        engine.end()
     _say(f"parts    {stored.folder}")
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found, n_lists = {}, {}, {}
