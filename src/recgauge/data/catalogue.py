@@ -69,30 +69,23 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
-        if self.seen is not None:
-            self._check_shape("seen", self.seen.shape[1:], (n_items,))
         if self.train_users is None:
             users = self.train_counts
             if self.seen is not None:
                 users = np.bincount(self.seen.indices, minlength=n_items)
             object.__setattr__(self, "train_users", users)
+        first, second, both = slice(1), slice(1, 2), slice(2)
+        axes = {"seen": second, "train_counts": first, "train_users": first, "features": first}
+        for name, axis in (axes | {"similarity": both}).items():
+            array = getattr(self, name)
+            if array is not None and set(array.shape[axis]) != {n_items}:
+                raise SchemaError(
+                    f"Catalogue: {name} must have {n_items} entries over items, got {array.shape}; every "
+                    "array needs one row or column an item."
+                )
         for name in ("train_counts", "train_users"):
-            counts = getattr(self, name)
-            if counts is not None:
-                self._check_shape(name, counts.shape, (n_items,))
+            if (counts := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(counts))
-        if self.features is not None:
-            self._check_shape("features", self.features.shape[:1], (n_items,))
-        if self.similarity is not None:
-            self._check_shape("similarity", self.similarity.shape, (n_items, n_items))
-
-    @staticmethod
-    def _check_shape(name: str, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
-        if found != expected:
-            raise SchemaError(
-                f"Catalogue: {name} must have {expected} entries over items, got {found}; "
-                "every array needs one row or column an item."
-            )
 
     @classmethod
     def from_train(

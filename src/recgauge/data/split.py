@@ -44,12 +44,11 @@ class Step:
     @classmethod
     def between(cls, name: str, before: Interactions, after: Interactions) -> "Step":
         """Return the step that led from `before` to `after`."""
-        return cls(
-            name,
-            (len(before), len(after)),
-            (_n_distinct(before.user), _n_distinct(after.user)),
-            (_n_distinct(before.item), _n_distinct(after.item)),
+        users, items = (
+            (int(np.count_nonzero(counts(before))), int(np.count_nonzero(counts(after))))
+            for counts in (Interactions.user_counts, Interactions.item_counts)
         )
+        return cls(name, (len(before), len(after)), users, items)
 
     @property
     def dropped_rows(self) -> int:
@@ -60,10 +59,6 @@ class Step:
         users, items = self.users[0] - self.users[1], self.items[0] - self.items[1]
         note = f" ({self.note})" if self.note else ""
         return f"{self.name}: {self.dropped_rows} rows, {users} users, {items} items dropped{note}"
-
-
-def _n_distinct(codes: IntArray) -> int:
-    return int(np.count_nonzero(np.bincount(codes))) if len(codes) else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +122,10 @@ class Split:
         """Refuse parts over other ids, and held-out users who are trained on."""
         parts = {"validation": self.validation, "test": self.test, "fold_in": self.fold_in}
         for part_name, held in parts.items():
-            if held is not None and not _same_ids(held, self.train):
+            if held is None:
+                continue
+            ids = ((held.user_ids, self.train.user_ids), (held.item_ids, self.train.item_ids))
+            if not all(ours is theirs or np.array_equal(ours, theirs) for ours, theirs in ids):
                 raise SchemaError(f"Split {self.name}: {part_name} and train must share their id arrays.")
         if self.fold_in is not None:
             n_both = int(((self.fold_in.user_counts() > 0) & (self.train.user_counts() > 0)).sum())
@@ -195,7 +193,12 @@ class Split:
     def _repr_html_(self) -> str:
         """Return a row per part."""
         rows = [
-            [name, f"{len(part):,}", f"{_n_distinct(part.user):,}", f"{_n_distinct(part.item):,}"]
+            [
+                name,
+                f"{len(part):,}",
+                f"{(part.user_counts() > 0).sum():,}",
+                f"{(part.item_counts() > 0).sum():,}",
+            ]
             for name, part in self._parts.items()
         ]
         return html_table(rows, [self.name, "rows", "users", "items"], [str(step) for step in self.steps])
@@ -236,10 +239,3 @@ class Split:
             "test_cold_items": int(items.sum()),
             "test_cold_item_rows": int(items[self.test.item].sum()),
         }
-
-
-def _same_ids(part: Interactions, train: Interactions) -> bool:
-    return all(
-        ours is theirs or np.array_equal(ours, theirs)
-        for ours, theirs in ((part.user_ids, train.user_ids), (part.item_ids, train.item_ids))
-    )

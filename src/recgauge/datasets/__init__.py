@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from recgauge.datasets.prepared import Inputs as Inputs
     from recgauge.datasets.prepared import Prepared as Prepared
     from recgauge.datasets.published_files import Locations as Locations
-    from recgauge.datasets.published_files import Pin as Pin
     from recgauge.datasets.published_files import PublishedFile as PublishedFile
     from recgauge.datasets.published_files import VerifiedFile as VerifiedFile
     from recgauge.datasets.split_files import SplitFile as SplitFile

@@ -15,11 +15,10 @@ from recgauge.datasets import DatasetSource
 from recgauge.datasets.published_files import (
     OF_THE_PUBLISHER,
     Locations,
-    Pin,
     PublishedFile,
     VerifiedFile,
     is_address,
-    listed_pin,
+    listed_digest,
     verify,
 )
 from recgauge.datasets.table import join, join_digests
@@ -144,7 +143,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
         refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
-        return verify(path, published, locations.pin)
+        return verify(path, published, locations.sha256)
     tried: list[str] = []
     kind: type[DataError] = MissingDataError
     for owner, place in _places(published, locations):
@@ -184,7 +183,7 @@ def _ask(
 ) -> VerifiedFile:
     """Return the file of one place, verified, or raise a _TransferError that says why it has none."""
     if not is_address(place):
-        return _in_folder(owner, Path(place), published, locations.pin)
+        return _in_folder(owner, Path(place), published, locations.sha256)
     if owner == "publisher" and published.by_hand:
         raise _TransferError("does not offer it in this form", again=False)
     if locations.offline:
@@ -192,14 +191,14 @@ def _ask(
     cached = locations.cache_folder / published.filename
 
     def check(path: Path) -> VerifiedFile:
-        return verify(path, published, locations.pin, origin=None if path == cached else place)
+        return verify(path, published, locations.sha256, origin=None if path == cached else place)
 
     # another file that is pinned may have any size
-    size = published.size if locations.pin is None else None
+    size = published.size if locations.sha256 is None else None
     return _download(place, cached, size, check, progress)
 
 
-def _in_folder(owner: str, folder: Path, published: PublishedFile, pin: Pin | None) -> VerifiedFile:
+def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str | None) -> VerifiedFile:
     if owner == "mirror" and not folder.is_dir():
         # A mistyped setting must not turn into a download from elsewhere.
         raise MissingDataError(
@@ -209,9 +208,8 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pin: Pin | No
     refuse_irregular(path, owner)
     if not path.is_file():
         raise _TransferError(f"has no {published.filename}", again=False)
-    if owner == "mirror" and published.is_archive:
-        pin = pin or listed_pin(folder, published)
-    return verify(path, published, pin)
+    listed = listed_digest(folder, published) if owner == "mirror" and published.is_archive else None
+    return verify(path, published, pinned, listed=listed)
 
 
 def local_place(published: PublishedFile, locations: Locations) -> str:

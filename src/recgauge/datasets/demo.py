@@ -11,7 +11,7 @@ from scipy import sparse
 from recgauge.data.dataset import Dataset, ItemFeatures
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, Real
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, Real
 from recgauge.utils.progress import Progress
 
 N_USERS, N_ITEMS, N_RATINGS = 1000, 1500, 60_000
@@ -75,11 +75,9 @@ class Demo(DatasetSource):
 def _generated() -> tuple[Interactions, npt.NDArray[Any], DoubleArray]:
     """Return rows, titles and genres of the items."""
     rng = np.random.default_rng(_SEED)
-    genres = _item_genres(rng)
-    affinity = _affinity(rng, genres)
+    genres, affinity = _taste(rng)
     user, item = _choices(rng, affinity)
-    value = _ratings(rng, affinity, user, item)
-    timestamp = _timestamps(rng, user)
+    value, timestamp = _ratings(rng, affinity, user, item)
     order = np.argsort(timestamp, kind="stable")
     interactions = Interactions(
         user[order],
@@ -95,25 +93,24 @@ def _generated() -> tuple[Interactions, npt.NDArray[Any], DoubleArray]:
     return interactions, titles, genres
 
 
-def _item_genres(rng: np.random.Generator) -> DoubleArray:
-    """Give each item one to three genres, some genres more often; shape (n_items, n_genres) of 0 and 1."""
+def _taste(rng: np.random.Generator) -> tuple[DoubleArray, DoubleArray]:
+    """Return the genres of items, (n_items, n_genres) of 0 and 1, and how well items suit users.
+
+    Each item has one to three genres, some genres are more frequent. The second, of shape (n_users, n_items),
+    has mean 0 and deviation 1.
+    """
     weights = 1.0 / np.arange(2, len(GENRES) + 2)
     noise = rng.gumbel(size=(N_ITEMS, len(GENRES)))
     order = np.argsort(-(np.log(weights) + noise), axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
     n_genres = rng.choice([1, 2, 3], size=N_ITEMS, p=[0.35, 0.45, 0.2])
     genres: DoubleArray = (rank < n_genres[:, None]).astype(np.float64)
-    return genres
-
-
-def _affinity(rng: np.random.Generator, genres: DoubleArray) -> DoubleArray:
-    """Return how well each item suits each user, mean 0 and deviation 1; shape (n_users, n_items)."""
     n_hidden = 4  # traits that no genre tells, so that genres explain taste only in part
     traits = np.hstack([genres, 0.7 * rng.standard_normal((N_ITEMS, n_hidden))])
     tastes = rng.standard_normal((N_USERS, traits.shape[1]))
     affinity: DoubleArray = tastes @ (traits - traits.mean(axis=0)).T
     affinity /= affinity.std()
-    return affinity
+    return genres, affinity
 
 
 def _choices(rng: np.random.Generator, affinity: DoubleArray) -> tuple[IntArray, IntArray]:
@@ -135,22 +132,20 @@ def _choices(rng: np.random.Generator, affinity: DoubleArray) -> tuple[IntArray,
 
 def _ratings(
     rng: np.random.Generator, affinity: DoubleArray, user: IntArray, item: IntArray
-) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
-    """Rate the chosen items in half stars from 0.5 to 5; shape (n_ratings,)."""
+) -> tuple[FloatArray, LongArray]:
+    """Rate the chosen items in half stars from 0.5 to 5, in sessions after each user's first day.
+
+    Ratings and seconds have shape (n_ratings,).
+    """
     user_bias = 0.4 * rng.standard_normal(N_USERS)
     item_bias = 0.35 * rng.standard_normal(N_ITEMS)
     noise = 0.6 * rng.standard_normal(len(user))
     liking = 3.1 + user_bias[user] + item_bias[item] + 0.55 * affinity[user, item] + noise
-    return np.clip(np.rint(liking * 2) / 2, 0.5, 5.0).astype(np.float32)
-
-
-def _timestamps(rng: np.random.Generator, user: IntArray) -> LongArray:
-    """Give each user a first day and sessions after it, in seconds; shape (n_ratings,)."""
     joined = rng.uniform(0, 0.8 * _DAYS, N_USERS)
     stay = rng.exponential(60.0, N_USERS) + 1.0
     day = np.minimum(joined[user] + rng.uniform(0, 1, len(user)) * stay[user], _DAYS)
     seconds: LongArray = (_FIRST_DAY + np.floor(day * 86_400)).astype(np.int64)
-    return seconds
+    return np.clip(np.rint(liking * 2) / 2, 0.5, 5.0).astype(np.float32), seconds
 
 
 GENRES = (

@@ -60,15 +60,6 @@ class PublishedFile:
 
 
 @dataclass(frozen=True)
-class Pin:
-    """A digest that the user vouches for."""
-
-    sha256: str  # lower-case hexadecimal digits
-    source: str  # where the user wrote it, in words
-    strict: bool  # whether no other file will do, not even the publisher's
-
-
-@dataclass(frozen=True)
 class VerifiedFile:
     """A file that may be read, its digest, and in words why it may."""
 
@@ -116,9 +107,9 @@ class Locations:
             if "://" in mirror and not is_address(mirror):
                 raise ConfigError(f"mirror must be a folder or an http(s) address, got {mirror!r}.")
         check_bool("offline", self.offline)
-        pin = self.sha256
-        if pin is not None and not (isinstance(pin, str) and re.fullmatch("[0-9a-fA-F]{64}", pin)):
-            raise ConfigError(f"sha256 must be 64 hexadecimal digits (or null), got {pin!r}.")
+        pinned = self.sha256
+        if pinned is not None and not (isinstance(pinned, str) and re.fullmatch("[0-9a-fA-F]{64}", pinned)):
+            raise ConfigError(f"sha256 must be 64 hexadecimal digits (or null), got {pinned!r}.")
 
     @property
     def cache_folder(self) -> Path:
@@ -137,11 +128,6 @@ class Locations:
             )
         return tuple(str(mirror).strip() for mirror in listed)
 
-    @property
-    def pin(self) -> Pin | None:
-        """The digest that the user vouches for."""
-        return None if self.sha256 is None else Pin(self.sha256.lower(), "dataset.sha256", strict=True)
-
 
 def is_address(mirror: str) -> bool:
     """Whether a mirror is used over the network."""
@@ -152,7 +138,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, (str, Path)) and bool(str(value).strip())
 
 
-def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
+def listed_digest(folder: Path, published: PublishedFile) -> str | None:
     """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
     sums = folder / "SHA256SUMS"
     refuse_irregular(sums, "mirror")
@@ -169,15 +155,21 @@ def listed_pin(folder: Path, published: PublishedFile) -> Pin | None:
     for line in text.splitlines():
         digest, _, name = line.strip().partition(" ")
         if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
-            return Pin(digest.lower(), "the mirror's SHA256SUMS", strict=False)
+            return digest.lower()
     return None
 
 
 def verify(
-    path: Path, published: PublishedFile, pin: Pin | None, *, origin: str | None = None
+    path: Path,
+    published: PublishedFile,
+    pinned: str | None,
+    *,
+    listed: str | None = None,
+    origin: str | None = None,
 ) -> VerifiedFile:
     """Return `path` with the strongest true statement about it.
 
+    `pinned` is the digest that the user sets: no other file will do. `listed` is that of the mirror folder.
     `origin` is the address that it has just been fetched from, to be named instead of a file that will not
     stay.
     """
@@ -190,10 +182,9 @@ def verify(
             f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
         ) from error
     found = f"sha256 {sha256} and {size:,} bytes"
-    pinned = pin is not None and pin.sha256 == sha256
-    if pin is not None and pin.strict and not pinned:
+    if pinned is not None and pinned.lower() != sha256:
         raise IntegrityError(
-            f"{origin or path}: {pin.source} asks for sha256 {pin.sha256}, found {found}. "
+            f"{origin or path}: dataset.sha256 asks for sha256 {pinned}, found {found}. "
             "Use the file that was pinned, or remove or correct the pin."
         )
     if sha256 == published.sha256 and size == published.size:
@@ -201,9 +192,10 @@ def verify(
     problem = _member_problem(path, published)
     if problem is None:
         return VerifiedFile(path, sha256, REZIPPED)
-    if pin is not None and pinned:
-        return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {pin.source}")
-    listed = "" if pin is None else f", and not the file that {pin.source} lists (sha256 {pin.sha256})"
+    if pinned is not None or listed == sha256:
+        source = "the mirror's SHA256SUMS" if pinned is None else "dataset.sha256"
+        return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {source}")
+    other = f", and not the file that the mirror's SHA256SUMS lists (sha256 {listed})" if listed else ""
     wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
     if not published.sha256:
         wanted = f"an archive with {' and '.join(published.members)}"
@@ -212,7 +204,7 @@ def verify(
         remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     raise IntegrityError(
         f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
-        f"found {found}; {problem}{listed}. {published.caveat} {remedy}.".replace("  ", " ")
+        f"found {found}; {problem}{other}. {published.caveat} {remedy}.".replace("  ", " ")
     )
 
 

@@ -13,23 +13,19 @@ Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "items"
 Choice = str | int | bool | None
 """A column's name, its position from 0, False for one that must not be used, None: by a usual name."""
 
-Names = tuple[frozenset[str], ...]
-
-
-def _groups(*groups: str) -> Names:
-    return tuple(frozenset(group.split()) for group in groups)
-
+Names = tuple[str, ...]
+"""Groups of names with blanks between them."""
 
 # Usual names without case, blanks and signs. Those of the first group that a file has count, so that `asin`
 # is no second item beside `item_id`; two of one group are not clear.
-USERS = _groups(
+USERS = (
     "user userid userids uid",
     "username customer customerid customerno customernumber client clientid visitor visitorid viewer "
     "viewerid reviewer reviewerid member memberid account accountid profile profileid buyer buyerid person "
     "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid kunde",
     "qid query queryid",
 )
-ITEMS = _groups(
+ITEMS = (
     "item itemid itemids iid",
     "sku skuid product productid productno movie movieid film filmid book bookid asin isbn article articleid "
     "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
@@ -42,20 +38,20 @@ _RATED = "rating ratings stars overall"
 _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
 _GRADED = "grade relevance rel label"
 _SCORED = "score prediction predicted predictedrating estimate est"
-RATINGS = _groups(f"{_RATED} score", _RATED_MORE, "grade relevance rel")
-GRADES = _groups(_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED)
-ACTUAL_RATINGS = _groups(f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED)
-SCORES = _groups(_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
-TIMES = _groups(
+RATINGS = (f"{_RATED} score", _RATED_MORE, "grade relevance rel")
+GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED)
+ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED)
+SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
+TIMES = (
     "timestamp time unixreviewtime",
     "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "
     "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
     "playedat tdat datum",
 )
-RANKS = _groups("rank position")
-TAGS = _groups("tag run runid system")
-LISTED = _groups("items itemids recommendations list")
-LISTED_SCORES = _groups("scores")
+RANKS = ("rank position",)
+TAGS = ("tag run runid system",)
+LISTED = ("items itemids recommendations list",)
+LISTED_SCORES = ("scores",)
 
 _ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
@@ -217,7 +213,7 @@ class Wanted:
     def _usual(self, role: Role, names: Sequence[str]) -> list[int]:
         plain = [_plain(name) for name in names]
         for group in self.names.get(role, ()):
-            if places := [at for at, name in enumerate(plain) if name in group]:
+            if places := [at for at, name in enumerate(plain) if name in group.split()]:
                 return places
         return []
 

@@ -6,6 +6,7 @@ names formats.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
@@ -34,16 +35,12 @@ class Format:
     layout: Callable[[TableFile, Wanted, TextFormat], Layout] = find_layout
 
 
-def _trec(*columns: Role | None) -> Callable[[TableFile, Wanted, TextFormat], Layout]:
+def _trec(columns: Sequence[Role | None], file: TableFile, wanted: Wanted, _: TextFormat) -> Layout:
     """Return the layout of columns between blanks, without a header."""
-
-    def layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:  # noqa: ARG001 - a format
-        roles = {role: at for at, role in enumerate(columns) if role is not None and role in wanted.names}
-        if missing := [" or ".join(some) for some in wanted.needed if not {*roles} & set(some)]:
-            raise SchemaError(f"{file} is no file of lists: it has no {missing[0]}. A qrels file is a truth.")
-        return Layout("", False, (), len(columns), 0, roles)
-
-    return layout
+    roles = {role: at for at, role in enumerate(columns) if role is not None and role in wanted.names}
+    if missing := [" or ".join(some) for some in wanted.needed if not {*roles} & set(some)]:
+        raise SchemaError(f"{file} is no file of lists: it has no {missing[0]}. A qrels file is a truth.")
+    return Layout("", False, (), len(columns), 0, roles)
 
 
 FORMATS: Mapping[str, Format] = {
@@ -63,13 +60,13 @@ FORMATS: Mapping[str, Format] = {
     "user_lines": Format(read_user_lines),
     "count_lines": Format(read_count_lines),
     "trec_run": Format(
-        layout=_trec("user", None, "item", "rank", "score", "tag"),
+        layout=partial(_trec, ("user", None, "item", "rank", "score", "tag")),
         endings=(".run", ".trec"),
         begins=lambda rows: len(rows[0]) == 6 and rows[0][1].upper() == "Q0",
         of_lists=True,
     ),
     "trec_qrels": Format(
-        layout=_trec("user", None, "item", "rating"),
+        layout=partial(_trec, ("user", None, "item", "rating")),
         endings=(".qrels", ".qrel"),
         begins=lambda rows: all(
             len(row) == 4 and row[1] in ("0", "Q0") for row in rows[: max(1, len(rows) - 1)]
@@ -101,29 +98,29 @@ def read(
     *,
     form: str | None = None,
     unit: TimeUnit | None = None,
-    lines: bool = False,
 ) -> Rows:
     """Return the rows of a file, or of a folder's or address's Parquet files, checked.
 
     `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
-    otherwise. `lines`: whether the line of each row must be known.
+    otherwise.
     """
+    if not isinstance(file, StoredTable):
+        form = form or format_of(file, wanted)
+        n_lines, n_ids = file.size()
+        n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
+    elif form in (None, "parquet"):
+        form, n_rows = "parquet", file.n_rows
+    else:
+        raise ConfigError(
+            f"{wanted.setting.format('format', form)}: files in folders and at addresses are Parquet. "
+            "Leave it out, or name files or a pattern."
+        )
     needed = 100 if wanted.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
-    if isinstance(file, StoredTable):
-        if form not in (None, "parquet"):
-            raise ConfigError(
-                f"{wanted.setting.format('format', form)}: files in folders and at addresses are Parquet. "
-                "Leave it out, or name files or a pattern."
-            )
-        check_memory(file, file.n_rows, needed)
-        with memory_named(file, file.n_rows, needed):
-            return checked(read_stored(file), "parquet", unit, wanted)
-    form = form or format_of(file, wanted)
-    n_lines, n_ids = file.size()
-    n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):
-        return _read_file(file, wanted, how or TextFormat(), form, unit, lines=lines)
+        if isinstance(file, StoredTable):
+            return checked(read_stored(file), form, unit, wanted)
+        return _read_file(file, wanted, how or TextFormat(), form, unit)
 
 
 def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
@@ -133,16 +130,14 @@ def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> 
     return check(part, form, unit, exact=wanted.of_lists)
 
 
-def _read_file(
-    file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None, *, lines: bool
-) -> Rows:
+def _read_file(file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None) -> Rows:
     from pyarrow import ArrowException
 
     known = FORMATS[form]
     try:
         if known.read is not None:
             return checked(known.read(file, wanted, how), form, unit, wanted)
-        return _read_text(file, known.layout(file, wanted, how), wanted, form, unit, lines=lines)
+        return _read_text(file, known.layout(file, wanted, how), wanted, form, unit)
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
     except (ArrowException, UnicodeError) as error:
@@ -151,16 +146,14 @@ def _read_file(
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
 
 
-def _read_text(
-    file: TableFile, layout: Layout, wanted: Wanted, form: str, unit: TimeUnit | None, *, lines: bool
-) -> Rows:
-    """Read fast, and if that shows bad rows, again in a way that can say which."""
+def _read_text(file: TableFile, layout: Layout, wanted: Wanted, form: str, unit: TimeUnit | None) -> Rows:
+    """Read fast, and if that shows bad rows, or lines of lists are not known, again in a way that can."""
     from pyarrow import ArrowException
 
     try:
         part = read_fast(file, layout, wanted)
         rows = checked(part, form, unit, wanted)
-        if not rows.problems and (part.lines is not None or not lines):
+        if not rows.problems and (part.lines is not None or not wanted.of_lists):
             return rows
     except MemoryError:
         raise

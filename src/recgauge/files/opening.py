@@ -168,28 +168,15 @@ def lines_read(stream: IO[bytes]) -> int:
     return lines
 
 
-def find_files(
-    paths: Sequence[str],
-    member: str | None,
-    limits: Limits | None = None,
-    option: str = "dataset.path",
-    encoding: str = "utf-8",
-) -> tuple[TableFile, ...]:
-    """Return the files that `paths` name, in order; patterns such as ``part-*.csv`` are sorted.
-
-    `member` is that of zip archives; `option` names the files in messages.
-    """
-    expanded = [path for text in paths for path in _expand(text, option)]
-    _refuse_twice(expanded, paths, option)
-    files = tuple(TableFile(path, _member(path, member), limits or Limits(), encoding) for path in expanded)
-    for file in files:
-        file.size()
-    return files
-
-
 def find_list_files(paths: Sequence[str], option: str) -> tuple[TableFile, ...]:
-    """Return the files that paths or patterns name, within limits that no setting moves; see `find_files`."""
-    return find_files(paths, None, Limits(adjustable=False), option)
+    """Return the files that paths or patterns name, in order, within limits that no setting moves.
+
+    Patterns such as ``part-*.csv`` are sorted; `option` names the files in messages.
+    """
+    limits = Limits(adjustable=False)
+    files = [file for text in paths for file in _files_of(text, None, limits, option, "utf-8")]
+    _refuse_twice(files, paths, option)
+    return tuple(files)
 
 
 def find_sources(
@@ -200,14 +187,17 @@ def find_sources(
     option: str,
     encoding: str = "utf-8",
 ) -> tuple[Source, ...]:
-    """Return what `paths` name, in order: folders and addresses of Parquet, and files; see `find_files`."""
+    """Return what `paths` name, in order: folders and addresses of Parquet, and files.
+
+    `member` is that of zip archives; see `find_list_files`.
+    """
     found: list[Source] = []
     for text in paths:
         if is_stored(text):
             found.append(find_table(text, wanted, option))
         else:
-            found += find_files([text], member, limits, option, encoding)
-    _refuse_twice([path for one in found for path in one.files if isinstance(path, Path)], paths, option)
+            found += _files_of(text, member, limits, option, encoding)
+    _refuse_twice(found, paths, option)
     return tuple(found)
 
 
@@ -231,9 +221,9 @@ def find_table(text: str, wanted: Wanted, option: str) -> StoredTable:
     return table
 
 
-def _refuse_twice(files: Sequence[Path], paths: Sequence[str], option: str) -> None:
+def _refuse_twice(found: Sequence[Source], paths: Sequence[str], option: str) -> None:
     resolved: set[Path] = set()
-    for path in files:
+    for path in (path for source in found for path in source.files if isinstance(path, Path)):
         if path.resolve() in resolved:
             raise ConfigError(
                 f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
@@ -242,7 +232,8 @@ def _refuse_twice(files: Sequence[Path], paths: Sequence[str], option: str) -> N
         resolved.add(path.resolve())
 
 
-def _expand(text: str, option: str) -> list[Path]:
+def _files_of(text: str, member: str | None, limits: Limits, option: str, encoding: str) -> list[TableFile]:
+    """Return the file that a path names, or the files of a pattern, within the limits as far as is known."""
     path = user_path(text)
     try:
         path.stat()
@@ -254,9 +245,12 @@ def _expand(text: str, option: str) -> list[Path]:
             raise MissingDataError(
                 f"{named}: there is no such file that can be read, seen from {Path.cwd()}. Correct {option}."
             ) from error
-    for expanded in paths:
-        refuse_irregular(expanded, option)
-    return paths
+    files = []
+    for path in paths:
+        refuse_irregular(path, option)
+        files.append(TableFile(path, _member(path, member), limits, encoding))
+        files[-1].size()
+    return files
 
 
 def _member(path: Path, member: str | None) -> str | None:

@@ -191,7 +191,7 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
         unit,
         part.numbered,
         (*part.broken, *problems),
-        _tags(columns),
+        np.array([str(tag) for tag in columns["tag"].to_pylist()], object) if "tag" in columns else None,
     )
     return rows if kept.all() else rows.take(kept)
 
@@ -217,10 +217,6 @@ def _kept(part: RawRows, checks: list[tuple[Role, str, BoolArray]]) -> tuple[Boo
     return kept, problems
 
 
-def _tags(columns: Mapping[Role, "pa.ChunkedArray"]) -> npt.NDArray[Any] | None:
-    return np.array([str(tag) for tag in columns["tag"].to_pylist()], object) if "tag" in columns else None
-
-
 def lines_at(lines: Lines, rows: LongArray) -> LongArray:
     """Return the lines of some rows.
 
@@ -233,18 +229,13 @@ def lines_at(lines: Lines, rows: LongArray) -> LongArray:
 
 
 def _read(role: Role, column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:
-    """Return numbers; ranks as int32 where all of them are whole numbers from 0."""
+    """Return a column as float32 or float64; ranks as int32 where all of them are whole numbers from 0."""
+    import pyarrow as pa
+
     if role == "rank" and _is_whole(column):
         ranks = to_numpy(column)
         if ranks.min(initial=0) >= 0 and ranks.max(initial=0) < 1 << 31:
             return ranks.astype(np.int32, copy=False)
-    return read_numbers(column, single=single)
-
-
-def read_numbers(column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:
-    """Return a column as float32 or float64."""
-    import pyarrow as pa
-
     wanted = pa.types.is_float32 if single else pa.types.is_float64
     if wanted(column.type) and column.null_count == 0:
         return to_numpy(column)

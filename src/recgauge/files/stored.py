@@ -48,7 +48,7 @@ class StoredFile:
 
     @contextmanager
     def open(self, mode: str = "rb") -> "Iterator[pa.NativeFile]":  # noqa: ARG002 - as of a path
-        """Open the bytes; what the store refuses becomes one line."""
+        """Open the bytes; what the store or they themselves refuse becomes one line."""
         import pyarrow as pa
 
         try:
@@ -56,7 +56,7 @@ class StoredFile:
                 yield source
         except (OSError, pa.ArrowException) as error:
             raise MissingDataError(
-                f"{self} cannot be read: {said(error)}. Mend it or leave it out."
+                f"{self} cannot be read as Parquet: {said(error)}. Mend it or leave it out."
             ) from error
 
     def state(self) -> tuple[int, int]:
@@ -111,17 +111,11 @@ class StoredTable:
 
     @contextmanager
     def open(self, file: int, texts: Sequence[str] = ()) -> "Iterator[parquet.ParquetFile]":
-        """Open a file, some columns as dictionaries; what its store or its bytes refuse becomes one line."""
-        import pyarrow as pa
+        """Open a file, some columns as dictionaries."""
         from pyarrow import parquet
 
-        try:
-            with self.system.open_input_file(self.paths[file]) as source:
-                yield parquet.ParquetFile(source, read_dictionary=texts)
-        except (OSError, pa.ArrowException) as error:
-            raise MissingDataError(
-                f"{self.where(file)} cannot be read as Parquet: {said(error)}. Mend it or leave it out."
-            ) from error
+        with StoredFile(self.system, self.paths[file]).open() as source:
+            yield parquet.ParquetFile(source, read_dictionary=texts)
 
     @cached_property
     def groups(self) -> tuple[RowGroup, ...]:

@@ -5,7 +5,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,7 +17,7 @@ from recgauge.errors import SchemaError
 from recgauge.files.columns import Role, Wanted, bare, is_date
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, lines_read
-from recgauge.files.rows import NUMBERS, Problem, RawRows
+from recgauge.files.rows import NUMBERS, Lines, Problem, RawRows
 from recgauge.utils.checks import shown
 
 if TYPE_CHECKING:
@@ -56,21 +56,21 @@ class Layout:
     decimal: str = "."
     dates: bool = False  # whether times are text
 
-    @property
-    def labels(self) -> dict[Role, str]:
-        """What the columns are called."""
-        return {role: self.names[at] if self.names else f"column {at}" for role, at in self.positions.items()}
-
-    @property
-    def header(self) -> str:
-        """Whether there is one, in words."""
-        return "header" if self.names else "no header"
-
-    def __str__(self) -> str:
-        """Return what separates the columns, in words."""
-        signs = {"\t": "tab", "": "blanks"}
-        comma = ", decimal comma" if self.decimal == "," else ""
-        return f"separator {signs.get(self.separator, repr(self.separator))}{comma}"
+    def rows(
+        self,
+        file: TableFile,
+        columns: "Mapping[Role, pa.ChunkedArray]",
+        lines: Lines | None,
+        broken: tuple[Problem, ...] = (),
+    ) -> RawRows:
+        """Return rows that have been read, with how the file is laid out in words."""
+        labels = {
+            role: self.names[at] if self.names else f"column {at}" for role, at in self.positions.items()
+        }
+        header = "header" if self.names else "no header"
+        sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
+        layout = f"separator {sign}{', decimal comma' if self.decimal == ',' else ''}"
+        return RawRows(file, columns, labels, lines, broken=broken, header=header, layout=layout)
 
 
 def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
@@ -87,7 +87,7 @@ def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
             return read_carefully(file, layout)
     all_rows = n_lines == layout.n_skipped + len(columns["user"])
     lines = range(layout.n_skipped + 1, n_lines + 1) if all_rows else None
-    return RawRows(file, columns, layout.labels, lines, header=layout.header, layout=str(layout))
+    return layout.rows(file, columns, lines)
 
 
 def _columns(
@@ -166,15 +166,7 @@ def read_carefully(file: TableFile, layout: Layout) -> RawRows:
     }
     reason = f"the row does not have {layout.n_columns} columns"
     problems = (Problem(reason, np.array(broken, np.int64), f"{counts[0]} columns"),) if broken else ()
-    return RawRows(
-        file,
-        columns,
-        layout.labels,
-        np.array(lines, np.int64),
-        broken=problems,
-        header=layout.header,
-        layout=str(layout),
-    )
+    return layout.rows(file, columns, np.array(lines, np.int64), problems)
 
 
 def _rows(file: TableFile, layout: Layout) -> Iterator[tuple[int, list[str]]]:

@@ -1,7 +1,7 @@
 """Ratings weighed by a value of the user: its mean, its number of rows, or one from a table."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from recgauge.files.formats import read
 from recgauge.files.opening import find_list_files
 from recgauge.files.text import TextFormat
 from recgauge.filters import Filter, with_values
-from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real, shown
+from recgauge.utils.checks import DoubleArray, LongArray, Real, shown
 
 Method = Literal["divide_by_mean", "subtract_mean", "divide_by_rows", "table"]
 METHODS: dict[Method, str] = {
@@ -24,10 +24,11 @@ METHODS: dict[Method, str] = {
     "table": "ratings are multiplied by their user's weight",
 }
 _WANTED = Wanted(
-    {"user": USERS, "weight": (frozenset({"weight"}),)},
+    {"user": USERS, "weight": ("weight",)},
     ("user", "weight"),
     needed=(("user",), ("weight",)),
     option="",
+    of_lists=True,
     mixed_ids=True,
 )
 
@@ -72,18 +73,16 @@ class UserWeights(Filter):
 
     method: Method
     path: str | None = None
-    relevant_from: float | None = None
+    relevant_from: Real | None = None
 
     def __post_init__(self) -> None:
-        check_choice("UserWeights: method", self.method, get_args(Method))
+        super().__post_init__()
         if self.method == "table" and not self.path:
             raise ConfigError("UserWeights: method table needs path, a file with user and weight.")
         if self.method != "table" and self.path is not None:
             raise ConfigError(
                 f"UserWeights: path belongs to method table, got it with {self.method}. Leave one out."
             )
-        if self.relevant_from is not None:
-            check_real("UserWeights: relevant_from", self.relevant_from, low=-np.inf, high=np.inf)
 
     @property
     def changes(self) -> str:
@@ -132,7 +131,7 @@ def _positive(rows: Interactions, counts: LongArray, means: DoubleArray) -> Doub
 def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     """Return the weight of each user (n_users,), compared as text; others of the file are passed over."""
     (file, *_) = find_list_files([path], "filters.user_weights.path")
-    rows = read(file, _WANTED, TextFormat(header=True), lines=True)
+    rows = read(file, _WANTED, TextFormat(header=True))
     bad = [(int(problem.lines[0]), f"{problem.reason}: {problem.example}") for problem in rows.problems]
     low = np.flatnonzero(rows.numbers["weight"] <= 0)[:1]
     bad += [(int(rows.lines[row]), f"got {rows.numbers['weight'][row]:g}") for row in low]

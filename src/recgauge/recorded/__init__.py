@@ -319,7 +319,7 @@ def read_rows(
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(header=header, quotes=True)
-    rows = read(file, like or wanted(kind), how, form=form, lines=True)
+    rows = read(file, like or wanted(kind), how, form=form)
     if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
         raise SchemaError(f"{file} has no rows.")
     return rows

@@ -172,28 +172,19 @@ class Splitter(Checked, ABC):
             steps = (*steps, Step.between(reason, interactions, interactions.take(~mask)))
         train = interactions.take(assigned.train)
         fold_in = None if assigned.fold_in is None else interactions.take(assigned.fold_in)
-        known_users = train.user_counts() > 0
+        known = {"users": train.user_counts() > 0, "items": train.item_counts() > 0}
         if fold_in is not None:
-            known_users |= fold_in.user_counts() > 0
+            known["users"] |= fold_in.user_counts() > 0
+        dropped = [
+            cold for cold, rule in (("users", self.cold_users), ("items", self.cold_items)) if rule == "drop"
+        ]
         held_out: dict[str, Interactions] = {}
         for name, rows in (("test", assigned.test), ("validation", assigned.validation)):
             if rows is not None:
-                held_out[name], dropped = self._keep_known(
-                    interactions.take(rows), known_users, train.item_counts() > 0, name
-                )
-                steps = (*steps, *dropped)
+                part = interactions.take(rows)
+                for cold in dropped:
+                    kept = part.take(known[cold][part.user if cold == "users" else part.item])
+                    steps = (*steps, Step.between(f"{name} rows of {cold} without training rows", part, kept))
+                    part = kept
+                held_out[name] = part
         return Split(self.name, train, held_out.get("validation"), held_out["test"], steps, fold_in, overlap)
-
-    def _keep_known(
-        self, part: Interactions, users: BoolArray, items: BoolArray, name: str
-    ) -> tuple[Interactions, tuple[Step, ...]]:
-        steps = []
-        if self.cold_users == "drop":
-            kept = part.take(users[part.user])
-            steps.append(Step.between(f"{name} rows of users without training rows", part, kept))
-            part = kept
-        if self.cold_items == "drop":
-            kept = part.take(items[part.item])
-            steps.append(Step.between(f"{name} rows of items without training rows", part, kept))
-            part = kept
-        return part, tuple(steps)
