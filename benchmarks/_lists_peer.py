@@ -39,10 +39,10 @@ class Problem:
 def codes(problem):
     """Take lists and relevance as codes to an Evaluation, joining included."""
     from recgauge.conventions import get_convention
+    from recgauge.data.relevance import Relevant
     from recgauge.data.top_k import TopK
     from recgauge.evaluation.evaluate import select_metrics
     from recgauge.evaluation.values import evaluate_top_k
-    from recgauge.judging.judge import Relevant
 
     users = np.arange(len(problem.items), dtype=np.int32)
     gains = np.ones(len(problem.relevant))

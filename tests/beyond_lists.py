@@ -7,8 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.judging.judge import JudgedTopK, Relevant, judge
+from recgauge.judging import JudgedTopK, judge
 
 
 def judged_lists(

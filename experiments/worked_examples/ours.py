@@ -8,7 +8,7 @@ import numpy as np
 import recgauge
 from recgauge.conventions import get_convention
 from recgauge.errors import MetricError, SchemaError
-from recgauge.metrics.beyond.serendipity import UnpopularSerendipity
+from recgauge.metrics.beyond.novelty import UnpopularSerendipity
 from recgauge.metrics.classes import ClassFScore, ClassMetric, ClassPrecision, ClassRecall
 
 from .cases import (

@@ -1,7 +1,7 @@
 """One run from data to numbers. The page to read first: `run_experiment` shows its steps in order."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from recgauge.candidates import Candidates
@@ -11,24 +11,24 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.split import EvaluateOn, Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
-from recgauge.evaluation import evaluate_or_refuse
+from recgauge.evaluation import evaluate_or_refuse, ties_at_cutoffs
+from recgauge.evaluation.evaluate import check_measures_lists
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
 from recgauge.evaluation.ranking_task import RankingTask, add_full_rankings, rank_relevant
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
-from recgauge.guards.lists import (
+from recgauge.guards.checks import (
     check_candidates,
     check_lengths,
     check_recorded,
     check_sanity,
     check_selection,
+    check_split,
     check_ties,
 )
-from recgauge.guards.splits import check_split
 from recgauge.judging import Policies
-from recgauge.metrics.curves.full_ranking import FullRankingMetric
-from recgauge.metrics.rating import RatingMetric
+from recgauge.metrics import Kind
 from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
 from recgauge.models.fitting import FitOn, fit
 from recgauge.models.random import Random
@@ -94,32 +94,23 @@ class Experiment:
     learning: Learning | None = None
 
     def __post_init__(self) -> None:
-        if self.sanity and not self.list_metrics:
+        of_lists = self.metrics_of("lists")
+        if self.sanity and not of_lists:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
         if self.evaluate_on == "validation" and self.fit_on != "train":
             raise ConfigError(
                 f"evaluate_on=validation: the model must not have seen these rows, so fit_on must be train, "
                 f"got {self.fit_on}."
             )
-        if self.full_ranking_metrics and not self.list_metrics:
-            names = ", ".join(self.full_ranking_metrics)
+        if (of_rankings := self.metrics_of("full rankings")) and not of_lists:
+            names = ", ".join(of_rankings)
             raise ConfigError(f"metrics: {names} need metrics of lists as well; add metrics=[ranking].")
+        if others := {n: d for n, d in self.metrics.items() if d.metric.kind == "class labels"}:
+            check_measures_lists(others)
 
-    @property
-    def list_metrics(self) -> dict[str, Definition]:
-        """The metrics of ranked lists."""
-        others = (RatingMetric, FullRankingMetric)
-        return {n: d for n, d in self.metrics.items() if not isinstance(d.metric, others)}
-
-    @property
-    def full_ranking_metrics(self) -> dict[str, FullRankingMetric]:
-        """The metrics of rankings of all candidates."""
-        return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, FullRankingMetric)}
-
-    @property
-    def rating_metrics(self) -> dict[str, RatingMetric]:
-        """The metrics of predicted ratings."""
-        return {n: d.metric for n, d in self.metrics.items() if isinstance(d.metric, RatingMetric)}
+    def metrics_of(self, kind: Kind) -> dict[str, Definition]:
+        """Return the metrics that measure lists, ratings, or rankings of all candidates."""
+        return {name: each for name, each in self.metrics.items() if each.metric.kind == kind}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +164,16 @@ def run_experiment(
     split, guards = ready.split, ready.guards
     timings.time_compiling_apart()
     peak = watch_peak()
+    learned: tuple[EpochPoint, ...] = ()
     with timings.stage("fit") as reporter:
-        model, learned = _fit(experiment, ready, reporter, watch)
+        model, rng = experiment.model, stream(experiment.seed, "fit")
+        if experiment.learning is None:
+            model = fit(model, split, experiment.fit_on, rng=rng, progress=reporter)
+        else:
+            watched = _watched(experiment, ready, experiment.learning)
+            model, learned = fit_watched(
+                model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch
+            )
     ranking = rating = None
     if ready.task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, ready.task, model, timings)
@@ -183,8 +182,12 @@ def run_experiment(
             guards += (check_lengths(ranking.top_k, ranking.candidates, split.test),)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
-    if experiment.rating_metrics:
-        rating = _predict(experiment, model, ready.dataset.rating_scale(), split, timings)
+    if metrics := experiment.metrics_of("ratings"):
+        with timings.stage("predict"):
+            predictions = predict_ratings(model, split.test, ready.dataset.rating_scale())
+        with timings.stage("metrics"):
+            measure = partial(evaluate_predictions, predictions=predictions, user_ids=split.test.user_ids)
+            rating = RatingResult(predictions, *evaluate_or_refuse(metrics, measure))
     guards += check_recorded(model)
     most = peak()
     if isinstance(model, TrainedElsewhere):
@@ -217,88 +220,61 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
         found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
         guards = enforce([check_selection(experiment.guards), *found], experiment.guards)
-    task = None
-    if experiment.list_metrics and isinstance(experiment.model, Recommender):
+    task, metrics = None, experiment.metrics_of("lists")
+    if metrics and isinstance(experiment.model, Recommender):
         with timings.stage("candidates"):
-            task = _ranking_task(experiment, dataset, split, relevant)
+            task = RankingTask(
+                dataset,
+                split,
+                relevant,
+                experiment.candidates.choose(split, rng=stream(seed, "candidates")),
+                metrics,
+                experiment.cutoffs,
+                experiment.policies,
+                seed,
+                experiment.memory_mib,
+            )
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
             found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
             guards += enforce(found, experiment.guards)
     return PreparedData(dataset, split, guards, task)
 
 
-def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, relevant: Relevant) -> RankingTask:
-    return RankingTask(
-        dataset,
-        split,
-        relevant,
-        experiment.candidates.choose(split, rng=stream(experiment.seed, "candidates")),
-        experiment.list_metrics,
-        experiment.cutoffs,
-        experiment.policies,
-        experiment.seed,
-        experiment.memory_mib,
-    )
-
-
-def _fit(
-    experiment: Experiment,
-    ready: PreparedData,
-    reporter: Progress,
-    watch: Callable[[EpochPoint], None] | None,
-) -> tuple[Recommender | RatingPredictor, tuple[EpochPoint, ...]]:
-    model, split, rng = experiment.model, ready.split, stream(experiment.seed, "fit")
-    if experiment.learning is None:
-        return fit(model, split, experiment.fit_on, rng=rng, progress=reporter), ()
-    watched = _watched(experiment, ready, experiment.learning.metric)
-    return fit_watched(model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch)
-
-
-def _watched(experiment: Experiment, ready: PreparedData, metric: str | None) -> Watched:
+def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) -> Watched:
     """Return the metric that is taken between epochs, always on validation rows."""
     rates = isinstance(experiment.model, RatingPredictor)
-    key, definition, k = watched_metric(metric, experiment.metrics, experiment.cutoffs, rates=rates)
+    key, definition, k = watched_metric(learning.metric, experiment.metrics, experiment.cutoffs, rates=rates)
     split, task = ready.split, ready.task
     if split.evaluated != "validation":
         split = split.on_validation()
         if task is not None:
             relevant = Relevant.from_interactions(split.test, ready.dataset.relevant_from)
-            task = _ranking_task(experiment, ready.dataset, split, relevant)
+            candidates = experiment.candidates.choose(split, rng=stream(experiment.seed, "candidates"))
+            task = replace(task, split=split, relevant=relevant, candidates=candidates)
     return Watched(key, definition, k, split, task, ready.dataset.rating_scale())
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
     """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
-    candidates = task.candidates
     with timings.stage("recommend") as reporter:
         lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
-        evaluation, refused = evaluate_or_refuse(task.metrics, partial(task.evaluate, lists=lists))
-        ties = task.ties(lists)
+        measure = partial(task.evaluate, lists=lists)
+        counted, known = lists.of(task.users), task.relevant
+        evaluation, refused = evaluate_or_refuse(task.metrics, measure)
+        ties = ties_at_cutoffs(task.metrics, counted, known, cutoffs=task.cutoffs, measure=measure)
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))
         with timings.stage("sanity"):
             sanity = task.sanity(random)
-    if experiment.curves or experiment.full_ranking_metrics:
+    of_rankings = experiment.metrics_of("full rankings")
+    if experiment.curves or of_rankings:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
-            rankings = rank_relevant(model, task.relevant, candidates, **sizes)
-            ids = task.dataset.interactions.user_ids[task.relevant.users]
-            evaluation, undefined = add_full_rankings(
-                evaluation, experiment.full_ranking_metrics, rankings, ids
-            )
+            rankings = rank_relevant(model, known, task.candidates, **sizes)
+            ids = task.dataset.interactions.user_ids[known.users]
+            evaluation, undefined = add_full_rankings(evaluation, of_rankings, rankings, ids)
             refused |= undefined
-    about = (task.relevant, task.catalogue, evaluation, ties, refused, candidates, sanity, rankings)
-    return RankingResult(lists.of(task.users), *about)
-
-
-def _predict(
-    experiment: Experiment, model: object, scale: tuple[float, float], split: Split, timings: Timings
-) -> RatingResult:
-    with timings.stage("predict"):
-        predictions = predict_ratings(model, split.test, scale)
-    with timings.stage("metrics"):
-        on_ratings = partial(evaluate_predictions, predictions=predictions, user_ids=split.test.user_ids)
-        evaluation, refused = evaluate_or_refuse(experiment.rating_metrics, on_ratings)
-    return RatingResult(predictions, evaluation, refused)
+    about = (known, task.catalogue, evaluation, ties, refused, task.candidates, sanity, rankings)
+    return RankingResult(counted, *about)

@@ -48,7 +48,7 @@ ON_THE_COMMAND_LINE = {
     "filters as a whole": (["+filters._target_=stranger.Thing"], PLAIN.format("filters._target_")),
     "metric": ([f"+metrics.x={THING}"], OUTSIDE.format("metrics.x")),
     "setting of a metric": (
-        [f"+metrics.x={{_target_:recgauge.metrics.dcg.NDCG,gain:{THING}}}"],
+        [f"+metrics.x={{_target_:recgauge.metrics.discounted.NDCG,gain:{THING}}}"],
         PLAIN.format("metrics.x.gain._target_"),
     ),
     "tracking": (["tracking._target_=stranger.Thing"], OUTSIDE.format("tracking")),

@@ -7,9 +7,8 @@ from typing import Any
 from golden.cases import GoldenValue
 from recgauge.conventions import Convention, get_convention
 from recgauge.metrics import Metric
-from recgauge.metrics.dcg import NDCG
+from recgauge.metrics.discounted import NDCG, RankBiasedPrecision, ReciprocalRank
 from recgauge.metrics.precision import HitRate, Precision
-from recgauge.metrics.reading import RankBiasedPrecision, ReciprocalRank
 
 FULL = "full"
 CUT = "cut"

@@ -27,5 +27,5 @@ def test_the_first_rank_is_dcg_and_binary_gains_count_hits():
     result = recgauge.evaluate(lists, grades, metrics=("cg", "dcg"), cutoffs=(1, 3)).values()
     assert result["cg_at_1"] == result["dcg_at_1"] == 3
     assert result["cg_at_3"] == 5 > result["dcg_at_3"]
-    hits = recgauge.metrics.dcg.CumulativeGain(gain="binary")
+    hits = recgauge.metrics.discounted.CumulativeGain(gain="binary")
     assert recgauge.evaluate(lists, grades, metrics=hits, cutoffs=(3,)).values() == {"cg_at_3": 2}

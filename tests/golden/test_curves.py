@@ -8,8 +8,9 @@ from scipy import sparse
 
 from golden.rating_lane import agree, entries
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.judging.judge import Relevant, judge
+from recgauge.judging import judge
 from recgauge.metrics.curves import precision_recall_curve, roc_curve
 from recgauge.metrics.curves.full_ranking import AUC, StepAveragePrecision, rank_block, rank_one
 from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC

@@ -7,8 +7,18 @@ from golden.rating_lane import agree, entries
 from recgauge.conventions import get_convention
 from recgauge.errors import MetricError
 from recgauge.evaluation.evaluate_ratings import evaluate_ratings
-from recgauge.metrics.rating.correlations import ConcordantPairs, Kendall, Pearson, RSquared, Spearman
-from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
+from recgauge.metrics.rating import (
+    MAE,
+    MSE,
+    RMSE,
+    ConcordantPairs,
+    Kendall,
+    MedianAbsoluteError,
+    Minkowski,
+    Pearson,
+    RSquared,
+    Spearman,
+)
 
 ARTICLE = "article_system_evaluation"
 DEFINITIONS = {

@@ -6,10 +6,10 @@ import pytest
 
 import recgauge
 from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import RecgaugeError
-from recgauge.judging.judge import Relevant
-from recgauge.metrics.dcg import NDCG
+from recgauge.metrics.discounted import NDCG
 
 LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
 RELEVANT = {"ann": {2: 1.0}, "bob": {4: 2.0, 9: 1.0}}

@@ -14,9 +14,17 @@ import recgauge.errors
 from beyond_lists import judged_lists
 from recgauge.conventions import conventions
 from recgauge.metrics import RunMetric, UserMetric
-from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
-from recgauge.metrics.dcg import DCG, NDCG, CumulativeGain
+from recgauge.metrics.discounted import (
+    DCG,
+    NDCG,
+    CumulativeGain,
+    ExpectedReciprocalRank,
+    RankBiasedPrecision,
+    ReciprocalRank,
+)
 from recgauge.metrics.precision import (
+    AveragePrecision,
+    AverageRecall,
     FScore,
     FScoreOfMeans,
     HitRate,
@@ -25,7 +33,6 @@ from recgauge.metrics.precision import (
     Recall,
     RPrecision,
 )
-from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
 
 MONOTONE = [
     Precision(),

@@ -16,7 +16,7 @@ from recgauge.errors import ConfigError, GuardError
 from recgauge.evaluation.ranking_task import oracle_lists
 from recgauge.experiment import run_experiment
 from recgauge.guards import GuardSettings
-from recgauge.guards.lists import check_sanity
+from recgauge.guards.checks import check_sanity
 from recgauge.judging import Policies
 from recgauge.metrics.beyond.catalogue import UserCoverage
 from recgauge.models.popularity import Popularity

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recgauge.conventions import standard_metrics
+from recgauge.conventions import Definition, standard_metrics
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
 from recgauge.evaluation.evaluate_ratings import (
@@ -12,9 +12,9 @@ from recgauge.evaluation.evaluate_ratings import (
     evaluate_ratings,
     predict_ratings,
 )
+from recgauge.judging import Policies
 from recgauge.metrics.precision import HitRate
-from recgauge.metrics.rating.correlations import Pearson
-from recgauge.metrics.rating.errors import MAE
+from recgauge.metrics.rating import MAE, Pearson
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD
@@ -151,7 +151,7 @@ def test_predictions_of_a_model():
     flags = np.array([True, False, False])
     ratings = np.array([1, 2, 3], np.float32)
     predictions = RatingPredictions(codes, codes, ratings, ratings[::-1], flags, ~flags, n_clipped=1)
-    suite = {"mae_user": MAE(aggregate="user")}
+    suite = {"mae_user": Definition(MAE(aggregate="user"), Policies())}
     evaluation = evaluate_predictions(suite, predictions, np.array(["a", "b", "c"]))
     assert evaluation.users.tolist() == ["a", "c"]
     assert evaluation.per_user("mae_user").tolist() == [0.0, 2.0]

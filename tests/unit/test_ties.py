@@ -19,15 +19,20 @@ from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.evaluation import ties_at_cutoffs
 from recgauge.evaluation import values as evaluated
-from recgauge.guards.lists import check_ties
-from recgauge.judging import Policies
-from recgauge.judging.judge import judge
-from recgauge.judging.ties import Draws, random_keys, recommend_with_ties, shuffled
-from recgauge.metrics.average_precision import AveragePrecision, AverageRecall
+from recgauge.guards.checks import check_ties
+from recgauge.judging import Policies, judge
+from recgauge.judging.ties import random_keys, recommend_with_ties, shuffled
 from recgauge.metrics.beyond.catalogue import CatalogCoverage
-from recgauge.metrics.dcg import DCG, NDCG
-from recgauge.metrics.precision import FScore, HitRate, Precision, Recall, RPrecision
-from recgauge.metrics.reading import ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.discounted import DCG, NDCG, ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
+from recgauge.metrics.precision import (
+    AveragePrecision,
+    AverageRecall,
+    FScore,
+    HitRate,
+    Precision,
+    Recall,
+    RPrecision,
+)
 from recgauge.models import Factors
 
 EXACT = (
@@ -144,11 +149,11 @@ def many_ties(n_users=300, n_items=700, seed=3):
 
 def test_memory_and_blocks_change_nothing():
     scores, grades = many_ties()
-    one = lists_of(scores, grades, 10, draws=Draws(3, seed=5))
+    one = lists_of(scores, grades, 10, draws=3, seed=5)
     users = np.random.default_rng(0).permutation(len(scores)).astype(np.int32)
     ask, relevant = ask_of(scores), relevant_of(grades)
     parts = [
-        recommend_with_ties(ask, part, 10, relevant, n_items=700, memory_mib=1, draws=Draws(3, seed=5))
+        recommend_with_ties(ask, part, 10, relevant, n_items=700, memory_mib=1, draws=3, seed=5)
         for part in np.array_split(users, 7)
     ]
     for name in ("items", "scores"):
@@ -204,7 +209,7 @@ def test_random_orders_are_uniform():
 
 def test_shuffled_lists_keep_scores_and_draw_from_beyond():
     scores, grades = many_ties()
-    lists = lists_of(scores, grades, 10, draws=Draws(2, seed=1))
+    lists = lists_of(scores, grades, 10, draws=2, seed=1)
     first, again, other = shuffled(lists, 1, 0), shuffled(shuffled(lists, 1, 0), 1, 0), shuffled(lists, 1, 1)
     users = np.arange(len(scores))[:, None]
     for one in (first, other):
@@ -220,7 +225,7 @@ def test_shuffled_lists_keep_scores_and_draw_from_beyond():
 
 def test_drawn_means_converge_to_the_formula():
     scores, grades = many_ties(n_users=100)
-    lists = lists_of(scores, grades, 10, draws=Draws(64, seed=2))
+    lists = lists_of(scores, grades, 10, draws=64, seed=2)
     relevant, ids = relevant_of(grades), np.arange(len(scores))
     measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(10,), user_ids=ids, seed=2)
     for metric in (HitRate(), NDCG(), AveragePrecision(), ReciprocalRank(), FScore()):
@@ -242,7 +247,7 @@ def test_a_way_of_ties_needs_scores(ties):
 
 def test_metrics_without_a_formula_are_means_over_draws():
     scores, grades = np.zeros((3, 8), np.float32), np.eye(3, 8, dtype=int)
-    lists = lists_of(scores, grades, 2, draws=Draws(32, seed=0))
+    lists = lists_of(scores, grades, 2, draws=32, seed=0)
     policies = Policies(ties="expected")
     suite = {"err": ExpectedReciprocalRank(max_grade=1), "catalog_coverage": CatalogCoverage()}
     result = evaluate({0: [1]}, {0: [1]}, metrics="err", cutoffs=(1,), ties="expected", scores={0: [1]})

@@ -5,14 +5,16 @@ Libraries' conventions and those of publications are imported when one is reques
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, get_args
 
 from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies, TieOrder
-from recgauge.metrics import Metric, has_defaults, metric_class, metric_classes
+from recgauge.metrics import Metric, metric_classes
 from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
@@ -101,7 +103,7 @@ class Convention:
             If no metric has the name; the message lists the valid ones.
         """
         chosen = canonical_name(name)
-        found = self.metrics[chosen] if chosen in self.metrics else standard_metric(chosen)
+        found = self.metrics.get(chosen) or standard_metrics().get(chosen)
         if found is not None:
             return found
         meant, k = meant_metric(name)
@@ -243,21 +245,19 @@ def conventions() -> dict[str, Convention]:
     return {name: get_convention(name) for name in NAMES}
 
 
-def standard_metric(name: str) -> Metric | None:
-    """Return the default definition of a name, or None; imports that metric only.
+@cache
+def standard_metrics() -> Mapping[str, Metric]:
+    """Return every default definition by name. Imports every metric.
 
     Examples
     --------
-    >>> standard_metric("ndcg_exp").definition(), standard_metric("nothing")
-    ('nDCG(gain=exponential, discount=log2, ideal=at_k)', None)
+    >>> standard_metrics()["ndcg_exp"].definition()
+    'nDCG(gain=exponential, discount=log2, ideal=at_k)'
     """
-    if name in NAMED:
-        return NAMED[name]()
-    leaf = metric_class(name)
-    return None if leaf is None or not has_defaults(leaf) else leaf()
-
-
-def standard_metrics() -> dict[str, Metric]:
-    """Return every default definition by name. Imports every metric."""
-    defaults = {leaf.name: leaf() for leaf in metric_classes() if has_defaults(leaf)}
-    return {**defaults, **{name: make() for name, make in NAMED.items()}}
+    whole = (
+        leaf
+        for leaf in metric_classes()
+        if all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))
+    )
+    named = {name: make() for name, make in NAMED.items()}
+    return MappingProxyType({leaf.name: leaf() for leaf in whole} | named)

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from recgauge.conventions import Definition
 from recgauge.data.ids import IdArray
@@ -14,7 +14,7 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
+from recgauge.utils.checks import DoubleArray, LongArray
 from recgauge.utils.exact import Moments
 from recgauge.utils.notebook import html_table
 
@@ -231,11 +231,6 @@ class Ties:
     open: float
     expected: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def largest(self) -> float:
-        """The share at the largest cutoff."""
-        return self.shares[max(self.shares)] if self.shares else 0.0
-
 
 def ties_at_cutoffs(
     suite: Mapping[str, Definition],
@@ -262,54 +257,37 @@ def ties_at_cutoffs(
     -------
     Ties
     """
-    rows = _counted(top_k, relevant, suite)
+    rows: LongArray | slice = slice(None)
+    if not any(definition.policies.no_relevant == "zero" for definition in suite.values()):
+        judged = relevant.users[np.diff(relevant.start) > 0]
+        if not np.array_equal(judged, top_k.users):
+            rows = np.flatnonzero(np.isin(top_k.users, judged))
+    items, scores, lengths, beyond = top_k.items[rows], top_k.scores[rows], top_k.lengths[rows], top_k.beyond
     ks = [k for k in cutoffs if k is not None]
-    items, scores, beyond = top_k.items[rows], top_k.scores[rows], top_k.beyond
     if not len(items):
         return Ties(dict.fromkeys(ks, 0.0), 0.0)
     more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
-    shares = {k: float(_cut_at(k, items, scores, more).mean()) for k in ks}
-    is_open = np.zeros(len(items), bool) if beyond is not None else _ends_tied(top_k.lengths[rows], scores)
+    shares = {}
+    for k in ks:
+        if k < items.shape[1]:
+            cut = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
+        else:
+            cut = more & (k == items.shape[1])
+        shares[k] = float(cut.mean())
+    is_open = np.zeros(len(items), bool)
+    if beyond is None:
+        row, last = np.arange(len(items)), np.maximum(lengths - 1, 0)
+        is_open = (last > 0) & (scores[row, last] == scores[row, np.maximum(last - 1, 0)])
     expected: dict[str, float] = {}
-    exact = {
-        name: replace(definition, policies=replace(definition.policies, ties="expected"))
-        for name, definition in suite.items()
-        if definition.metric.has_expected
-    }
-    if exact and any(shares.values()):
-        try:
-            expected = measure(exact).values()
-        except MetricError:  # a definition refuses these lists; the evaluation itself says so
-            expected = {}
+    if any(shares.values()):
+        exact = {
+            name: replace(definition, policies=replace(definition.policies, ties="expected"))
+            for name, definition in suite.items()
+            if definition.metric.has_expected
+        }
+        with suppress(MetricError):  # a definition refuses these lists; the evaluation itself says so
+            expected = measure(exact).values() if exact else {}
     return Ties(shares, float(is_open.mean()), expected)
-
-
-def _counted(top_k: TopK, relevant: Relevant, suite: Mapping[str, Definition]) -> LongArray | slice:
-    """Return the rows of lists of users who count."""
-    if any(definition.policies.no_relevant == "zero" for definition in suite.values()):
-        return slice(None)
-    judged = relevant.users[np.diff(relevant.start) > 0]
-    if np.array_equal(judged, top_k.users):
-        return slice(None)
-    return np.flatnonzero(np.isin(top_k.users, judged))
-
-
-def _cut_at(k: int, items: IntArray, scores: npt.NDArray[np.floating], more: BoolArray) -> BoolArray:
-    width = items.shape[1]
-    if k == width:
-        return more
-    if k > width:
-        return np.zeros(len(items), bool)
-    cut: BoolArray = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
-    return cut
-
-
-def _ends_tied(lengths: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
-    """Return which lists end with two equal scores at least."""
-    last = np.maximum(lengths - 1, 0)
-    rows = np.arange(len(last))
-    tied: BoolArray = (last > 0) & (scores[rows, last] == scores[rows, np.maximum(last - 1, 0)])
-    return tied
 
 
 _KEY = b"recgauge"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.conventions import Convention, Definition, get_convention, standard_metric
+from recgauge.conventions import Convention, Definition, get_convention, standard_metrics
 from recgauge.data.catalogue import (
     Catalogue,
     catalogue_size,
@@ -166,8 +166,13 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
     ['ap', 'ndcg']
     """
-    if isinstance(metrics, (str, Metric)):
-        metrics = _suite(metrics) if isinstance(metrics, str) and metrics in SUITES else (metrics,)
+    if isinstance(metrics, str) and metrics in SUITES:  # what lists are enough for; a run computes the others
+        standard = standard_metrics()
+        metrics = tuple(
+            name for name in SUITES[metrics] if name not in standard or standard[name].kind == "lists"
+        )
+    elif isinstance(metrics, (str, Metric)):
+        metrics = (metrics,)
     if isinstance(metrics, Mapping):
         named = list(metrics.items())
     else:
@@ -186,12 +191,6 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
             suite[name] = Definition(metric, convention.policies)
     check_suite({name: definition.metric for name, definition in suite.items()})
     return suite
-
-
-def _suite(name: str) -> tuple[str, ...]:
-    """Return the names of a suite that lists are enough for; a run can compute the others, too."""
-    named = ((one, standard_metric(one)) for one in SUITES[name])
-    return tuple(one for one, metric in named if metric is None or metric.kind == "lists")
 
 
 def check_measures_lists(suite: Mapping[str, Definition]) -> None:

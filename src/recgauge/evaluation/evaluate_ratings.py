@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.conventions import STANDARD
+from recgauge.conventions import STANDARD, Definition
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
 from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
 from recgauge.evaluation.evaluate import Metrics, select_metrics
+from recgauge.metrics import Metric
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.models import RatingPredictor
 from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, check_real, read_only
@@ -196,7 +197,7 @@ def evaluate_ratings(
     ... ).per_user("mae_user").tolist()
     [0.5, 2.0]
     """
-    suite = _suite(metrics)
+    suite = select_metrics(metrics, STANDARD)
     columns = _ratings("actual", actual), _ratings("predicted", predicted)
     if len(columns[0]) != len(columns[1]):
         raise SchemaError(
@@ -211,14 +212,14 @@ def evaluate_ratings(
 
 
 def evaluate_predictions(
-    metrics: Mapping[str, RatingMetric], predictions: RatingPredictions, user_ids: npt.NDArray[Any]
+    metrics: Mapping[str, Definition], predictions: RatingPredictions, user_ids: npt.NDArray[Any]
 ) -> Evaluation:
     """Measure what `recgauge.evaluation.evaluate_ratings.predict_ratings` returned.
 
     Parameters
     ----------
-    metrics : mapping of str to RatingMetric
-        Result name to definition.
+    metrics : mapping of str to Definition
+        Result name to a `RatingMetric`.
     predictions : RatingPredictions
     user_ids : ndarray
         Ids of all user codes.
@@ -239,16 +240,16 @@ def evaluate_predictions(
     judged = JudgedRatings.by_user(
         predictions.actual.astype(np.float64), predictions.predicted.astype(np.float64), owner
     )
-    return _evaluate(_suite(metrics), judged, user_ids[users], predictions.counts())
+    return _evaluate(metrics, judged, user_ids[users], predictions.counts())
 
 
 def _evaluate(
-    suite: Mapping[str, RatingMetric],
+    suite: Mapping[str, Definition],
     judged: JudgedRatings,
     user_ids: npt.NDArray[Any] | None,
     counts: Mapping[str, int],
 ) -> Evaluation:
-    results = tuple(_result(key, metric, judged, user_ids is not None) for key, metric in suite.items())
+    results = tuple(_result(key, each.metric, judged, user_ids is not None) for key, each in suite.items())
     ids = np.array([], dtype=np.int64) if user_ids is None else user_ids
     undefined = {
         f"users_undefined_{result.key}": int(np.isnan(result.per_user).sum())
@@ -259,7 +260,11 @@ def _evaluate(
     return Evaluation(ids, results, rows | dict(counts) | {k: n for k, n in undefined.items() if n})
 
 
-def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bool) -> MetricResult:
+def _result(key: str, metric: Metric, judged: JudgedRatings, has_users: bool) -> MetricResult:
+    if not isinstance(metric, RatingMetric):
+        raise ConfigError(
+            f"metrics: {key!r} does not measure predicted ratings; recgauge.evaluate measures lists."
+        )
     if not has_users and (metric.needs_users or metric.aggregate == "user"):
         raise ConfigError(f"{key}: {metric.definition()} is a metric of users; pass users=, one id per row.")
     per_user = metric.per_group(judged) if metric.aggregate == "user" else None
@@ -285,17 +290,6 @@ def _result(key: str, metric: RatingMetric, judged: JudgedRatings, has_users: bo
         n_users=n_users,
         pooled=metric.pooled(judged) if has_users else None,
     )
-
-
-def _suite(metrics: Metrics) -> dict[str, RatingMetric]:
-    suite: dict[str, RatingMetric] = {}
-    for name, definition in select_metrics(metrics, STANDARD).items():
-        if not isinstance(definition.metric, RatingMetric):
-            raise ConfigError(
-                f"metrics: {name!r} does not measure predicted ratings; recgauge.evaluate measures lists."
-            )
-        suite[name] = definition.metric
-    return suite
 
 
 def _ratings(name: str, values: npt.ArrayLike) -> DoubleArray:

@@ -106,19 +106,16 @@ class Watched:
         """Return the value of a model that can score; the model stays as it is."""
         if self.split.fold_in is not None and isinstance(model, FoldsIn):
             model = copy.deepcopy(model).fold_in(self.split.fold_in)
-        metric = self.definition.metric
-        if isinstance(metric, RatingMetric):
+        watched = {"watched": self.definition}
+        if isinstance(self.definition.metric, RatingMetric):
             predictions = predict_ratings(model, self.split.test, self.scale)
-            return (
-                evaluate_predictions({"watched": metric}, predictions, self.split.test.user_ids)
-                .results[0]
-                .value
-            )
+            evaluation = evaluate_predictions(watched, predictions, self.split.test.user_ids)
+            return evaluation.results[0].value
         assert self.task is not None
         assert self.k is not None
         assert isinstance(model, Recommender)
-        task = replace(self.task, metrics={"watched": self.definition}, cutoffs=(self.k,))
-        return task.evaluate(task.metrics, task.recommend(model, NoProgress())).results[0].value
+        task = replace(self.task, metrics=watched, cutoffs=(self.k,))
+        return task.evaluate(watched, task.recommend(model, NoProgress())).results[0].value
 
 
 def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int], *, rates: bool = False) -> str:

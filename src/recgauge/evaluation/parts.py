@@ -19,7 +19,7 @@ from recgauge.evaluation.recorded_runs import graded_from, needed
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
-from recgauge.judging.judge import judge
+from recgauge.judging import judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, RecordedRuns, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, refusal
@@ -226,7 +226,7 @@ class PartTask:
         policies = self._convention.policies.definition()
         return {
             "definitions": {entry.key: f"{entry.definition}; {policies}" for entry in self._entries},
-            "higher_is_better": {entry.key: entry.chosen.metric.higher_is_better for entry in self._entries},
+            "higher_is_better": {entry.key: entry.metric.higher_is_better for entry in self._entries},
         }
 
     @cached_property
@@ -399,7 +399,7 @@ def _as_sums(added: Sums) -> DoubleArray:
 
 
 def _from_sums(entry: MetricAtCutoff, sums: DoubleArray) -> Sums:
-    if isinstance(entry.chosen.metric, RunMetric):
+    if isinstance(entry.metric, RunMetric):
         return int(sums[0]), sums[1:]
     return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
 

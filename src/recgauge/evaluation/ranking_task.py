@@ -20,15 +20,13 @@ from recgauge.errors import MetricError
 from recgauge.evaluation import (
     Evaluation,
     MetricResult,
-    Ties,
     evaluate_or_refuse,
     mean_and_stderr,
     merge,
-    ties_at_cutoffs,
 )
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.judging import Policies
-from recgauge.judging.ties import Ask, Draws, recommend_with_ties, shuffled
+from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
 from recgauge.models.random import Random
@@ -149,7 +147,8 @@ class RankingTask:
     def only_relevant(self) -> bool:
         """Whether only users with relevant items count, as ``Policies(no_relevant="skip")`` has it."""
         # every test user has judged rows: those below relevant_from have grade 0
-        return self.policies.for_none_relevant == "skip"
+        judged = self.policies.no_positive_grade
+        return (self.policies.no_relevant if judged == "same" else judged) == "skip"
 
     @cached_property
     def users(self) -> IntArray:
@@ -174,28 +173,22 @@ class RankingTask:
 
     def recommend(self, model: Recommender, progress: Progress) -> TopK:
         """Return a model's lists for `listed_users`, with what ties with their last items."""
+        chosen = self.metrics.values()
+        draws = [1 for each in chosen if each.policies.ties == "random"]
+        if self.policies.ties == "expected":
+            draws += [each.policies.draws for each in chosen if not each.metric.has_expected]
         lists = recommend_with_ties(
-            self._asked(model),
+            partial(recommend, model, candidates=self.candidates, memory_mib=self.memory_mib),
             self.listed_users,
             max(self.cutoffs),
             self.relevant,
             n_items=self.split.test.n_items,
             memory_mib=self.memory_mib,
-            draws=self._draws(),
+            draws=max(draws, default=0),
+            seed=self.seed,
             progress=progress,
         )
         return shuffled(lists, self.seed, 0) if self.policies.ties == "random" else lists
-
-    def _asked(self, model: Recommender) -> Ask:
-        return partial(recommend, model, candidates=self.candidates, memory_mib=self.memory_mib)
-
-    def _draws(self) -> Draws:
-        """Return the random orders of equal scores that the lists must be drawn for."""
-        chosen = self.metrics.values()
-        drawn = [each.policies.draws for each in chosen if not each.metric.has_expected]
-        if self.policies.ties == "expected" and drawn:
-            return Draws(max(drawn), self.seed)
-        return Draws(int(any(each.policies.ties == "random" for each in chosen)), self.seed)
 
     def evaluate(self, metrics: Mapping[str, Definition], lists: TopK) -> Evaluation:
         """Return the values of metrics of `lists`, which are those of `listed_users`.
@@ -219,16 +212,6 @@ class RankingTask:
         wide = replace(counted, results=tuple(replace(result, per_user=None) for result in results))
         return merge([counted, wide], [result.key for result in counted.results])
 
-    def ties(self, lists: TopK) -> Ties:
-        """Return what equal scores do to the values of `lists`."""
-        return ties_at_cutoffs(
-            self.metrics,
-            lists.of(self.users),
-            self.relevant,
-            cutoffs=self.cutoffs,
-            measure=partial(self.evaluate, lists=lists),
-        )
-
     def sanity(self, random: Random) -> SanityRows:
         """Evaluate lists by chance and the best lists exactly as the model's.
 
@@ -236,7 +219,7 @@ class RankingTask:
         relevance alone, so other metrics, such as novelty, have no oracle.
         """
         users, k = self.listed_users, max(self.cutoffs)
-        chance = self._asked(random)(users, k)
+        chance = recommend(random, users, k, candidates=self.candidates, memory_mib=self.memory_mib)
         oracle = oracle_lists(self.relevant, users, k, self.candidates)
         of_relevance = {
             name: each
@@ -282,16 +265,19 @@ def rank_relevant(
     ([1], [1])
     """
     step = max(1, memory_mib * 2**20 // (16 * n_items))
-    blocks = [
-        _rank(model, relevant, candidates, n_items, slice(first, first + step))
-        for first in range(0, len(relevant.users), step)
-    ]
+    blocks = []
+    for first in range(0, len(relevant.users), step):
+        users = relevant.users[first : first + step]
+        start = relevant.start[first : first + len(users) + 1]
+        items = relevant.items[start[0] : start[-1]]
+        scores = np.asarray(model.score(users), np.float32)
+        blocks.append(rank_block(scores, start - start[0], items, _barred(candidates, users, n_items)))
     return FullRankings.merge(blocks)
 
 
 def add_full_rankings(
     evaluation: Evaluation,
-    metrics: Mapping[str, FullRankingMetric],
+    metrics: Mapping[str, Definition],
     rankings: FullRankings,
     user_ids: npt.NDArray[np.generic],
 ) -> tuple[Evaluation, dict[str, str]]:
@@ -301,8 +287,8 @@ def add_full_rankings(
     ----------
     evaluation : Evaluation
         Of the lists of the same users and perhaps of others, whose values are NaN.
-    metrics : mapping of str to FullRankingMetric
-        Result name to definition.
+    metrics : mapping of str to Definition
+        Result name to a `FullRankingMetric`.
     rankings : FullRankings
         As `rank_relevant` returns them.
     user_ids : ndarray, shape (m,)
@@ -316,7 +302,9 @@ def add_full_rankings(
     """
     rows = np.isin(evaluation.users, user_ids)  # both by rising code, and all of user_ids are in users
     results, refused = [], {}
-    for name, metric in metrics.items():
+    for name, definition in metrics.items():
+        metric = definition.metric
+        assert isinstance(metric, FullRankingMetric)
         per_user = np.full(len(rows), np.nan)
         per_user[rows] = metric.per_user(rankings)
         defined = per_user[~np.isnan(per_user)]
@@ -338,16 +326,6 @@ def add_full_rankings(
             )
         )
     return replace(evaluation, results=(*evaluation.results, *results)), refused
-
-
-def _rank(
-    model: Recommender, relevant: Relevant, candidates: CandidateItems, n_items: int, rows: slice
-) -> FullRankings:
-    users = relevant.users[rows]
-    start = relevant.start[rows.start : rows.start + len(users) + 1]
-    items = relevant.items[start[0] : start[-1]]
-    scores = np.asarray(model.score(users), np.float32)
-    return rank_block(scores, start - start[0], items, _barred(candidates, users, n_items))
 
 
 def _barred(candidates: CandidateItems, users: IntArray, n_items: int) -> sparse.csr_array | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from recgauge.conventions import Convention, meant_metric, standard_metric
+from recgauge.conventions import Convention, meant_metric, standard_metrics
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
@@ -48,8 +48,8 @@ def parse_metrics(text: str) -> Suite:
 
 def measures_ratings(suite: Suite) -> bool:
     """Whether metrics measure predicted ratings; it is an error if only some of them do."""
-    metrics = {name: standard_metric(name) for name in suite}
-    rating = [name for name, metric in metrics.items() if metric is not None and metric.kind == "ratings"]
+    standard = standard_metrics()
+    rating = [name for name in suite if name in standard and standard[name].kind == "ratings"]
     if not rating:
         return False
     if others := sorted(set(suite) - set(rating)):

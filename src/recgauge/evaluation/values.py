@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, MetricError
 from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr, merge
-from recgauge.judging import Policies
-from recgauge.judging.judge import JudgedTopK, judge
+from recgauge.judging import JudgedTopK, Policies, Rounding, judge
 from recgauge.judging.ties import tied_rows
 from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only, shown
@@ -50,7 +49,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
     users : ndarray of int32, optional
-        Codes of everybody who counts; see :func:`recgauge.judging.judge.judge`.
+        Codes of everybody who counts; see :func:`recgauge.judging.judge`.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -117,7 +116,8 @@ def entries(
             given = ", ".join(map(str, cutoffs))
             raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {given}.")
         for k in possible:
-            yield MetricAtCutoff(name, definition, k, base)
+            text = metric.definition(k) + definition.policies.note_beside(base)
+            yield MetricAtCutoff(metric_key(name, k), name, metric, definition.policies, k, text)
 
 
 class Counted:
@@ -129,50 +129,35 @@ class Counted:
         self.without_relevant = judged.n_relevant == 0
         self.none_relevant = judged.none_relevant & self.without_relevant
         self.listless = judged.list_length == 0
-        self._of_tied: JudgedTopK | None = None
 
-    def values(self, metric: UserMetric, k: int | None) -> DoubleArray:
-        """Return one value per user (m,), expected ones where equal scores are to be in a random order."""
-        values, tied = metric.per_user(self.judged, k), self.judged.tied
-        if tied is None or not len(tied.rows):
-            return values
-        if self._of_tied is None:
-            self._of_tied = self.judged.take(tied.rows)
-        values = values.copy()
-        values[tied.rows] = metric.expected(self._of_tied, tied, k)
-        return values
-
-    def left_out(self, metric: Metric, policies: Policies) -> BoolArray | None:
-        """Return who has no value (m,), None for nobody."""
-        if not metric.needs_relevant:
-            # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean
-            out = self.without_relevant
-            return out if policies.lists_of == "relevant" and out.any() else None
+    def left_out(self, policies: Policies, refusing: str = "") -> BoolArray:
+        """Return who has no value (m,); a metric that is `refusing` raises where a policy refuses a user."""
+        judged = self.none_relevant & (policies.no_positive_grade != "same")
+        without = self.without_relevant & ~judged
         left_out = np.zeros(len(self.ids), bool)
-        for who, policy, lack in self._lacking(policies):
-            if policy == "raise" and who.any():
+        for who, policy, lack in (
+            (without, policies.no_relevant, "relevant items"),
+            (judged, policies.no_positive_grade, "relevant items"),
+            (self.listless & ~without, policies.no_list, "a list"),
+        ):
+            if policy == "raise" and refusing and who.any():
                 raise MetricError(
-                    f"{metric.label} refuses user {shown(self.ids[who][0])}, one of {int(who.sum())} without "
+                    f"{refusing} refuses user {shown(self.ids[who][0])}, one of {int(who.sum())} without "
                     f"{lack}; leave such users out or choose another policy."
                 )
             if policy in ("skip", "nan"):
                 left_out |= who
-        return left_out if left_out.any() else None
+        return left_out
 
-    def _lacking(self, policies: Policies) -> Iterator[tuple[BoolArray, str, str]]:
-        """Yield masks (m,) of users without something, their policy and what is missing; each user once."""
-        judged = self.none_relevant & (policies.no_positive_grade != "same")
-        without = self.without_relevant & ~judged
-        yield without, policies.no_relevant, "relevant items"
-        yield judged, policies.no_positive_grade, "relevant items"
-        yield self.listless & ~without, policies.no_list, "a list"
+    @cached_property
+    def of_tied(self) -> JudgedTopK:
+        """The judged lists of users with equal scores, where expected values are wanted."""
+        assert self.judged.tied is not None
+        return self.judged.take(self.judged.tied.rows)
 
     def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
         """Count users; `n_more` users without relevant items are not among the judged."""
-        out = np.zeros(len(self.ids), bool)
-        for who, policy, _ in self._lacking(policies):
-            if policy in ("skip", "nan"):
-                out |= who
+        out = self.left_out(policies)
         return {
             "users_evaluated": int((~out).sum()),
             "users_evaluated_without_relevant_items": int((self.without_relevant & ~out).sum()),
@@ -180,17 +165,6 @@ class Counted:
             "users_without_relevant_items": int(self.without_relevant.sum()) + n_more,
             "users_without_list": int(self.listless.sum()),
         }
-
-    def refuse_undefined(self, metric: UserMetric, per_user: DoubleArray, left_out: BoolArray | None) -> None:
-        """Raise where a definition refuses users without a value and one of those who count has none."""
-        if not metric.refuses_undefined:
-            return
-        undefined = np.isnan(per_user) if left_out is None else np.isnan(per_user) & ~left_out
-        if undefined.any():
-            raise MetricError(
-                f"{metric.definition()} refuses user {shown(self.ids[undefined][0])}, one of "
-                f"{int(undefined.sum())} without a value. Choose a definition that has one."
-            )
 
 
 Sums = Moments | tuple[int, DoubleArray]
@@ -201,46 +175,50 @@ Sums = Moments | tuple[int, DoubleArray]
 class MetricAtCutoff:
     """A metric at a cutoff: what the judged users add to it, and the result of all that was added."""
 
+    key: str
     name: str
-    chosen: Definition
+    metric: Metric
+    policies: Policies
     k: int | None
-    base: Policies
-
-    @property
-    def key(self) -> str:
-        """The key of the result."""
-        return metric_key(self.name, self.k)
-
-    @property
-    def definition(self) -> str:
-        """The text of the definition."""
-        return self.chosen.metric.definition(self.k) + self.chosen.policies.note_beside(self.base)
+    definition: str
 
     def sums(self, users: Counted) -> tuple[Sums, DoubleArray | None]:
         """Return what the users add, and their values, shape (m,), NaN for those left out."""
-        metric, policies = self.chosen.metric, self.chosen.policies
-        left_out = users.left_out(metric, policies)
+        metric, judged = self.metric, users.judged
+        if metric.needs_relevant:
+            left_out = users.left_out(self.policies, metric.label)
+        else:
+            # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean
+            left_out = users.without_relevant & (self.policies.lists_of == "relevant")
         if isinstance(metric, RunMetric):
-            judged = users.judged if left_out is None else users.judged.take(~left_out)
+            judged = judged.take(~left_out) if left_out.any() else judged
             return (judged.n_users, metric.sums(judged, self.k)), None
-        if not isinstance(metric, UserMetric):
-            raise MetricError(
-                f"{self.name}: a metric must be a UserMetric or a RunMetric, got {type(metric).__name__}."
-            )
-        per_user = users.values(metric, self.k)
-        if left_out is not None:
+        assert isinstance(metric, UserMetric)
+        per_user = metric.per_user(judged, self.k)
+        if judged.tied is not None and len(judged.tied.rows):
+            per_user = per_user.copy()
+            per_user[judged.tied.rows] = metric.expected(users.of_tied, judged.tied, self.k)
+        if left_out.any():
             per_user = np.where(left_out, np.nan, per_user)
-        users.refuse_undefined(metric, per_user, left_out)
-        per_user = read_only(_rounded(per_user, policies))
         # a sum is NaN exactly where a value is, and far cheaper than a mask
-        defined = per_user if np.isfinite(per_user.sum()) else per_user[~np.isnan(per_user)]
+        missing = None if np.isfinite(per_user.sum()) else np.isnan(per_user)
+        if missing is not None and metric.refuses_undefined and (missing & ~left_out).any():
+            undefined = users.ids[missing & ~left_out]
+            raise MetricError(
+                f"{metric.definition()} refuses user {shown(undefined[0])}, one of {len(undefined)} without "
+                "a value. Choose a definition that has one."
+            )
+        if self.policies.round is not None:
+            per_user = _rounded(per_user, self.policies.round, self.policies.rounding)
+        per_user = read_only(per_user)
+        defined = per_user if missing is None else per_user[~missing]
         if not np.isfinite(defined).all():
             raise self._undefined()
         return Moments.of(defined), per_user
 
     def result(self, sums: Sums, per_user: DoubleArray | None) -> MetricResult:
         """Return the result of all users together."""
-        metric, policies, stderr = self.chosen.metric, self.chosen.policies, None
+        metric, stderr = self.metric, None
         if isinstance(sums, Moments):
             value, stderr, n_users = sums.mean(), sums.stderr(), sums.n
         else:
@@ -248,8 +226,8 @@ class MetricAtCutoff:
             n_users, value = sums[0], metric.value(sums[1])
         if not np.isfinite(value):
             raise self._undefined()
-        if policies.round_mean is not None:
-            value = round(value, policies.round_mean)
+        if self.policies.round_mean is not None:
+            value = round(value, self.policies.round_mean)
         better = metric.higher_is_better
         return MetricResult(
             self.key, self.name, self.k, value, stderr, per_user, self.definition, better, n_users
@@ -316,10 +294,8 @@ class _Mean:
         )
 
 
-def _rounded(values: DoubleArray, policies: Policies) -> DoubleArray:
-    if policies.round is None:
-        return values
-    if policies.rounding == "numpy":
-        return np.round(values, policies.round)
+def _rounded(values: DoubleArray, decimals: int, rounding: Rounding) -> DoubleArray:
+    if rounding == "numpy":
+        return np.round(values, decimals)
     # Python rounds the binary number itself, and halves to even, as printf of C does
-    return np.array([round(value, policies.round) for value in values.tolist()], np.float64)
+    return np.array([round(value, decimals) for value in values.tolist()], np.float64)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from recgauge.errors import GuardError
 from recgauge.utils.checks import check_choice
 
 Level = Literal["note", "warning", "error"]
-SelectedOn = Literal["test", "validation"]
 STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")
 """Guards that can stop a run, and so can be overridden."""
 
@@ -23,9 +22,6 @@ class GuardResult:
     level: Level
     message: str  # one sentence with what was found and, from a warning on, the remedy
     overridden: bool = False  # whether the user lets the run go on despite the error
-
-    def __post_init__(self) -> None:
-        check_choice(f"GuardResult {self.name}: level", self.level, get_args(Level))
 
     @property
     def fired(self) -> bool:
@@ -73,20 +69,13 @@ class GuardSettings:
     """
 
     override: tuple[str, ...] = ()
-    selected_on: SelectedOn | None = None
+    selected_on: str | None = None
 
     def __post_init__(self) -> None:
         for name in self.override:
             check_choice("guards.override: each name", name, STOPPING)
-        check_selected_on(self.selected_on)
-
-
-def check_selected_on(selected_on: object) -> SelectedOn | None:
-    """Return `selected_on` if it is None or names rows that settings can be chosen by."""
-    if selected_on is None:
-        return None
-    checked: SelectedOn = check_choice("guards.selected_on", selected_on, get_args(SelectedOn))
-    return checked
+        if self.selected_on is not None:
+            check_choice("guards.selected_on", self.selected_on, ("test", "validation"))
 
 
 def enforce(results: Iterable[GuardResult], settings: GuardSettings) -> tuple[GuardResult, ...]:

@@ -1,8 +1,7 @@
-"""Equal scores: their order, the ranks that they share, and what ties with the end of a list."""
+"""Equal scores: their order, shared ranks, expected values, and what ties with the end of a list."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,9 @@ from recgauge.utils.randomness import GOLDEN, Words, mix, stream
 FIRST, NEXT = 8, 32
 """How many times longer the next lists are where a group of equal scores did not end: most end soon."""
 BYTES_PER_ITEM = 48
+BLOCK = 4096
+Limit = int | LongArray | None
+"""Last rank that counts: of all users, of each user (t,), or None for the whole list."""
 
 
 def tied_rows(items: IntArray, scores: npt.NDArray[np.floating]) -> BoolArray:
@@ -107,37 +109,192 @@ def shared_ranks(
     return first[row, rank - 1], last[row, rank - 1]
 
 
-class Ask(Protocol):
-    """`recgauge.recommend` with all but users and length settled."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TiedGains:
+    """Relevant items of the users with equal scores, by group of equal scores.
 
-    def __call__(self, users: IntArray, k: int, *, progress: Progress | None = None) -> TopK:
-        """Return the lists of the users."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draws:
-    """Random orders to keep.
+    A single item is a group of one. Every order of a group is taken to be equally likely, independent of
+    other groups. A group may go on beyond the end of the list.
 
     Parameters
     ----------
-    n : int
-        How many, 0 or more.
-    seed : int
+    rows : ndarray of int64, shape (t,)
+        Rows of the users among the judged.
+    lengths : ndarray of int64, shape (t,)
+        Lengths of their lists.
+    owner : ndarray of int64, shape (g,)
+        User of each group, 0 to t - 1, rising. Groups without relevant items are left out.
+    first : ndarray of int64, shape (g,)
+        First rank of the group, rising inside a user.
+    size, n_relevant : ndarray of int64, shape (g,)
+        Items and relevant items of the group, in and beyond the list.
+    before : ndarray of int64, shape (g,)
+        Relevant items in the user's earlier groups.
+    group, gain : ndarray of int64 and float64, shape (h,)
+        Group and grade of each relevant item.
+
+    References
+    ----------
+    .. [1] F. McSherry, M. Najork, "Computing information retrieval performance measures efficiently in the
+       presence of tied scores", ECIR 2008.
     """
 
-    n: int = 0
-    seed: int = 0
+    rows: LongArray
+    lengths: LongArray
+    owner: LongArray
+    first: LongArray
+    size: LongArray
+    n_relevant: LongArray
+    before: LongArray
+    group: LongArray
+    gain: DoubleArray
+
+    @classmethod
+    def of(
+        cls,
+        items: IntArray,
+        scores: npt.NDArray[np.floating],
+        lengths: IntArray,
+        hits: tuple[LongArray, IntArray, DoubleArray],
+        beyond: Beyond | None,
+    ) -> "TiedGains":
+        """Find the groups of judged lists (m, k); nothing beyond the lists where that is not known.
+
+        `hits` are the row, rank and gain of the relevant items in the lists.
+        """
+        size = np.zeros(len(items), np.int64) if beyond is None else beyond.size
+        is_tied = tied_rows(items, scores) | (size > 0)
+        rows, row_of = np.flatnonzero(is_tied), np.cumsum(is_tied) - 1
+        shown, size = lengths[rows].astype(np.int64), size[rows]
+        owner, rank, gain = hits
+        kept = is_tied[owner]
+        owner, gain = row_of[owner[kept]], gain[kept]
+        first, last = shared_ranks(scores[rows], owner, rank[kept])
+        if beyond is not None and len(beyond.gains):
+            more = row_of[np.repeat(np.arange(len(items)), np.diff(beyond.start))]
+            width = np.full(len(more), items.shape[1])
+            starts, ends = shared_ranks(scores[rows], more, width)
+            owner, gain = np.concatenate((owner, more)), np.concatenate((gain, beyond.gains))
+            first, last = np.concatenate((first, starts)), np.concatenate((last, ends))
+        last = last + np.where(last == items.shape[1], size[owner], 0)
+        order = np.lexsort((gain, first, owner))
+        owner, first, last, gain = owner[order], first[order], last[order], gain[order]
+        opens = np.ones(len(owner), bool)
+        opens[1:] = (np.diff(owner) != 0) | (np.diff(first) != 0)
+        group, starts = np.cumsum(opens) - 1, np.flatnonzero(opens)
+        counts = np.diff(np.append(starts, len(owner)))
+        whose, size = owner[starts], (last - first + 1)[starts]
+        before = starts - starts[np.searchsorted(whose, whose)]
+        return cls(rows, shown, whose, first[starts], size, counts, before, group, gain)
+
+    @property
+    def share(self) -> DoubleArray:
+        """Chance of each rank of a group to hold a relevant item, shape (g,)."""
+        return self.n_relevant / self.size
+
+    def _limits(self, limit: Limit) -> LongArray:
+        return self.lengths if limit is None else np.minimum(self.lengths, limit)
+
+    def inside(self, limit: Limit) -> LongArray:
+        """Return how many ranks of each group count, shape (g,)."""
+        inside: LongArray = np.clip(self._limits(limit)[self.owner] - self.first + 1, 0, self.size)
+        return inside
+
+    def total(self, of_group: DoubleArray) -> DoubleArray:
+        """Sum over each user's groups, shape (t,)."""
+        total: DoubleArray = np.bincount(self.owner, of_group, minlength=len(self.rows)).astype(np.float64)
+        return total
+
+    def weight(self, limit: Limit, weights: DoubleArray) -> DoubleArray:
+        """Return the summed weights (by rank, from 0) of each group's ranks that count, shape (g,)."""
+        total = np.cumsum(weights)
+        before = np.minimum(self.first - 1, len(total) - 1)
+        return np.asarray(total[np.minimum(before + self.inside(limit), len(total) - 1)] - total[before])
+
+    def mean_gain(self, gains: DoubleArray) -> DoubleArray:
+        """Return the mean gain of the items of each group, shape (g,), from gains of relevant items (h,)."""
+        total = np.bincount(self.group, gains, minlength=len(self.owner)).astype(np.float64)
+        return total / self.size
+
+    def expect_hits(
+        self, limit: Limit, value: Callable[[DoubleArray, LongArray], DoubleArray]
+    ) -> DoubleArray:
+        """Return the expected value of a function of the number of relevant items that count, shape (t,).
+
+        Parameters
+        ----------
+        limit : int, ndarray or None
+        value : callable
+            Gets counts (b,) and their users (b,), 0 to t - 1; returns values (b,).
+        """
+        inside = self.inside(limit)
+        whole = inside == self.size
+        certain = self.total(np.where(whole, self.n_relevant, 0).astype(np.float64))
+        expected = value(certain, np.arange(len(self.rows)))
+        # at most one group of a user is cut
+        cut = np.flatnonzero(~whole & (inside > 0))
+        for start in range(0, len(cut), BLOCK):
+            groups = cut[start : start + BLOCK]
+            users = self.owner[groups]
+            chances = _hit_chances(self.size[groups], self.n_relevant[groups], inside[groups])
+            expected[users] = 0.0
+            for count, chance in enumerate(chances.T):
+                possible = chance > 0
+                part = users[possible]
+                expected[part] += chance[possible] * value(certain[part] + count, part)
+        return expected
+
+    def expected_reciprocal_rank(self, limit: Limit) -> DoubleArray:
+        """Return the expected reciprocal rank of each user's first relevant item, shape (t,), 0 for none."""
+        opens = np.flatnonzero(self.before == 0)
+        size, n_relevant = self.size[opens].astype(np.float64), self.n_relevant[opens]
+        first, inside = self.first[opens], self.inside(limit)[opens]
+        values, none_yet = np.zeros(len(opens)), np.ones(len(opens))
+        for j in range(int(inside.max(initial=0))):
+            left = np.maximum(size - j, 1.0)
+            values += np.where(j < inside, none_yet * n_relevant / left / (first + j), 0.0)
+            none_yet *= np.maximum(left - n_relevant, 0.0) / left
+        expected = np.zeros(len(self.rows))
+        expected[self.owner[opens]] = values
+        return expected
+
+    def hit_ordinals(self) -> tuple[DoubleArray, DoubleArray]:
+        """Return a and b (g,): a relevant item at position j (from 0) of its group is hit a + b j on average.
+
+        a: hits before the group and the item itself; b: chance that another position of the group is a hit.
+        """
+        others = np.maximum(self.size - 1, 1)
+        return np.asarray(self.before + 1.0, np.float64), (self.n_relevant - 1) / others
+
+
+def _hit_chances(size: LongArray, n_relevant: LongArray, n_drawn: LongArray) -> DoubleArray:
+    """Return the chances (b, c) of 0, 1, ... relevant items among the first `n_drawn` of random orders.
+
+    Drawn one by one, which adds no large numbers that cancel.
+    """
+    most = int(np.minimum(n_relevant, n_drawn).max(initial=0))
+    counts = np.arange(most + 1)
+    chances = np.zeros((len(size), most + 1))
+    chances[:, 0] = 1.0
+    missing = np.maximum(n_relevant[:, None] - counts, 0)
+    for j in range(int(n_drawn.max(initial=0))):
+        hit = missing / np.maximum(size - j, 1)[:, None]
+        after = chances * np.maximum(1.0 - hit, 0.0)
+        after[:, 1:] += (chances * hit)[:, :-1]
+        chances = np.where((j < n_drawn)[:, None], after, chances)
+    return chances
 
 
 def recommend_with_ties(  # noqa: PLR0913
-    ask: Ask,
+    ask: Callable[..., TopK],
     users: IntArray,
     k: int,
     relevant: Relevant,
     *,
     n_items: int,
     memory_mib: int = 256,
-    draws: Draws | None = None,
+    draws: int = 0,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> TopK:
     """Return lists with what ties with their last items.
@@ -148,7 +305,7 @@ def recommend_with_ties(  # noqa: PLR0913
     Parameters
     ----------
     ask : callable
-        `recgauge.recommend` with model and candidates settled.
+        `recgauge.recommend` with model and candidates settled; gets users, length and perhaps `progress`.
     users : ndarray of int32, shape (m,)
     k : int
         Length of the lists.
@@ -158,8 +315,9 @@ def recommend_with_ties(  # noqa: PLR0913
         Size of the catalogue.
     memory_mib : int
         Memory for blocks of longer lists, MiB; never changes a number.
-    draws : Draws, optional
-        Random orders to draw the ends of lists for; none if left out.
+    draws : int, default 0
+        Random orders to draw the ends of lists for.
+    seed : int
     progress : Progress, optional
 
     Returns
@@ -170,11 +328,12 @@ def recommend_with_ties(  # noqa: PLR0913
     longer = ask(users, k + 1, progress=progress)
     lists = TopK(users, longer.items[:, :k].copy(), longer.scores[:, :k].copy(), distinct=longer.distinct)
     tied = (longer.items[:, k] >= 0) & (longer.scores[:, k] == longer.scores[:, k - 1])
-    ends = _Ends(lists, relevant, np.flatnonzero(tied), draws or Draws())
+    ends = _Ends(lists, relevant, np.flatnonzero(tied), draws, seed)
     pending, width = ends.rows, min(n_items, FIRST * (k + 1))
     while len(pending):
         still_open = []
-        for rows in _blocks(pending, (memory_mib << 20) // (BYTES_PER_ITEM * width)):
+        step = max(1, (memory_mib << 20) // (BYTES_PER_ITEM * width))
+        for rows in (pending[start : start + step] for start in range(0, len(pending), step)):
             found = ask(users[rows], width)
             ended = (found.items[:, -1] < 0) | (found.scores[:, -1] != lists.scores[rows, -1])
             ended |= width == n_items
@@ -204,21 +363,15 @@ def shuffled(top_k: TopK, seed: int, draw: int) -> TopK:
     return TopK(top_k.users, items, top_k.scores, beyond)
 
 
-def _blocks(rows: LongArray, size: int) -> Iterator[LongArray]:
-    size = max(1, size)
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
 class _Ends:
     """Collects what is found beyond lists."""
 
-    def __init__(self, lists: TopK, relevant: Relevant, rows: LongArray, draws: Draws) -> None:
-        self.rows, self._lists, self._relevant, self._draws = rows, lists, relevant, draws
+    def __init__(self, lists: TopK, relevant: Relevant, rows: LongArray, draws: int, seed: int) -> None:
+        self.rows, self._lists, self._relevant, self._seed = rows, lists, relevant, seed
         self._size = np.zeros(len(lists.users), np.int64)
         self._row: list[LongArray] = []
         self._gain: list[DoubleArray] = []
-        self._drawn = np.full((draws.n, len(rows), lists.items.shape[1]), -1, np.int32)
+        self._drawn = np.full((draws, len(rows), lists.items.shape[1]), -1, np.int32)
 
     def add(self, rows: LongArray, items: IntArray, scores: DoubleArray) -> None:
         """Take in users whose longer lists (b, w) hold their whole group."""
@@ -235,13 +388,13 @@ class _Ends:
         self._row.append(rows[owner])
         self._gain.append(gain)
         columns = np.searchsorted(self.rows, rows)
-        for draw in range(self._draws.n):
+        for draw in range(len(self._drawn)):
             self._drawn[draw, columns] = self._draw(draw, users, items, group)
 
     def _draw(self, draw: int, users: IntArray, items: IntArray, group: BoolArray) -> IntArray:
         """Return the first k items (b, k) of a random order of each user's group, padded with -1."""
         k = self._lists.items.shape[1]
-        keys = random_keys(self._draws.seed, draw, users, items)
+        keys = random_keys(self._seed, draw, users, items)
         keys[~group] = np.iinfo(np.uint64).max
         first = np.argpartition(keys, k - 1, axis=1)[:, :k]
         order = np.argsort(np.take_along_axis(keys, first, axis=1), axis=1)

@@ -6,7 +6,6 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,15 +18,18 @@ from recgauge.metrics.metric import metric_key as metric_key
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from recgauge.metrics.average_precision import AveragePrecision as AveragePrecision
-    from recgauge.metrics.average_precision import AverageRecall as AverageRecall
     from recgauge.metrics.beyond.catalogue import CatalogCoverage as CatalogCoverage
     from recgauge.metrics.beyond.catalogue import Entropy as Entropy
     from recgauge.metrics.beyond.catalogue import Gini as Gini
     from recgauge.metrics.beyond.catalogue import GiniComplement as GiniComplement
     from recgauge.metrics.beyond.catalogue import Herfindahl as Herfindahl
+    from recgauge.metrics.beyond.catalogue import ItemPopularity as ItemPopularity
+    from recgauge.metrics.beyond.catalogue import LongTailShare as LongTailShare
     from recgauge.metrics.beyond.catalogue import Personalization as Personalization
     from recgauge.metrics.beyond.catalogue import PredictionCoverage as PredictionCoverage
+    from recgauge.metrics.beyond.catalogue import SeenShare as SeenShare
+    from recgauge.metrics.beyond.catalogue import TailPercentage as TailPercentage
+    from recgauge.metrics.beyond.catalogue import UnseenShare as UnseenShare
     from recgauge.metrics.beyond.catalogue import UserCoverage as UserCoverage
     from recgauge.metrics.beyond.diversity import Diversity as Diversity
     from recgauge.metrics.beyond.diversity import IntraListSimilarity as IntraListSimilarity
@@ -36,16 +38,11 @@ if TYPE_CHECKING:
     from recgauge.metrics.beyond.novelty import (
         ExpectedPopularityComplement as ExpectedPopularityComplement,
     )
+    from recgauge.metrics.beyond.novelty import HistorySerendipity as HistorySerendipity
     from recgauge.metrics.beyond.novelty import Novelty as Novelty
     from recgauge.metrics.beyond.novelty import PooledNovelty as PooledNovelty
-    from recgauge.metrics.beyond.popularity import ItemPopularity as ItemPopularity
-    from recgauge.metrics.beyond.popularity import LongTailShare as LongTailShare
-    from recgauge.metrics.beyond.popularity import SeenShare as SeenShare
-    from recgauge.metrics.beyond.popularity import TailPercentage as TailPercentage
-    from recgauge.metrics.beyond.popularity import UnseenShare as UnseenShare
-    from recgauge.metrics.beyond.serendipity import HistorySerendipity as HistorySerendipity
-    from recgauge.metrics.beyond.serendipity import RankSerendipity as RankSerendipity
-    from recgauge.metrics.beyond.serendipity import UnpopularSerendipity as UnpopularSerendipity
+    from recgauge.metrics.beyond.novelty import RankSerendipity as RankSerendipity
+    from recgauge.metrics.beyond.novelty import UnpopularSerendipity as UnpopularSerendipity
     from recgauge.metrics.classes import ClassFScore as ClassFScore
     from recgauge.metrics.classes import ClassMetric as ClassMetric
     from recgauge.metrics.classes import ClassPrecision as ClassPrecision
@@ -58,9 +55,14 @@ if TYPE_CHECKING:
     from recgauge.metrics.curves.list_areas import LimitedAUC as LimitedAUC
     from recgauge.metrics.curves.list_areas import ListAUC as ListAUC
     from recgauge.metrics.curves.list_areas import PartialAUC as PartialAUC
-    from recgauge.metrics.dcg import DCG as DCG
-    from recgauge.metrics.dcg import NDCG as NDCG
-    from recgauge.metrics.dcg import CumulativeGain as CumulativeGain
+    from recgauge.metrics.discounted import DCG as DCG
+    from recgauge.metrics.discounted import NDCG as NDCG
+    from recgauge.metrics.discounted import CumulativeGain as CumulativeGain
+    from recgauge.metrics.discounted import ExpectedReciprocalRank as ExpectedReciprocalRank
+    from recgauge.metrics.discounted import RankBiasedPrecision as RankBiasedPrecision
+    from recgauge.metrics.discounted import ReciprocalRank as ReciprocalRank
+    from recgauge.metrics.precision import AveragePrecision as AveragePrecision
+    from recgauge.metrics.precision import AverageRecall as AverageRecall
     from recgauge.metrics.precision import FScore as FScore
     from recgauge.metrics.precision import FScoreOfMeans as FScoreOfMeans
     from recgauge.metrics.precision import HitRate as HitRate
@@ -68,20 +70,19 @@ if TYPE_CHECKING:
     from recgauge.metrics.precision import Precision as Precision
     from recgauge.metrics.precision import Recall as Recall
     from recgauge.metrics.precision import RPrecision as RPrecision
+    from recgauge.metrics.rating import MAE as MAE
+    from recgauge.metrics.rating import MSE as MSE
+    from recgauge.metrics.rating import RMSE as RMSE
+    from recgauge.metrics.rating import ConcordantPairs as ConcordantPairs
+    from recgauge.metrics.rating import JudgedRatings as JudgedRatings
+    from recgauge.metrics.rating import Kendall as Kendall
+    from recgauge.metrics.rating import MedianAbsoluteError as MedianAbsoluteError
+    from recgauge.metrics.rating import Minkowski as Minkowski
+    from recgauge.metrics.rating import Pearson as Pearson
+    from recgauge.metrics.rating import Pooled as Pooled
     from recgauge.metrics.rating import RatingMetric as RatingMetric
-    from recgauge.metrics.rating.correlations import ConcordantPairs as ConcordantPairs
-    from recgauge.metrics.rating.correlations import Kendall as Kendall
-    from recgauge.metrics.rating.correlations import Pearson as Pearson
-    from recgauge.metrics.rating.correlations import RSquared as RSquared
-    from recgauge.metrics.rating.correlations import Spearman as Spearman
-    from recgauge.metrics.rating.errors import MAE as MAE
-    from recgauge.metrics.rating.errors import MSE as MSE
-    from recgauge.metrics.rating.errors import RMSE as RMSE
-    from recgauge.metrics.rating.errors import MedianAbsoluteError as MedianAbsoluteError
-    from recgauge.metrics.rating.errors import Minkowski as Minkowski
-    from recgauge.metrics.reading import ExpectedReciprocalRank as ExpectedReciprocalRank
-    from recgauge.metrics.reading import RankBiasedPrecision as RankBiasedPrecision
-    from recgauge.metrics.reading import ReciprocalRank as ReciprocalRank
+    from recgauge.metrics.rating import RSquared as RSquared
+    from recgauge.metrics.rating import Spearman as Spearman
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -127,8 +128,3 @@ def metric_class(name: str) -> type[Metric] | None:
     ('NDCG', None)
     """
     return next((leaf for leaf in metric_classes() if leaf.name == name), None)
-
-
-def has_defaults(leaf: type[Metric]) -> bool:
-    """Whether all parameters have defaults, so that the name alone defines the metric."""
-    return all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))

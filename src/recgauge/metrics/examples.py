@@ -5,8 +5,9 @@ from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
+from recgauge.data.relevance import Relevant
 from recgauge.data.top_k import TopK
-from recgauge.judging.judge import JudgedTopK, Relevant, judge
+from recgauge.judging import JudgedTopK, judge
 
 
 def judged_example() -> JudgedTopK:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from recgauge.errors import ConfigError
-from recgauge.judging.judge import JudgedTopK, TiedGains
+from recgauge.judging import JudgedTopK
+from recgauge.judging.ties import TiedGains
 from recgauge.utils.checks import DoubleArray, field_checks
 
 Kind = Literal["lists", "ratings", "full rankings", "class labels"]
@@ -72,8 +73,11 @@ class Metric(ABC):
             Such as ``nDCG(gain=linear, discount=log2, ideal=at_k)@10``; a side setting appears only where
             it is not at its default.
         """
-        shown = (f for f in fields(self) if "quiet" not in f.metadata or getattr(self, f.name) != f.default)
-        settings = ", ".join(f"{f.name}={_text(getattr(self, f.name))}" for f in shown)
+        settings = ", ".join(
+            f"{f.name}={value:g}" if isinstance(value, float) else f"{f.name}={value}"
+            for f in fields(self)
+            if (value := getattr(self, f.name)) != f.default or "quiet" not in f.metadata
+        )
         return self.label + (f"({settings})" if settings else "") + ("" if k is None else f"@{k}")
 
     @property
@@ -85,9 +89,6 @@ class Metric(ABC):
     def refuses_undefined(self) -> bool:
         """Whether a user without a value is an error under this definition."""
         return any(getattr(self, f.name) == "raise" for f in fields(self))
-
-
-MetricT = TypeVar("MetricT", bound=Metric)
 
 
 class UserMetric(Metric):
@@ -185,10 +186,6 @@ def undefined_value(chosen: Literal[0, "nan", "raise"]) -> float:
     return 0.0 if chosen == 0 else float("nan")
 
 
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def metric_key(name: str, k: int | None) -> str:
     """Return the name of a result, the same in config, code, tracker and tables.
 
@@ -200,8 +197,8 @@ def metric_key(name: str, k: int | None) -> str:
     return name if k is None else f"{name}_at_{k}"
 
 
-def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
-    """Return `metrics` if every name can be a key and every value is a metric."""
+def check_suite(metrics: Mapping[str, Metric]) -> None:
+    """Refuse names that cannot be keys, and values that are no metrics."""
     for name, metric in metrics.items():
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or "_at_" in name:
             raise ConfigError(
@@ -212,7 +209,6 @@ def check_suite(metrics: Mapping[str, MetricT]) -> dict[str, MetricT]:
             raise ConfigError(f"Metrics: {name} must be a recgauge metric, got {type(metric).__name__}.")
     if not metrics:
         raise ConfigError("Metrics: the suite is empty; name at least one, such as metrics=[ranking].")
-    return dict(metrics)
 
 
 Denominator = Literal["k", "list", "relevant", "min_relevant_k", "min_relevant_list", "hits"]

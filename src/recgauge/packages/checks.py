@@ -215,7 +215,7 @@ def judge_again(
         run = RunFolder.read(job.folder)
         experiment = compose(run)
         rows = replace(experiment, metrics={}, cutoffs=(max(experiment.cutoffs),))
-        key = repr((rows, bool(experiment.list_metrics)))
+        key = repr((rows, bool(experiment.metrics_of("lists"))))
         if key not in ready:
             ready = {key: prepare(experiment, Timings(progress()))}
         with TemporaryDirectory(prefix="recgauge-") as made:
@@ -227,7 +227,7 @@ def _judge(
 ) -> tuple[RunRecord, list[str]]:
     task, record = ready.task, run.record
     if task is not None:
-        task = replace(task, metrics=experiment.list_metrics, cutoffs=experiment.cutoffs)
+        task = replace(task, metrics=experiment.metrics_of("lists"), cutoffs=experiment.cutoffs)
     now = replace(
         record,
         dataset=replace(record.dataset, sha256=ready.dataset.sha256),
@@ -362,7 +362,7 @@ def _of_rows(table: Any, name: str, n_rows: int, path: Path) -> Any:
 
 def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> list[Evaluation]:
     names = [name for name in (PREDICTIONS, PREDICTED) if (run.folder / name).is_file()]
-    if not names or not experiment.rating_metrics:
+    if not names or not experiment.metrics_of("ratings"):
         return []
     path, test = run.folder / names[0], ready.split.test
     predicted = _of_rows(read_table(path, ["predicted"]), "predicted", len(test), path)
@@ -371,4 +371,4 @@ def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> 
         test.user, test.item, test.value, predicted.astype(np.float32), nothing, nothing
     )
     measure = partial(evaluate_predictions, predictions=predictions, user_ids=test.user_ids)
-    return [evaluate_or_refuse(experiment.rating_metrics, measure)[0]]
+    return [evaluate_or_refuse(experiment.metrics_of("ratings"), measure)[0]]

@@ -16,8 +16,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
-from recgauge.metrics.beyond.catalogue import Gini
-from recgauge.metrics.beyond.popularity import by_popularity, short_head
+from recgauge.metrics.beyond.catalogue import Gini, by_popularity, short_head
 from recgauge.report.blocks import TableBlock, escaped, render_markdown
 from recgauge.runs.record import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray

@@ -11,8 +11,7 @@ import numpy as np
 
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
-from recgauge.metrics.rating import JudgedRatings, Pooled
-from recgauge.metrics.rating.errors import pooled_metric
+from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray

@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.evaluation.learning import Learning
 from recgauge.experiment import Experiment
 from recgauge.filters import Filter
-from recgauge.guards import GuardSettings, check_selected_on
+from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
 from recgauge.metrics.curves.full_ranking import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
@@ -76,7 +76,7 @@ def compose(
         seed=check_int("seed", settings.seed, minimum=0),
         fit_on=check_fit_on(settings.fit_on),
         evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
-        guards=GuardSettings(tuple(settings.guards.override), check_selected_on(settings.guards.selected_on)),
+        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
         sanity=settings.sanity,
         curves=settings.figures,
         learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,

@@ -265,7 +265,7 @@ def _rows_of(job: Job, experiment: Experiment, progress: Progress) -> tuple[Prep
     """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
     last = _last()
     ready = last.get(job.rows)
-    wants_lists = bool(experiment.list_metrics) and isinstance(experiment.model, Recommender)
+    wants_lists = bool(experiment.metrics_of("lists")) and isinstance(experiment.model, Recommender)
     if ready is not None and (ready.task is not None or not wants_lists):
         return ready, {}
     del ready

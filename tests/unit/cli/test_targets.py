@@ -53,7 +53,7 @@ TARGETS = {
     "function re-exported by ours": ("recgauge.sweeps.places.suppress", {}, ELSEWHERE),
     "class re-exported by ours": ("recgauge.sweeps.places.Path", {}, ELSEWHERE),
     "thread re-exported by ours": ("recgauge.isolated.process.TemporaryDirectory", {}, ELSEWHERE),
-    "class of ours of another kind": ("recgauge.metrics.dcg.NDCG", {}, OTHER_KIND),
+    "class of ours of another kind": ("recgauge.metrics.discounted.NDCG", {}, OTHER_KIND),
     "class of ours that acts": ("recgauge.isolated.process.Worker", {}, OTHER_KIND),
     "error of ours": ("recgauge.errors.ConfigError", {}, OTHER_KIND),
     "number": (3, {}, NO_NAME),

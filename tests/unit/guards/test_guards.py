@@ -12,8 +12,7 @@ from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, GuardError
 from recgauge.guards import GuardResult, GuardSettings, enforce
-from recgauge.guards.lists import check_candidates, check_selection
-from recgauge.guards.splits import check_split
+from recgauge.guards.checks import check_candidates, check_selection, check_split
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -214,5 +213,3 @@ def test_every_reason_is_given_and_a_warning_stops_nothing():
     with pytest.raises(GuardError, match=r"unknown_items: B\. .*override=\[overlap,unknown_items\]"):
         enforce([warning, error, other], GuardSettings(("overlap",)))
     assert enforce([warning], GuardSettings()) == (warning,)
-    with pytest.raises(ConfigError, match="level must be one of note, warning, error"):
-        GuardResult("x", 0.0, "fatal", "")

@@ -18,7 +18,7 @@ from finished import experiment_of
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError
-from recgauge.guards.lists import check_lengths
+from recgauge.guards.checks import check_lengths
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import PINS
 from recgauge.isolated.process import HERE, Program

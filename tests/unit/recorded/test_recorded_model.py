@@ -8,7 +8,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, DataError, ModelError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
-from recgauge.guards.lists import check_recorded
+from recgauge.guards.checks import check_recorded
 from recgauge.models import Popularity, Recorded
 
 TRAIN = Interactions.from_ids(["a", "b", "b", "c"], ["x", "y", "z", "w"])

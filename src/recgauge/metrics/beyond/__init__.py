@@ -9,7 +9,7 @@ from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import JudgedTopK
 from recgauge.metrics.metric import Metric, denominator, divide
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 from recgauge.utils.exact import fixed_slices
@@ -47,7 +47,7 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
     Examples
     --------
     >>> from recgauge.metrics.examples import beyond_example
-    >>> from recgauge.metrics.beyond.popularity import ItemPopularity
+    >>> from recgauge.metrics.beyond.catalogue import ItemPopularity
     >>> catalogue_of(ItemPopularity(), beyond_example()).n_items
     5
     """

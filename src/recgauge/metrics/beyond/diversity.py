@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.errors import MetricError
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import (
     features,
     list_blocks,

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import MetricError, SchemaError
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import JudgedTopK
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int
 
 

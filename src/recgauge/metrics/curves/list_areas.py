@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.errors import MetricError
-from recgauge.judging.judge import JudgedTopK, RankedGains
+from recgauge.judging import JudgedTopK, RankedGains
 from recgauge.metrics.beyond import catalogue_of
 from recgauge.metrics.metric import UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import DoubleArray, IntArray

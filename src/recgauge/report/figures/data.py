@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.metrics.beyond.popularity import by_popularity, short_head
+from recgauge.metrics.beyond.catalogue import by_popularity, short_head
 from recgauge.report.data_card import count_ratings
 from recgauge.report.figures.style import (
     INK,

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
-from recgauge.judging.judge import judge
+from recgauge.judging import judge
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.report.figures.data import data_figures, plot_predicted_against_actual

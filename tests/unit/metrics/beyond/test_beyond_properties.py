@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beyond_lists import catalogue_of_train, judged_lists
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue import (
     CatalogCoverage,
@@ -19,25 +19,25 @@ from recgauge.metrics.beyond.catalogue import (
     Gini,
     GiniComplement,
     Herfindahl,
+    ItemPopularity,
+    LongTailShare,
     Personalization,
     PredictionCoverage,
+    SeenShare,
+    TailPercentage,
+    UnseenShare,
     UserCoverage,
 )
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.novelty import (
     ExpectedFreeDiscovery,
     ExpectedPopularityComplement,
+    HistorySerendipity,
     Novelty,
     PooledNovelty,
+    RankSerendipity,
+    UnpopularSerendipity,
 )
-from recgauge.metrics.beyond.popularity import (
-    ItemPopularity,
-    LongTailShare,
-    SeenShare,
-    TailPercentage,
-    UnseenShare,
-)
-from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity, UnpopularSerendipity
 
 USER_METRICS: list[UserMetric] = [
     UserCoverage(),

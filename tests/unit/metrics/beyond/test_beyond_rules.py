@@ -9,7 +9,7 @@ from scipy import sparse
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.data.catalogue import Catalogue
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.judging.judge import JudgedTopK
+from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue import (
     CatalogCoverage,
@@ -17,27 +17,26 @@ from recgauge.metrics.beyond.catalogue import (
     Gini,
     GiniComplement,
     Herfindahl,
+    ItemPopularity,
+    LongTailShare,
     Personalization,
     PredictionCoverage,
+    SeenShare,
+    UnseenShare,
     UserCoverage,
+    least_popular,
+    short_head,
+    whole,
 )
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.novelty import (
     ExpectedFreeDiscovery,
     ExpectedPopularityComplement,
+    HistorySerendipity,
     Novelty,
     PooledNovelty,
+    RankSerendipity,
 )
-from recgauge.metrics.beyond.popularity import (
-    ItemPopularity,
-    LongTailShare,
-    SeenShare,
-    UnseenShare,
-    least_popular,
-    short_head,
-    whole,
-)
-from recgauge.metrics.beyond.serendipity import HistorySerendipity, RankSerendipity
 from recgauge.metrics.examples import beyond_example
 
 TRAIN = [[0, 1], [0], [0, 1, 2]]

@@ -10,7 +10,7 @@ from recgauge.data.interactions import pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.errors import MetricError
 from recgauge.evaluation.ranking_task import rank_relevant
-from recgauge.judging.judge import judge
+from recgauge.judging import judge
 from recgauge.metrics.curves import precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import AUC, FullRankings, mean_precision_recall, mean_roc, rank_one
 from recgauge.models.recommend import recommend

@@ -8,9 +8,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from recgauge.metrics.rating import JudgedRatings
-from recgauge.metrics.rating.correlations import ConcordantPairs, Kendall, Pearson, RSquared, Spearman
-from recgauge.metrics.rating.errors import MAE, MSE, RMSE, MedianAbsoluteError, Minkowski
+from recgauge.metrics.rating import (
+    MAE,
+    MSE,
+    RMSE,
+    ConcordantPairs,
+    JudgedRatings,
+    Kendall,
+    MedianAbsoluteError,
+    Minkowski,
+    Pearson,
+    RSquared,
+    Spearman,
+)
 
 STARS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 3.7, 4.0, 5.0])
 ROWS = st.lists(st.tuples(st.integers(0, 3), STARS, STARS), min_size=1, max_size=25)

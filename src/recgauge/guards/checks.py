@@ -1,21 +1,28 @@
-"""Guards of lists: candidates, the choice of settings, equal scores, chance and the best, odd files."""
+"""Guards of a split, of candidates and of lists: leaks, time order, what cannot be hit, equal scores."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 
 from recgauge.candidates import CandidateItems
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
 from recgauge.data.relevance import Relevant
+from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
-from recgauge.guards import GuardResult, GuardSettings, by_share
+from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
 from recgauge.recorded.findings import describe
 from recgauge.utils.checks import BoolArray, LongArray
 
+MANY_UNKNOWN = 0.1
+MANY_NEW = 0.5
+MANY_POPULAR = 0.8
+MANY_SKIPPED = 0.5
+MANY_TIED_ROWS = 0.1
 MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
@@ -23,6 +30,144 @@ MANY_TIED = 0.03
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
 """Standard errors between values that are called different: one run in a thousand by chance."""
+
+
+def check_split(
+    split: Split, relevant: Relevant, *, temporal: bool, ties: str | None = None
+) -> list[GuardResult]:
+    """Look at a split before anything is trained on it; guards of time are left out where rows have no time.
+
+    `temporal`: the strategy claims that no user's training rows are later than the user's test rows. `ties`:
+    its rule for rows of one user and time, None if it does not order a user's rows.
+    """
+    results = [_overlap(split)]
+    test_time, train_time = split.test.timestamp, split.history.timestamp
+    if test_time is not None and train_time is not None:
+        results += _of_time(split, test_time, train_time, temporal=temporal, ties=ties)
+    return [*results, *_of_items(split), _users_skipped(split, relevant)]
+
+
+def _overlap(split: Split) -> GuardResult:
+    test = split.test
+    none = GuardResult("overlap", 0.0, "note", "No test row is in another part, and none repeats another.")
+    if split.is_apart:
+        return none
+    in_train = stored(split.seen, test.user, test.item)
+    in_validation = np.zeros(len(test), np.bool_)
+    if split.validation is not None and len(split.validation):
+        in_validation = stored(split.validation.to_csr(), test.user, test.item)
+    again = np.ones(len(test), np.bool_)
+    again[np.unique(pair_codes(test), return_index=True)[1]] = False
+    n_shared = int((in_train | in_validation | again).sum())
+    if not n_shared:
+        return none
+    where = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
+    found = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
+    share = n_shared / len(test)
+    return GuardResult(
+        "overlap",
+        share,
+        "error",
+        f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
+        f"have ({found}), so models may be tested on what they have learnt; keep one row of each pair "
+        "(filters=[duplicates]), or, if people return to items, let lists hold what they had "
+        "(guards.override=[overlap] candidates.seen=none).",
+    )
+
+
+def _of_time(
+    split: Split, test_time: LongArray, train_time: LongArray, *, temporal: bool, ties: str | None
+) -> list[GuardResult]:
+    """Look for training rows that are later than test rows, and for test items that came later."""
+    train, test = split.history, split.test
+    first = np.full(test.n_users, np.iinfo(np.int64).max)
+    np.minimum.at(first, test.user, test_time)
+    leaks = np.zeros(test.n_users, np.bool_)
+    for start in range(0, len(train), PIECE):
+        user = train.user[start : start + PIECE]
+        leaks[user[train_time[start : start + PIECE] > first[user]]] = True
+    share = float(np.count_nonzero(leaks) / len(split.test_users))
+    found = f"{share:.1%} of test users have training rows later than their first test row"
+    claim = f", though split {split.name} claims to keep time order; correct the split or its times."
+    hint = ", as random splits do; a temporal split would not let models see the future."
+    level: Level = "error" if temporal and share else "note"
+    message = found + ("." if not share else claim if temporal else hint)
+    results = [GuardResult("train_after_test", share, level, message)]
+
+    share = float((train_time > test_time.min()).mean())
+    message = f"{share:.1%} of training rows are later than the first test row of anybody."
+    results.append(GuardResult("train_after_cut", share, "note", message))
+
+    first = np.full(test.n_items, np.iinfo(np.int64).max)
+    for part in (split.train, split.validation, test):
+        if part is not None and part.timestamp is not None:
+            np.minimum.at(first, part.item, part.timestamp)
+    assert split.train.timestamp is not None
+    share = float((first[test.item_counts() > 0] > split.train.timestamp.max()).mean())
+    found = f"{share:.1%} of test items first appear after the last training row"
+    consequence = ", and most models cannot recommend them; hold out a shorter time, or use item features."
+    results.append(by_share("new_test_items", share, found, [(MANY_NEW, "warning", consequence)]))
+    return results if ties is None else [*results, _ties_at_cut(split, ties)]
+
+
+def _ties_at_cut(split: Split, rule: str) -> GuardResult:
+    """Count users whose rows of one time are in two parts."""
+    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    tied = np.zeros(split.test.n_users, np.bool_)
+    for earlier, later in combinations(parts, 2):
+        assert earlier.timestamp is not None
+        assert later.timestamp is not None
+        last = np.full(len(tied), np.iinfo(np.int64).min)
+        np.maximum.at(last, earlier.user, earlier.timestamp)
+        first = np.full(len(tied), np.iinfo(np.int64).max)
+        np.minimum.at(first, later.user, later.timestamp)
+        tied |= last == first
+    n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
+    share = n_tied / n_users
+    found = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
+    consequence = f": split.ties={rule} decides which is held out; other rules may move the numbers."
+    return by_share("ties_at_cut", share, found, [(MANY_TIED_ROWS, "warning", consequence)])
+
+
+def _of_items(split: Split) -> list[GuardResult]:
+    """Count test rows of items that models cannot know, and of those that all know."""
+    counts, tested = split.train.item_counts(), split.test.item_counts() > 0
+    known = counts > 0
+    share = float((~known[split.test.item]).mean())
+    found = (
+        f"{share:.1%} of test rows, {int((tested & ~known).sum()):,} of {int(tested.sum()):,} test items, "
+        "are of items without a training row"
+    )
+    remedy = "hold out less, or drop rare items first (filters=[n_core])."
+    limits: list[tuple[float, Level, str]] = [
+        (1.0, "error", f": nothing can be hit; {remedy}"),
+        (MANY_UNKNOWN, "warning", f", and most models cannot recommend those; {remedy}"),
+    ]
+    results = [by_share("unknown_items", share, found, limits)]
+    order = np.argsort(-counts, kind="stable")
+    consequence = ", so popularity alone does well; compare with model=popularity."
+    for percent in (1, 10):
+        top = np.zeros(len(counts), np.bool_)
+        top[order[: -(-int(known.sum()) * percent // 100)]] = True
+        share = float(top[split.test.item].mean())
+        found = f"{share:.1%} of test rows are of the {percent} % most popular training items"
+        limits = [(MANY_POPULAR, "warning", consequence)] if percent == 10 else []
+        results.append(by_share(f"test_on_top_{percent}_percent", share, found, limits))
+    return results
+
+
+def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
+    n_users, n_tested = split.test.n_users, len(split.test_users)
+    n_evaluated = n_tested - relevant.n_without
+    found = (
+        f"{n_evaluated:,} of {n_users:,} users have relevant test rows; {n_users - n_tested:,} have no test "
+        f"row, {relevant.n_without:,} no relevant one"
+    )
+    share = 1.0 - n_evaluated / n_users
+    if relevant.n_without >= MANY_SKIPPED * n_tested:
+        message = f"{found}: most test users say nothing; lower dataset.relevant_from or hold out more."
+        return GuardResult("users_skipped", share, "warning", message)
+    return GuardResult("users_skipped", share, "note", f"{found}.")
 
 
 def check_candidates(
@@ -118,17 +263,19 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     """Say whose lists are cut inside a group of equal scores, and what that does to the numbers."""
     where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
     found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
+    level: Level = "note"
     if ties.expected and not _changed(ties, evaluation):
         message = f"{found}, which changes no number in its first four places."
-        return GuardResult("ties_at_cutoff", ties.largest, "note", message)
-    if max(ties.shares.values(), default=0.0) < MANY_TIED:
-        return GuardResult("ties_at_cutoff", ties.largest, "note", f"{found}.")
-    if policies.ties in ("random", "expected"):
+    elif max(ties.shares.values()) < MANY_TIED:
+        message = f"{found}."
+    elif policies.ties in ("random", "expected"):
         message = f"{found}; their order counts as random (ties={policies.ties})."
-        return GuardResult("ties_at_cutoff", ties.largest, "note", message)
-    beside = _beside(ties, evaluation)
-    message = f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
-    return GuardResult("ties_at_cutoff", ties.largest, "warning", message)
+    else:
+        level, beside = "warning", _beside(ties, evaluation)
+        message = (
+            f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
+        )
+    return GuardResult("ties_at_cutoff", ties.shares[max(ties.shares)], level, message)
 
 
 def _changed(ties: Ties, evaluation: Evaluation) -> list[MetricResult]:
