@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.stored_values import StoredValues as StoredValues
     from recgauge.comparison.tests_of_pairs import UserSums as UserSums
-    from recgauge.comparison.user_values import DatasetMeans as DatasetMeans
     from recgauge.comparison.user_values import RunValues as RunValues
     from recgauge.comparison.user_values import UserValues as UserValues
     from recgauge.comparison.user_values import read_long as read_long

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
-from recgauge.comparison.over_datasets import DatasetsResult, compare_datasets
+from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
 from recgauge.comparison.results import (
     Comparison,
     Correction,
@@ -19,7 +19,7 @@ from recgauge.comparison.results import (
     check_baseline,
 )
 from recgauge.comparison.user_values import (
-    DatasetMeans,
+    Means,
     RunValues,
     UserValues,
     choose_metrics,
@@ -96,9 +96,9 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     """
     named: Any = (tests,) if isinstance(tests, str) else tuple(tests)
     procedure = Procedure(baseline, correction, confidence, interval, named, n_resamples, seed)
-    read = _by_dataset(runs) if isinstance(runs, Mapping) else read_long(runs)
-    if isinstance(read, DatasetMeans):
-        return _compare_means(read, procedure, metrics, lower_is_better)
+    read, means = (_by_dataset(runs), {}) if isinstance(runs, Mapping) else read_long(runs)
+    if means:
+        return _compare_means(means, procedure, metrics, lower_is_better)
     tables = [
         UserValues.of(of_dataset, metrics=metrics, dataset=dataset, lower_is_better=lower_is_better)
         for dataset, of_dataset in read.items()
@@ -179,7 +179,11 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
         found = compare_table(table, procedure)
         results += found
         notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
-    over, more = _over_datasets(results, procedure)
+    means: Means = {}
+    for one in results:
+        for row in one.rows:
+            means.setdefault(one.metric, {}).setdefault(row.run, {})[one.dataset] = row.mean
+    over, more = _over_datasets(means, {one.metric: one.higher_is_better for one in results}, procedure)
     return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
 
 
@@ -305,54 +309,44 @@ def notes_on(
 
 
 def _over_datasets(
-    results: Sequence[MetricComparison], procedure: Procedure
+    means: Means, higher: Mapping[str, bool], procedure: Procedure
 ) -> tuple[tuple[DatasetsResult, ...], list[str]]:
-    """Compare the runs that are on every data set, by each metric that is."""
+    """Compare the runs that are on every data set, by each metric that is on several, and return notes."""
     found, notes = [], []
-    for metric in dict.fromkeys(one.metric for one in results):
-        of_metric = [one for one in results if one.metric == metric]
-        every = {row.run for one in of_metric for row in one.rows}
-        common = [run for run in sorted(every) if all(run in {r.run for r in one.rows} for one in of_metric)]
-        if len(of_metric) < 2:
-            continue
-        if len(common) < len(every):
+    for metric, of_runs in means.items():
+        datasets = {dataset for of_run in of_runs.values() for dataset in of_run}
+        common = {run: of_runs[run] for run in sorted(of_runs) if len(of_runs[run]) == len(datasets)}
+        if len(datasets) > 1 and len(common) < len(of_runs):
             notes.append(
-                f"{metric} over data sets: without {listed(sorted(every - set(common)))}, which not every "
-                "data set has."
+                f"{metric} over data sets: without {listed(sorted(of_runs.keys() - common.keys()))}, which "
+                "not every data set has."
             )
-        if len(common) > 1:
-            means = {run: {one.dataset: one.row(run).mean for one in of_metric} for run in common}
-            found.append(_ranked(metric, means, of_metric[0].higher_is_better, procedure))
-    return tuple(found), [*notes, *(_all_pairs_note(procedure) if found else ())]
-
-
-def _all_pairs_note(procedure: Procedure) -> list[str]:
-    note = "Over data sets, all pairs of runs are compared, not those with the baseline alone."
-    return [note] if procedure.baseline is not None else []
+        if len(datasets) > 1 and len(common) > 1:
+            post_hoc: PostHoc = "holm" if procedure.correction == "holm" else "nemenyi"
+            direction, alpha = higher[metric], procedure.alpha
+            found.append(
+                compare_datasets(
+                    common, metric=metric, higher_is_better=direction, post_hoc=post_hoc, alpha=alpha
+                )
+            )
+    if found and procedure.baseline is not None:
+        notes.append("Over data sets, all pairs of runs are compared, not those with the baseline alone.")
+    return tuple(found), notes
 
 
 def _compare_means(
-    means: DatasetMeans, procedure: Procedure, metrics: Sequence[str] | None, lower: Collection[str]
+    means: Means, procedure: Procedure, metrics: Sequence[str] | None, lower: Collection[str]
 ) -> Comparison:
-    found = []
-    for metric in choose_metrics(metrics, list(means.values)):
-        higher = higher_is_better(metric, (), lower)
-        found.append(_ranked(metric, means.values[metric], higher, procedure))
-    check_baseline(procedure.baseline, sorted({run for one in found for run in one.runs}))
-    notes = ["Means without users: compared over data sets only.", *_all_pairs_note(procedure)]
-    return Comparison((), procedure, tuple(found), tuple(notes))
-
-
-def _ranked(
-    metric: str, means: Mapping[str, Mapping[str, float]], higher: bool, procedure: Procedure
-) -> DatasetsResult:
-    return compare_datasets(
-        means,
-        metric=metric,
-        higher_is_better=higher,
-        post_hoc="holm" if procedure.correction == "holm" else "nemenyi",
-        alpha=procedure.alpha,
-    )
+    chosen = {metric: means[metric] for metric in choose_metrics(metrics, list(means))}
+    check_baseline(procedure.baseline, sorted({run for of_runs in chosen.values() for run in of_runs}))
+    higher = {metric: higher_is_better(metric, (), lower) for metric in chosen}
+    found, notes = _over_datasets(chosen, higher, procedure)
+    if not found:
+        raise ConfigError(
+            "compare: means without users take two runs with a value on each of two data sets or more. "
+            "Give such a table, or values per user (a column user)."
+        )
+    return Comparison((), procedure, found, ("Means without users: compared over data sets only.", *notes))
 
 
 def _by_dataset(runs: Mapping[str, Any]) -> dict[str, dict[str, RunValues | list[RunValues]]]:

@@ -12,6 +12,7 @@ from typing import Literal, Self
 
 import numpy as np
 
+from recgauge.comparison.tests_of_pairs import student_quantile
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray
 from recgauge.utils.randomness import GOLDEN, Words, mix, stream
@@ -240,10 +241,8 @@ def normal_interval(values: DoubleArray, confidence: float) -> tuple[float, floa
     >>> round(low, 3), round(high, 3)
     (-0.484, 4.484)
     """
-    from scipy.special import stdtrit
-
     mean, n = float(values.mean()), len(values)
-    half = float(stdtrit(n - 1, (1 + confidence) / 2) * values.std(ddof=1) / np.sqrt(n))
+    half = float(student_quantile((1 + confidence) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
     return mean - half, mean + half
 
 

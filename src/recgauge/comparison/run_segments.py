@@ -1,5 +1,6 @@
 """Who gains and who loses among finished runs: groups of users or items, from the data of the runs."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,6 @@ from recgauge.utils.checks import check_int
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from recgauge.runs.record import RunRecord
 
 OF_USERS = ("activity", "item_popularity", "age", "genre")
 BUILT_IN = (*OF_USERS, "items")
@@ -142,15 +141,13 @@ def segment_runs(
 def _largest_group(runs: Sequence[JobOutcome]) -> tuple[list[JobOutcome], list[str]]:
     """Return the most runs on one data set that differ in the model alone, one seed of each, and a note."""
     agree, notes = agreeing(runs)
-    groups: dict[tuple[str, str], list[tuple[JobOutcome, RunRecord]]] = {}
-    for run in agree:
-        if (record := run.record) is not None:
-            place = record.names["dataset"], record.split.train.sha256
-            groups.setdefault(place, []).append((run, record))
-    if not groups:
+    known = [(run, record) for run in agree if (record := run.record) is not None]
+    if not known:
         return list(runs), []
-    kept = max(groups.values(), key=len)
-    if others := len(agree) - len(kept):
+    places = [(record.names["dataset"], record.split.train.sha256) for _, record in known]
+    largest = Counter(places).most_common(1)[0][0]
+    kept = [one for one, place in zip(known, places, strict=True) if place == largest]
+    if others := len(known) - len(kept):
         record = kept[0][1]
         notes.append(
             f"{others} runs on other data or with another seed are left out; these are on "

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,13 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """The group of everybody."""
+_OF_ROWS = ("segment", "n_users", "n_rows", "run", "mean", "low", "high")
+_OF_PAIRS = {
+    "difference": "difference",
+    "difference_low": "low",
+    "difference_high": "high",
+    **{name: name for name in ("p_adjusted", "differs", "better", "equal", "worse")},
+}  # columns of a table of segments, which the baseline's rows have empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,37 +137,18 @@ class Segments:
         """Return one row per group and run, with its difference from the baseline, not rounded."""
         import pandas as pd
 
-        return pd.DataFrame(segment_rows(self))
-
-
-def segment_rows(segments: Segments) -> list[dict[str, Any]]:
-    """Return one row per group and run, not rounded; the baseline's rows have no difference."""
-    pairs = {(pair.segment, pair.a): pair for pair in segments.pairs}
-    return [_flat(segments, row, pairs.get((row.segment, row.run))) for row in segments.rows]
-
-
-def _flat(segments: Segments, row: SegmentRow, pair: SegmentPair | None) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "by": segments.by,
-        "metric": segments.metric,
-        "segment": row.segment,
-        "n_users": row.n_users,
-        "n_rows": row.n_rows,
-        "run": row.run,
-        "mean": row.mean,
-        "low": _known(row.low),
-        "high": _known(row.high),
-        "baseline": segments.runs[0],
-    }
-    names = ("difference", "low", "high", "p_adjusted", "differs", "better", "equal", "worse")
-    for name in names:
-        value = None if pair is None else getattr(pair, name)
-        found[f"difference_{name}" if name in ("low", "high") else name] = _known(value)
-    return found
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or isnan(value) else value
+        pairs = {(pair.segment, pair.a): pair for pair in self.pairs}
+        rows = [
+            {"by": self.by, "metric": self.metric}
+            | {name: getattr(row, name) for name in _OF_ROWS}
+            | {"baseline": self.runs[0]}
+            | {
+                column: getattr(pairs.get((row.segment, row.run)), name, None)
+                for column, name in _OF_PAIRS.items()
+            }
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows)
 
 
 def compare_segments(
@@ -389,21 +376,18 @@ def compare_item_groups(
         raise SchemaError(f"{by}: none of the items of the test rows has a group.")
     users, rows = np.unique(hits["user"].to_numpy(), return_inverse=True)
     known = codes >= 0
-    sums = np.zeros((len(runs), len(users), len(names)))
-    counts = np.zeros((len(users), len(names)))
-    np.add.at(counts, (rows[known], codes[known]), 1.0)
-    for which, run in enumerate(runs):
-        np.add.at(sums[which], (rows[known], codes[known]), hits[run].to_numpy(np.float64)[known])
+    columns = [np.ones(len(rows)), *(hits[run].to_numpy(np.float64) for run in runs)]
     lost = int(hits["item"][~known].nunique())
     segments = Segments(by, metric, (), (), {}, confidence, True, lost)
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     base = base_of(baseline, runs)
     order = [base, *(place for place in range(len(runs)) if place != base)]
     found: list[dict[tuple[str, int], _Ratio]] = [{}, {}]
-    for code, name in enumerate((ALL, *names), -1):
-        chosen = slice(None) if code < 0 else counts[:, code] > 0
-        own, n = (sums[:, chosen], counts[chosen])
-        own, n = (own.sum(axis=2), n.sum(axis=1)) if code < 0 else (own[:, :, code], n[:, code])
+    for name, inside in ((ALL, known), *((name, codes == code) for code, name in enumerate(names))):
+        totals = np.array([np.bincount(rows[inside], each[inside], len(users)) for each in columns])
+        if name != ALL:  # everybody has users without such a row, too
+            totals = totals[:, totals[0] > 0]
+        n, own = totals[0], totals[1:]
         for place in order:
             found[0][name, place] = _of_clusters(own[place], n, confidence)
             if place != base:
@@ -415,9 +399,7 @@ def compare_item_groups(
 class _Ratio(NamedTuple):
     """A mean over users, or over the rows of users, before any correction; see `SegmentPair`."""
 
-    mean: float
-    low: float
-    high: float
+    mean_and_ends: tuple[float, float, float]
     p: float
     signs: tuple[float, float, float]
     n_users: int
@@ -443,22 +425,11 @@ def _told(
     return replace(
         segments,
         rows=tuple(
-            SegmentRow(name, runs[run], row.mean, row.low, row.high, row.n_users, row.n_rows)
+            SegmentRow(name, runs[run], *row.mean_and_ends, row.n_users, row.n_rows)
             for (name, run), row in rows.items()
         ),
         pairs=tuple(
-            SegmentPair(
-                name,
-                runs[run],
-                base,
-                pair.mean,
-                pair.low,
-                pair.high,
-                p,
-                p <= alpha,
-                *pair.signs,
-                pair.n_users,
-            )
+            SegmentPair(name, runs[run], base, *pair.mean_and_ends, p, p <= alpha, *pair.signs, pair.n_users)
             for ((name, run), pair), p in zip(pairs.items(), adjusted, strict=True)
         ),
     )
@@ -469,8 +440,8 @@ def _of_sums(sums: UserSums, confidence: float, sign: int = 1) -> _Ratio:
     n, mean = sums.n_valued, sums.mean
     varies = bool(np.round([sums.least - mean, sums.greatest - mean], DECIMALS).any())
     shares = sums.above / n, (n - sums.above - sums.below) / n, sums.below / n
-    interval = _interval(mean, sums.stderr if varies else 0.0, n, confidence)
-    return _Ratio(mean, *interval, shares if sign > 0 else shares[::-1], n, n)
+    tested = _tested(mean, sums.stderr if varies else 0.0, n, confidence)
+    return _Ratio(*tested, shares if sign > 0 else shares[::-1], n, n)
 
 
 def _of_clusters(sums: DoubleArray, counts: DoubleArray, confidence: float) -> _Ratio:
@@ -481,12 +452,12 @@ def _of_clusters(sums: DoubleArray, counts: DoubleArray, confidence: float) -> _
     error = float(np.sqrt((residual**2).sum() * n / max(n - 1, 1))) / total
     better, equal, worse = (float((np.sign(sums) == sign).mean()) for sign in (1, 0, -1))
     varies = bool(np.round(residual, DECIMALS).any())
-    interval = _interval(ratio, error if varies else 0.0, n, confidence)
-    return _Ratio(ratio, *interval, (better, equal, worse), n, int(total))
+    tested = _tested(ratio, error if varies else 0.0, n, confidence)
+    return _Ratio(*tested, (better, equal, worse), n, int(total))
 
 
-def _interval(mean: float, error: float, n: int, confidence: float) -> tuple[float, float, float]:
-    """Return the interval of a mean and the p-value that it is zero.
+def _tested(mean: float, error: float, n: int, confidence: float) -> tuple[tuple[float, float, float], float]:
+    """Return a mean with the ends of its interval, and the p-value that it is zero.
 
     Where nothing varies between users, there is no interval: that of zero width would claim too much.
     """
@@ -494,5 +465,6 @@ def _interval(mean: float, error: float, n: int, confidence: float) -> tuple[flo
 
     if n > 1 and error:
         half = student_quantile((1 + confidence) / 2, n - 1) * error
-        return mean - half, mean + half, float(2 * stdtr(n - 1, -abs(mean) / error))
-    return float("nan"), float("nan"), constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0
+        return (mean, mean - half, mean + half), float(2 * stdtr(n - 1, -abs(mean) / error))
+    p = constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0
+    return (mean, float("nan"), float("nan")), p

@@ -11,7 +11,6 @@ from recgauge.comparison.series import FOLDS, fold_of
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
-from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.runs.settings import FREE_DATASET_SETTINGS
@@ -113,10 +112,7 @@ class _Lists:
         return {model: run.lists() for model, run in self.runs.items()}
 
     def values(
-        self,
-        suite: Mapping[str, Definition],
-        cutoffs: Sequence[int],
-        threshold: float | None = None,
+        self, suite: Mapping[str, Definition], cutoffs: Sequence[int], threshold: float | None = None
     ) -> tuple[Frames, dict[str, bool]]:
         """Return ``{key: a row per user, a column per model}``, and by key whether higher is better.
 
@@ -124,34 +120,30 @@ class _Lists:
         """
         import pandas as pd
 
-        evaluations = {m: self._evaluate(m, suite, cutoffs, threshold) for m in self.runs}
-        first = next(iter(evaluations.values()))
-        higher = {one.key: one.higher_is_better for one in first.results if one.per_user is not None}
-        frames = {
-            key: pd.DataFrame({m: pd.Series(e.per_user(key), e.users) for m, e in evaluations.items()})
-            for key in higher
-        }
-        return frames, higher
-
-    def _evaluate(
-        self, model: str, suite: Mapping[str, Definition], ks: Sequence[int], threshold: float | None
-    ) -> Evaluation:
-        place = (model, threshold)
-        if place not in self._inputs:
-            lowest = self.record.dataset.relevant_from if threshold is None else threshold
-            self._inputs[place] = self.stored[model].inputs(lowest, listed_only=threshold is not None)
-        lists = self._inputs[place]
-        return evaluate_top_k(
-            suite,
-            lists.top_k,
-            lists.relevant,
-            cutoffs=tuple(ks),
-            user_ids=lists.user_ids,
-            policies=next(iter(suite.values())).policies,
-            catalogue=lists.catalogue,
-            users=lists.users,
-            seed=self.record.seed,
-        )
+        lowest = self.record.dataset.relevant_from if threshold is None else threshold
+        found: dict[str, dict[str, pd.Series]] = {}
+        higher: dict[str, bool] = {}
+        for model in self.runs:
+            if (model, threshold) not in self._inputs:
+                lists = self.stored[model].inputs(lowest, listed_only=threshold is not None)
+                self._inputs[model, threshold] = lists
+            lists = self._inputs[model, threshold]
+            evaluation = evaluate_top_k(
+                suite,
+                lists.top_k,
+                lists.relevant,
+                cutoffs=tuple(cutoffs),
+                user_ids=lists.user_ids,
+                policies=next(iter(suite.values())).policies,
+                catalogue=lists.catalogue,
+                users=lists.users,
+                seed=self.record.seed,
+            )
+            for one in evaluation.results:
+                if one.per_user is not None:
+                    found.setdefault(one.key, {})[model] = pd.Series(one.per_user, evaluation.users)
+                    higher[one.key] = one.higher_is_better
+        return {key: pd.DataFrame(of_models) for key, of_models in found.items()}, higher
 
 
 @cache

@@ -26,6 +26,7 @@ from recgauge.recorded.dividing import Division
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
 from recgauge.utils.arrow import to_numpy
+from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import user_path
 
 if TYPE_CHECKING:
@@ -314,33 +315,28 @@ def _runs_in(file: _File, rows: "pa.Table", keys: Collection[str]) -> Iterator[t
     """Yield each run in some rows, with its users and their values."""
     import pyarrow.compute as pc
 
-    if not file.is_long:
-        if pc.any(pc.is_null(rows.column(file.user))).as_py():
-            raise SchemaError(f"{file.where}: a row has no {file.user}. Remove such rows.")
-        users = as_ids(file.where, to_numpy(rows.column(file.user)))
-        values = {key: _numbers(rows.column(file.metrics[key]), file, key) for key in keys}
-        yield next(iter(file.runs)), RunValues(users, values)
-        return
+    if pc.any(pc.is_null(rows.column(file.user))).as_py():
+        raise SchemaError(f"{file.where}: a row has no {file.user}. Remove such rows.")
     for run, cell in file.runs.items():
-        of_run = rows.filter(pc.equal(rows.column("run"), cell))
-        cells = [of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key])) for key in keys]
-        columns = [as_ids(file.where, to_numpy(some.column(file.user))) for some in cells]
-        runs = {
-            key: RunValues(users, {key: _numbers(some.column("value"), file, key)})
-            for key, users, some in zip(keys, columns, cells, strict=True)
-        }
-        by_metric = UserValues.paired(
-            {key: RunValues(one.users, {"value": one.values[key]}) for key, one in runs.items()},
-            {"value": True},
-        )
-        yield run, RunValues(by_metric.users, dict(zip(keys, by_metric.values[0], strict=True)))
+        if not file.is_long:
+            users = as_ids(file.where, to_numpy(rows.column(file.user)))
+            yield run, RunValues(users, {key: _numbers(rows, file.metrics[key], file, key) for key in keys})
+            continue
+        of_run, by_metric = rows.filter(pc.equal(rows.column("run"), cell)), {}
+        for key in keys:
+            some = of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key]))
+            users = as_ids(file.where, to_numpy(some.column(file.user)))
+            by_metric[key] = RunValues(users, {"value": _numbers(some, "value", file, key)})
+        joined = UserValues.paired(by_metric, {"value": True})
+        yield run, RunValues(joined.users, dict(zip(keys, joined.values[0], strict=True)))
 
 
-def _numbers(column: "pa.ChunkedArray", file: _File, key: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """Return numbers, NaN where there is none."""
+def _numbers(rows: "pa.Table", name: str, file: _File, key: str) -> DoubleArray:
+    """Return a column as numbers, NaN where there is none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    column = rows.column(name)
     try:
         numbers = pc.fill_null(column.cast(pa.float64()), float("nan"))
     except pa.ArrowException as error:
@@ -350,11 +346,7 @@ def _numbers(column: "pa.ChunkedArray", file: _File, key: str) -> "np.ndarray[An
 
 def _joined(some: Sequence[RunValues], keys: Collection[str]) -> RunValues:
     """Return the rows of several files as one run."""
-    if len(some) == 1:
-        return some[0]
-    filled = [one for one in some if len(one.users)] or list(some[:1])
-    if not filled:
-        return RunValues(np.empty(0, np.int64), {key: np.empty(0) for key in keys})
-    kinds = {one.users.dtype for one in filled}
-    users = np.concatenate([one.users.astype(object) if len(kinds) > 1 else one.users for one in filled])
-    return RunValues(users, {key: np.concatenate([one.values[key] for one in filled]) for key in keys})
+    filled = [one for one in some if len(one.users)]
+    users = np.concatenate([one.users for one in filled]) if filled else np.empty(0, np.int64)
+    columns = ([np.empty(0), *(one.values[key] for one in filled)] for key in keys)
+    return RunValues(users, dict(zip(keys, map(np.concatenate, columns), strict=True)))

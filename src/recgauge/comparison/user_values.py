@@ -164,20 +164,11 @@ _OTHER_NAMES = {"user_id": "user", "run": "model"}
 _OPTIONAL = {"metric": "value", "dataset": "", "seed": -1, "fold": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetMeans:
-    """Means of runs on several data sets, without users.
-
-    Parameters
-    ----------
-    values : dict
-        By metric, run and data set.
-    """
-
-    values: dict[str, dict[str, dict[str, float]]]
+Means = dict[str, dict[str, dict[str, float]]]
+"""Means of runs without users, by metric, run and data set."""
 
 
-def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[RunValues]]] | DatasetMeans:
+def read_long(source: "pd.DataFrame | str | Path") -> tuple[dict[str, dict[str, list[RunValues]]], Means]:
     """Read a table with a row per value; the order of its rows does not matter.
 
     Parameters
@@ -189,8 +180,10 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
 
     Returns
     -------
-    dict of str to dict of str to list of RunValues, or DatasetMeans
-        By data set and run; means if there are no users.
+    dict of str to dict of str to list of RunValues
+        By data set and run; empty if there are no users.
+    dict
+        Means by metric, run and data set; empty if there are users.
 
     Raises
     ------
@@ -201,7 +194,7 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
     --------
     >>> import pandas as pd
     >>> rows = [("ann", "svd", 0.5), ("bob", "svd", 1.0), ("ann", "popularity", 0.0)]
-    >>> read_long(pd.DataFrame(rows, columns=["user", "model", "value"]))[""]["svd"][0].values
+    >>> read_long(pd.DataFrame(rows, columns=["user", "model", "value"]))[0][""]["svd"][0].values
     {'value': array([0.5, 1. ])}
     """
     subject = "the table" if not isinstance(source, (str, Path)) else str(source)
@@ -229,7 +222,7 @@ def read_long(source: "pd.DataFrame | str | Path") -> dict[str, dict[str, list[R
     order = ("dataset", "model", "seed", "fold", "user", "metric")
     columns = [name for name in order if name in frame.columns]
     _refuse_repeated(frame, columns, subject)
-    return _with_users(frame) if "user" in frame.columns else _means(frame, subject)
+    return (_with_users(frame), {}) if "user" in frame.columns else ({}, _means(frame))
 
 
 def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) -> None:
@@ -257,17 +250,13 @@ def _with_users(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]]:
     return found
 
 
-def _means(frame: "pd.DataFrame", subject: str) -> DatasetMeans:
+def _means(frame: "pd.DataFrame") -> Means:
     """Return the mean over seeds and folds of every value."""
     means: Any = frame.groupby(["metric", "model", "dataset"])["value"].mean()
-    values: dict[str, dict[str, dict[str, float]]] = {}
+    values: Means = {}
     for (metric, model, dataset), value in means.items():
         values.setdefault(metric, {}).setdefault(model, {})[dataset] = float(value)
-    if frame["dataset"].nunique() < 2:
-        raise SchemaError(
-            f"{subject}: means of one data set cannot be compared; give values per user (a column user)."
-        )
-    return DatasetMeans(values)
+    return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -367,9 +356,7 @@ class UserValues:
         values, fold_means = _over_folds(cells)
         if not np.isfinite(values).all(axis=1).any():
             raise ConfigError(_nobody(every, chosen))
-        shares, pooled = _shares(every, chosen, codes, folds, cells, values)
-        if fold_means is not None:
-            _place_pooled(fold_means, pooled, chosen, every, folds)
+        shares, pooled = _shares(every, chosen, codes, folds, cells, values, fold_means)
         return cls(
             users,
             tuple(every),
@@ -506,10 +493,6 @@ def _folds_in_common(
 
 
 def _mean_over_seeds(metric: str, seeds: Sequence[tuple[RunValues, IntArray]], n_users: int) -> DoubleArray:
-    if len(seeds) == 1:
-        (one, codes), values = seeds[0], np.full(n_users, np.nan)
-        values[codes] = one.values[metric]
-        return values
     total, count = np.zeros(n_users), np.zeros(n_users)
     for one, codes in sorted(seeds, key=lambda pair: -1 if pair[0].seed is None else pair[0].seed):
         known: BoolArray = np.isfinite(one.values[metric])
@@ -539,10 +522,12 @@ def _shares(
     folds: Sequence[int | None],
     cells: DoubleArray,
     values: DoubleArray,
+    fold_means: DoubleArray | None,
 ) -> tuple[DoubleArray | None, dict[str, tuple[Pooled, ...]]]:
     """Return what users contribute to each run's mean over seeds and folds, None if these are `values`.
 
-    Also, of metrics over all rows, what each user adds to the value of every seed and fold, by run.
+    Also, of metrics over all rows, what each user adds to the value of every seed and fold, by run; their
+    numbers take the place of means over users in `fold_means`.
     """
     complete: BoolArray = np.asarray(np.isfinite(cells).all(axis=2))
     shares = values
@@ -557,6 +542,9 @@ def _shares(
             seeds = Counter(one.fold for one in some)
             if metric in some[0].pooled:
                 pooled[metric] = (*pooled.get(metric, ()), parts)
+                if fold_means is not None:
+                    of_fold = np.array([one.fold for one in some])
+                    fold_means[i, j] = [parts.value()[of_fold == fold].mean() for fold in folds]
             elif len(set(seeds.values())) == 1 and (parts.counts == used).all():
                 continue
             shares = values.copy() if shares is values else shares
@@ -589,35 +577,16 @@ def _contributions(parts: Pooled, n_used: int) -> DoubleArray:
     return linear
 
 
-def _place_pooled(
-    means: DoubleArray,
-    pooled: Mapping[str, Sequence[Pooled]],
-    metrics: Sequence[str],
-    runs: Mapping[str, Sequence[RunValues]],
-    folds: Sequence[int | None],
-) -> None:
-    """Put the numbers of metrics over all rows into the means of folds (n_metrics, n_runs, n_folds)."""
-    for metric, parts in pooled.items():
-        for j, (repeats, each) in enumerate(zip(runs.values(), parts, strict=True)):
-            values, of_fold = each.value(), [one.fold for one in repeats if one.fold in folds]
-            for f, fold in enumerate(folds):
-                own = [value for value, other in zip(values, of_fold, strict=True) if other == fold]
-                means[metrics.index(metric), j, f] = np.mean(own)
-
-
-def _number(run: RunValues, metric: str) -> float:
-    """Return the number of one seed or fold."""
-    own = run.pooled.get(metric)
-    return float(np.nanmean(run.values[metric]) if own is None else own.value())
-
-
 def _repeats(
     runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Repeats]:
     found = {}
     for name, repeats in runs.items():
         for metric in metrics if len(repeats) > 1 else ():
-            means = [_number(one, metric) for one in repeats]
+            means = [
+                float(one.pooled[metric].value() if metric in one.pooled else np.nanmean(one.values[metric]))
+                for one in repeats
+            ]
             labels = [one.label or f"repeat {i}" for i, one in enumerate(repeats)]
             found[metric, name] = Repeats.of(means, labels)
     return found
