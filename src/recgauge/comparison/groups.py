@@ -291,28 +291,26 @@ class UserTable:
                 f"--by: there is no column {by} in {self.address}. {did_you_mean(by, self.columns)}There are "
                 f"{listed(self.columns) or 'none'}."
             )
-        found: pa.Table | None = None
+        found, numbers = pa.table({"value": pa.nulls(0), "n": pa.array([], pa.int64())}), False
         for batch in self.batches([by]):
             column = batch.column(by).drop_null()
             if pa.types.is_dictionary(column.type):
                 column = column.cast(column.type.value_type)
             counts = pc.value_counts(column)
             rows = pa.table({"value": counts.field("values"), "n": counts.field("counts")})
-            if found is not None:
-                rows = pa.concat_tables([found, rows], promote_options="permissive")
-                rows = rows.group_by("value").aggregate([("n", "sum")]).rename_columns(["value", "n"])
-            found = rows
+            found = pa.concat_tables([found, rows], promote_options="permissive")
+            found = found.group_by("value").aggregate([("n", "sum")]).rename_columns(["value", "n"])
             numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
             if len(found) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
                 raise ConfigError(
                     f"{by}: {self.address} has more than {most:,} different values in it. Name a column "
                     "of groups."
                 )
-        if found is None or not len(found):
+        if not len(found):
             raise ConfigError(f"{by}: the column is empty in {self.address}.")
         found = found.sort_by("value")
-        distinct, kind = found.column("value").combine_chunks(), found.column("value").type
-        if (pa.types.is_integer(kind) or pa.types.is_floating(kind)) and len(found) > n_groups:
+        distinct = found.column("value").combine_chunks()
+        if numbers and len(found) > n_groups:
             names, codes = cut_values(to_numpy(distinct), to_numpy(found.column("n")), n_groups)
         else:
             names, codes = list(map(str, distinct.to_pylist())), np.arange(len(found))

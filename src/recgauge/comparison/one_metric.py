@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import frexp, inf, ldexp, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,18 @@ ROUNDING = 1e-12
 """Of the largest value: two sums of the same terms in another order differ by less."""
 
 
+class _Difference(NamedTuple):
+    """Two runs compared by their users, before the correction for many pairs."""
+
+    mean: float
+    deviation: float  # of the users' differences
+    interval: tuple[float, float]
+    p: dict[str, float]
+    better: int  # users for whom the first run is better
+    worse: int
+    p_folds: float | None = None
+
+
 @dataclass(eq=False)
 class Measured(ABC):
     """Runs by one metric, from values of users or from sums over them; what is told of them follows."""
@@ -73,46 +86,38 @@ class Measured(ABC):
         """Return the interval of a run's number."""
 
     @abstractmethod
-    def difference(self, a: int, b: int) -> Pair:
-        """Return two runs compared, as `pair` does."""
+    def difference(self, a: int, b: int) -> "_Difference":
+        """Return two runs compared, before the correction."""
 
-    def corrected(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
+    def corrected(self, found: Mapping[tuple[int, int], "_Difference"]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
-        first = np.array([pair.p[self.procedure.tests[0]] for pair in pairs.values()])
+        first = np.array([each.p[self.procedure.tests[0]] for each in found.values()])
         level = self.procedure.alpha
         if self.procedure.correction == "holm":
-            return holm(first), student_quantile(1 - level / (2 * len(pairs)), self.n_compared - 1)
+            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_compared - 1)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
 
-    def pair(
-        self,
-        a: int,
-        b: int,
-        mean: float,
-        deviation: float,  # of the users' differences
-        interval: tuple[float, float],
-        p: dict[str, float],
-        shares: tuple[float, float, float],
-    ) -> Pair:
-        """Return two runs compared, before the correction."""
-        base = self.mean(b)
+    def _pair(self, a: int, b: int, found: "_Difference", p: float, critical: float) -> Pair:
+        n, base, stderr = self.n_compared, self.mean(b), found.deviation / sqrt(self.n_compared)
+        detectable = detectable_difference(stderr, n, critical)
         return Pair(
             self.runs[a],
             self.runs[b],
-            mean,
-            *interval,
-            deviation / sqrt(self.n_compared),
-            relative=mean / abs(base) if base else None,
-            p=p,
-            p_adjusted=1.0,
-            differs=False,
-            effect_size=mean / deviation if deviation else None,
-            better=shares[0],
-            equal=shares[1],
-            worse=shares[2],
-            detectable=None,
-            users_needed=None,
+            found.mean,
+            *found.interval,
+            stderr,
+            relative=found.mean / abs(base) if base else None,
+            p=found.p,
+            p_adjusted=p,
+            differs=p <= self.procedure.alpha,
+            effect_size=found.mean / found.deviation if found.deviation else None,
+            better=found.better / n,
+            equal=(n - found.better - found.worse) / n,
+            worse=found.worse / n,
+            detectable=detectable,
+            users_needed=users_to_show(found.mean, detectable, n),
+            p_folds=found.p_folds,
         )
 
     def compared(
@@ -142,14 +147,10 @@ class Measured(ABC):
             chosen = [(run, base) for run in order if run != base]
         found = {(a, b): self.difference(a, b) for a, b in chosen}
         adjusted, critical = self.corrected(found)
-        pairs = []
-        for pair, p in zip(found.values(), adjusted.tolist(), strict=True):
-            detectable = detectable_difference(pair.stderr, self.n_compared, critical)
-            users = users_to_show(pair.difference, detectable, self.n_compared)
-            differs = p <= self.procedure.alpha
-            pairs.append(
-                replace(pair, p_adjusted=p, differs=differs, detectable=detectable, users_needed=users)
-            )
+        pairs = [
+            self._pair(*place, found[place], p, critical)
+            for place, p in zip(found, adjusted.tolist(), strict=True)
+        ]
         if self.procedure.baseline is None:
             place = {run: i for i, run in enumerate(order)}
             different = [
@@ -273,7 +274,7 @@ class _InMemory(Measured):
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
-    def difference(self, a: int, b: int) -> Pair:
+    def difference(self, a: int, b: int) -> _Difference:
         differences = _differences(self.values, a, b, self._least)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self._least:  # every user differs by the same
@@ -281,19 +282,16 @@ class _InMemory(Measured):
         gains = differences if self.own is self.values else _differences(self.own, a, b, self._least)
         gains = gains if self.higher_is_better else -gains
         drawn = None if self.drawn is None else _difference(self.drawn, a, b)
-        pair = self.pair(
-            a,
-            b,
+        of_folds = None if self.folds is None else self.folds[a] - self.folds[b]
+        return _Difference(
             mean,
             deviation,
             self._interval(differences, drawn, float(self.centre[a] - self.centre[b])),
             {test: self._p(test, differences, gains, a, b) for test in self.procedure.tests},
-            (float((gains > 0).mean()), float((gains == 0).mean()), float((gains < 0).mean())),
+            int((gains > 0).sum()),
+            int((gains < 0).sum()),
+            None if of_folds is None else corrected_resampled_t(of_folds, test_share=1 / len(of_folds))[0],
         )
-        if self.folds is None:
-            return pair
-        of_folds = self.folds[a] - self.folds[b]
-        return replace(pair, p_folds=corrected_resampled_t(of_folds, test_share=1 / len(of_folds))[0])
 
     @cached_property
     def _least(self) -> float:
@@ -319,20 +317,21 @@ class _InMemory(Measured):
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + one) / (len(null) + one)
 
-    def corrected(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
-        return self._by_max_t(pairs) if self.procedure.correction == "max_t" else super().corrected(pairs)
-
-    def _by_max_t(self, pairs: Mapping[tuple[int, int], Pair]) -> tuple[DoubleArray, float]:
-        """Compare in units of the root of the mean square, which flipped signs do not change.
+    def corrected(self, found: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
+        """Return the same; max-T compares in units of the root of the mean square, which no sign changes.
 
         Student's t is a rising function of that statistic, the same for all pairs.
         """
+        if self.procedure.correction != "max_t":
+            return super().corrected(found)
         flipped, n = self.flipped, self.n_compared
         assert flipped is not None
-        scale = np.array([sqrt((n - 1) * pair.stderr**2 + pair.difference**2) for pair in pairs.values()])
-        first, second = (list(side) for side in zip(*pairs, strict=True))
+        scale = np.array(
+            [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in found.values()]
+        )
+        first, second = (list(side) for side in zip(*found, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        rows = max(1, _BLOCK_BYTES // (8 * len(pairs)))
+        rows = max(1, _BLOCK_BYTES // (8 * len(found)))
         blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
         resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
         statistics = np.abs(self.observed[first] - self.observed[second]) * per_unit
@@ -415,7 +414,7 @@ class Sums(Measured):
         half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_valued - 1) * sums.stderr
         return sums.mean - half, sums.mean + half
 
-    def difference(self, a: int, b: int) -> Pair:
+    def difference(self, a: int, b: int) -> _Difference:
         """Return two runs compared by the t-test, the sign test and the bootstrap."""
         sums = self._of_pairs[a, b] if a < b else -self._of_pairs[b, a]
         n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
@@ -429,9 +428,8 @@ class Sums(Measured):
         as_large = int((np.abs(drawn - sums.mean) >= abs(sums.mean) - 2 * self._unit).sum())
         p["bootstrap"] = (as_large + 1) / (len(drawn) + 1)
         gains = sums if self.higher_is_better else -sums
-        shares = gains.above / n, (n - gains.above - gains.below) / n, gains.below / n
         tests: dict[str, float] = {test: p[test] for test in self.procedure.tests}
-        return self.pair(a, b, sums.mean, deviation, self._interval(sums, drawn), tests, shares)
+        return _Difference(sums.mean, deviation, self._interval(sums, drawn), tests, gains.above, gains.below)
 
 
 def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:

@@ -1,8 +1,8 @@
 """Who gains and who loses: runs compared inside groups of users, or of items."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, stud
 from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
-from recgauge.utils.checks import DoubleArray, IntArray, check_real
+from recgauge.utils.checks import DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """The group of everybody."""
+_EVERYBODY = -2  # its code, beside -1 of users without a group
 _OF_ROWS = ("segment", "n_users", "n_rows", "run", "mean", "low", "high")
 _OF_PAIRS = {
     "difference": "difference",
@@ -229,95 +230,68 @@ def segments_of(
     SchemaError
         If nobody has both a value and a group.
     """
-    found: dict[str, tuple[_GroupSums, bool]] = {}
+    check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
+    # a run's own values, and its differences from the baseline, by metric, group and run
+    own: dict[tuple[str, int, int], UserSums] = defaultdict(UserSums.nobody)
+    changes: dict[tuple[str, int, int], UserSums] = defaultdict(UserSums.nobody)
+    runs: tuple[str, ...] = ()
     users: IdArray = np.empty(0, np.int64)
+    higher: dict[str, bool] = {}
+    base = 0
     for part in parts:
         users = part.users if len(part.users) else users
+        runs, base = part.runs, base_of(baseline, part.runs)
+        higher |= zip(part.metrics, part.higher_is_better, strict=True)
         codes = groups.codes(part.users)
-        place = {metric: which for which, metric in enumerate(part.metrics)}
-        for metric, which in place.items():
-            if metric not in found:
-                sums = _GroupSums(part.runs, groups.names, base_of(baseline, part.runs))
-                found[metric] = sums, part.higher_is_better[which]
-            known = np.isfinite(part.values[which]).all(axis=0)
-            found[metric][0].add(np.ascontiguousarray(part.values[which][:, known]), codes[known])
+        for metric, of_metric in zip(part.metrics, part.values, strict=True):
+            known = np.flatnonzero(np.isfinite(of_metric).all(axis=0))
+            order = known[np.argsort(codes[known], kind="stable")]
+            present, starts = np.unique(codes[order], return_index=True)
+            members = zip(present.tolist(), np.split(order, starts)[1:], strict=True)
+            for code, inside in ((_EVERYBODY, known), *members):
+                for run, values in enumerate(of_metric[:, inside]):
+                    own[metric, code, run] += UserSums.of(values)
+                    # equal values differ by exactly 0
+                    change = np.round(values - of_metric[base, inside], DECIMALS)
+                    changes[metric, code, run] += UserSums.of(change)
     results = []
-    for metric, (sums, higher) in found.items():
-        if not sums.n_grouped:
+    others = [run for run in range(len(runs)) if run != base]
+    for metric, is_higher in higher.items():
+        grouped = [code for code in range(len(groups.names)) if (metric, code, base) in own]
+        if not grouped:
             raise SchemaError(
                 f"{groups.by}: no user has both a value in every run and a group. Users look like "
                 f"{listed(users[:3]) or 'nobody'}, those with a group like {groups}."
             )
-        results.append(
-            sums.compared(Segments(groups.by, metric.replace("_at_", "@"), (), (), {}, confidence, higher))
-        )
+        places = [(ALL, _EVERYBODY), *((groups.names[code], code) for code in grouped)]
+        rows = {
+            (name, run): _of_sums(own[metric, code, run], confidence)
+            for name, code in places
+            for run in (base, *others)
+        }
+        pairs = {
+            (name, run): _of_sums(changes[metric, code, run], confidence, 1 if is_higher else -1)
+            for name, code in places
+            for run in others
+        }
+        raw = [_unevenness([changes[metric, code, run] for code in grouped]) for run in others]
+        adjusted = holm(np.array(raw)).tolist() if raw else []
+        uneven = {runs[run]: p for run, p in zip(others, adjusted, strict=True)}
+        n_without = own[metric, -1, base].n_valued
+        name = metric.replace("_at_", "@")
+        found = Segments(groups.by, name, (), (), uneven, confidence, is_higher, n_without)
+        results.append(_told(found, runs, rows, pairs))
     return results
 
 
-class _GroupSums:
-    """What users add to the comparison of runs inside groups: all that is told follows from these sums.
-
-    Parameters
-    ----------
-    runs : tuple of str
-    names : tuple of str
-        Of the groups, in their order.
-    base : int, default 0
-        The run that others are compared with.
-    """
-
-    def __init__(self, runs: tuple[str, ...], names: tuple[str, ...], base: int = 0) -> None:
-        self.runs, self.names, self.n_without = runs, names, 0
-        self.order = (base, *(run for run in range(len(runs)) if run != base))
-        # a run's own values, and its differences from the baseline: of each group, and of everybody
-        self.of_runs = [[UserSums.nobody() for _ in range(len(names) + 1)] for _ in runs]
-        self.changes = [[UserSums.nobody() for _ in range(len(names) + 1)] for _ in runs]
-
-    def add(self, values: DoubleArray, codes: IntArray) -> None:
-        """Add some users' values, (n_runs, m), and the codes of their groups, (m,), -1 without one."""
-        self.n_without += int((codes < 0).sum())
-        order = np.argsort(codes, kind="stable")
-        ends = np.searchsorted(codes[order], np.arange(len(self.names) + 1))
-        for run, row in enumerate(values):
-            # equal values differ by exactly 0
-            changes = np.round(row - values[self.order[0]], DECIMALS)
-            for sums, each in ((self.of_runs[run], row), (self.changes[run], changes)):
-                grouped = each[order]
-                sums[-1] += UserSums.of(each)
-                for code, (start, end) in enumerate(pairwise(ends.tolist())):
-                    if start < end:
-                        sums[code] += UserSums.of(grouped[start:end])
-
-    @property
-    def n_grouped(self) -> int:
-        """How many users have a group."""
-        return self.of_runs[0][-1].n_valued - self.n_without
-
-    def compared(self, segments: Segments) -> Segments:
-        """Return `segments`, which says what is compared, with its rows and pairs."""
-        check_real("confidence", segments.confidence, low=0.0, high=1.0, low_open=True)
-        known = [code for code in range(len(self.names)) if self.of_runs[0][code].n_valued]
-        places = [(ALL, -1), *((self.names[code], code) for code in known)]
-        sign = 1 if segments.higher_is_better else -1
-        rows = {
-            (name, run): _of_sums(self.of_runs[run][code], segments.confidence)
-            for name, code in places
-            for run in self.order
-        }
-        pairs = {
-            (name, run): _of_sums(self.changes[run][code], segments.confidence, sign)
-            for name, code in places
-            for run in self.order[1:]
-        }
-        raw = []
-        for run in self.order[1:]:
-            sums = [self.changes[run][code] for code in known]
-            tested = [one for one in sums if one.n_valued > 1 and one.least < one.greatest]
-            of_tested = [(one.n_valued, one.mean, one.stderr) for one in tested]
-            raw.append(equal_means(*np.array(of_tested).T) if len(tested) > 1 else 1.0)
-        adjusted = holm(np.array(raw)).tolist() if raw else []
-        uneven = {self.runs[run]: p for run, p in zip(self.order[1:], adjusted, strict=True)}
-        return _told(replace(segments, uneven=uneven, n_without=self.n_without), self.runs, rows, pairs)
+def _unevenness(changes: Sequence[UserSums]) -> float:
+    """Return the p-value that a run's change is the same in all groups."""
+    tested = [
+        (one.n_valued, one.mean, one.stderr)
+        for one in changes
+        if one.n_valued > 1 and one.least < one.greatest
+    ]
+    return equal_means(*np.array(tested).T) if len(tested) > 1 else 1.0
 
 
 def compare_item_groups(

@@ -89,19 +89,15 @@ def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
 def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
     """Return the best value of each metric among at least two comparable series: alone, any is the best."""
     found: dict[tuple[Any, str], list[float]] = {}
-    higher = {
-        key: series.higher_is_better(key)
-        for series in entries
-        for key in keys
-        if series.mean(key) is not None
-    }
+    higher: dict[str, bool] = {}
     for series in entries:
         for key in keys:
             if (value := series.mean(key)) is not None:
                 found.setdefault((series.comparable, key), []).append(value)
+                higher[key] = series.higher_is_better(key)
     return {
-        group: (max if higher[group[1]] else min)(values)
-        for group, values in found.items()
+        (group, key): (max if higher[key] else min)(values)
+        for (group, key), values in found.items()
         if len(values) > 1
     }
 

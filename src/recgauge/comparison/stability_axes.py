@@ -215,7 +215,9 @@ def _of_lists(
     higher = {entry.key: entry.higher_is_better for entry in record.results}
     lists = None if k is None else _usable_lists(base, key, notes)
     if k is not None and lists is not None:
-        names = [n for n in dict.fromkeys([name, *_named(record.settings), *SUITE]) if is_accuracy(n)]
+        # what the configuration gives by name, the convention defines
+        named = [n for n, node in (record.settings.get("metrics") or {}).items() if node == n]
+        names = [n for n in dict.fromkeys([name, *named, *SUITE]) if is_accuracy(n)]
         names = [n for n in names if n not in record.refused]
         longest = max(entry.k for entry in record.results if entry.k is not None)
         ks = [c for c in CUTOFFS if c <= longest]
@@ -263,11 +265,6 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
         "ties=expected and metrics beyond accuracy do), so conventions and thresholds are not compared."
     )
     return None
-
-
-def _named(settings: Mapping[str, Any]) -> list[str]:
-    """Return the metrics that the configuration gives by name, so that the convention defines them."""
-    return [name for name, node in (settings.get("metrics") or {}).items() if node == name]
 
 
 def _metric_axis(values: Frames, key: str, asked: Sequence[str]) -> Frames:

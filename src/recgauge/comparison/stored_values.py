@@ -212,18 +212,15 @@ def _files(source: str, option: str) -> Iterator[_File]:
                     f"{where}: there is no column user_id or user; it has {listed(schema.names)}. Give a row "
                     "per user and a column per metric, or columns run, user_id, metric and value."
                 )
-            text = not pa.types.is_integer(schema.field(user).type)
-            if {*_LONG} <= {*schema.names}:
+            if is_long := {*_LONG} <= {*schema.names}:
                 runs, keys = (_distinct(opened, name) for name in _LONG[:2])
-                columns = {as_key(key): key for key in keys}
-                yield _File(
-                    table, place, user, {run: run for run in runs}, columns, True, n_rows, about, text
-                )
-                continue
-        is_source = table.paths == (path,) and PurePosixPath(path).stem == table.name
-        name = table.name if is_source else about.get("run") or (inside[0] if inside else table.name)
-        metrics = _metric_columns(schema, user, where)
-        yield _File(table, place, user, {name: name}, metrics, False, n_rows, about, text)
+                metrics = {as_key(key): key for key in keys}
+            else:
+                is_source = table.paths == (path,) and PurePosixPath(path).stem == table.name
+                name = table.name if is_source else about.get("run") or (inside[0] if inside else table.name)
+                runs, metrics = (name,), _metric_columns(schema, user, where)
+        named, text = {run: run for run in runs}, not pa.types.is_integer(schema.field(user).type)
+        yield _File(table, place, user, named, metrics, is_long, n_rows, about, text)
 
 
 def _told_apart(files: Sequence[_File]) -> list[_File]:
