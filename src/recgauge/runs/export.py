@@ -25,7 +25,6 @@ from recgauge.utils.files import text_writer, write_files
 Form = Literal["trec", "csv", "parquet", "recbole", "user-lines", "train-test"]
 FORMS: tuple[Form, ...] = get_args(Form)
 NEED_LISTS: tuple[Form, ...] = ("trec", "csv", "parquet")
-NEED_PARTS: tuple[Form, ...] = ("csv", "parquet", "recbole", "user-lines", "train-test")
 Scores = Literal["rank", "model"]
 Grades = Literal["rating", "binary"]
 
@@ -55,19 +54,6 @@ eval_args: {{split: {{RS: [0.8, 0.1, 0.1]}}, order: RO, group_by: user, mode: fu
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
-    """What a run has to export."""
-
-    dataset: str
-    model: str
-    evaluated: str  # the part that the run was evaluated on: test or validation
-    judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
-    parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
-    lists: pa.Table | None = None
-    predictions: pa.Table | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class ExportFile:
     """A file that is to be written: its rows, what they are, and the function that takes its path."""
 
@@ -80,11 +66,17 @@ Files = dict[str, ExportFile]
 """By their paths inside the folder of an export."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exporter:
-    """Turns the content of a run into files."""
+    """What a run has to export, turned into files."""
 
-    content: Content
+    dataset: str
+    model: str
+    evaluated: str  # the part that the run was evaluated on: test or validation
+    judged: pa.Table  # user_id, item_id, grade: each pair of that part once, grade 0 if it is not relevant
+    parts: Mapping[str, pa.Table]  # user_id, item_id and, where there are, grade, rating and timestamp
+    lists: pa.Table | None = None
+    predictions: pa.Table | None = None
     # of TREC: whole numbers that fall with the rank, so that every tool has the list's order; or the model's,
     # whose ties each tool orders in its own way
     scores: Scores = "rank"
@@ -92,7 +84,6 @@ class Exporter:
 
     def files(self, form: Form) -> Files:
         """Return the files of a format."""
-        content = self.content
         match form:
             case "trec":
                 return self._trec()
@@ -101,41 +92,37 @@ class Exporter:
             case "user-lines":
                 return self._user_lines()
             case "train-test":
-                return _tables(content.parts, form)
-        stored = {"lists": content.lists, "predictions": content.predictions}
+                return _tables(self.parts, form)
+        stored = {"lists": self.lists, "predictions": self.predictions}
         tables = {name: table for name, table in stored.items() if table is not None}
-        return _tables(tables, form) | _tables(content.parts, form)
+        return _tables(tables | dict(self.parts), form)
 
     def _trec(self) -> Files:
         self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
-        qrels = self._qrels()
-        qrels = qrels.add_column(1, "0", _constant("0", len(qrels)))
         lists, told = self._run()
-        lists = lists.add_column(1, "Q0", _constant("Q0", len(lists)))
-        lists = lists.append_column("tag", _constant("_".join(self.content.model.split()), len(lists)))
         return {
             **_text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
-            **_text(f"{self.content.evaluated}.qrels", qrels, "user 0 item grade", " "),
+            **_text(f"{self.evaluated}.qrels", self._qrels(), "user 0 item grade", " "),
         }
 
     def _recbole(self) -> Files:
         wrong = "has a quote, a tab or a line end, or is a word that RecBole takes for a missing value"
         self._check_ids("recbole", lambda text: text in _MISSING or bool(set('"\t\r\n') & set(text)), wrong)
-        if "fold_in" in self.content.parts:
+        if "fold_in" in self.parts:
             raise SchemaError(
                 "--as recbole: the run's test users have rows that models see after training (fold-in), and "
                 "RecBole has no file for these. Use --as csv or --as parquet."
             )
-        name = "_".join(self.content.dataset.split())
+        name = "_".join(self.dataset.split())
         files: Files = {}
-        empty = _relevant(self.content.parts[self.content.evaluated]).slice(0, 0)
+        empty = _relevant(self.parts[self.evaluated]).slice(0, 0)
         for part, ending in (("train", "train"), ("validation", "valid"), ("test", "test")):
-            rows = self.content.parts.get(part, empty)  # RecBole wants three files; one may have no rows
+            rows = self.parts.get(part, empty)  # RecBole wants three files; one may have no rows
             about = "all" if part == "train" else "relevant ones: to RecBole every held-out row is relevant"
             files |= _atomic(f"{name}/{name}.{ending}.inter", _relevant(rows), about)
-        if self.content.lists is not None:
+        if self.lists is not None:
             about = "the lists; RecBole itself reads none"
-            files |= _atomic(f"{name}/{name}.lists.inter", self.content.lists, about)
+            files |= _atomic(f"{name}/{name}.lists.inter", self.lists, about)
         text = _RECBOLE.format(name=name, columns=", ".join(empty.column_names))
         files["recbole.yaml"] = ExportFile(None, "settings of RecBole", text_writer(text))
         return files
@@ -143,49 +130,60 @@ class Exporter:
     def _user_lines(self) -> Files:
         self._check_ids("user-lines", _is_parted, "has a blank, which separates the ids of a line")
         files: Files = {}
-        for part, table in self.content.parts.items():
+        for part, table in self.parts.items():
             files |= _text(f"{part}.txt", _lines_of_users(table), "a user, then the user's items", "\t")
         return files
 
     def _run(self) -> tuple[pa.Table, str]:
         """Return user, item, rank and score as TREC has them, and what the score is."""
-        lists = self.content.lists
+        lists = self.lists
         if lists is None:
             raise SchemaError("the run has no lists.")
-        user, item = (lists[name].cast(pa.string()) for name in ("user_id", "item_id"))
         score, told = lists["score"].cast(pa.float64()), ""
         if self.scores == "rank":
             longest = 1 + (pc.max(lists["rank"]).as_py() or 0)
             score = pc.subtract(longest, lists["rank"].cast(pa.int64()))
             told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
-        return pa.table({"user": user, "item": item, "rank": lists["rank"], "score": score}), told
+        columns = {
+            "user": lists["user_id"],
+            "Q0": pa.repeat("Q0", len(lists)),
+            "item": lists["item_id"],
+            "rank": lists["rank"],
+            "score": score,
+            "tag": pa.repeat("_".join(self.model.split()), len(lists)),
+        }
+        return pa.table(columns), told
 
     def _qrels(self) -> pa.Table:
         """Return the judged pairs with whole numbers as grades."""
-        judged, factor = self.content.judged, self.grade_factor
+        judged, factor = self.judged, self.grade_factor
         if factor is None:
             raise SchemaError(
                 "--as trec: its tools read whole numbers as grades, and the ratings are fractions. With "
                 "--grades binary every relevant item has the grade 1; --as csv keeps all grades."
             )
-        user, item = (judged[name].cast(pa.string()) for name in ("user_id", "item_id"))
         grade = pc.greater(judged["grade"], 0.0) if self.grades == "binary" else judged["grade"]
-        grade = pc.multiply(grade.cast(pa.float64()), float(factor)).cast(pa.int64())
-        return pa.table({"user_id": user, "item_id": item, "grade": grade})
+        columns = {
+            "user": judged["user_id"],
+            "0": pa.repeat("0", len(judged)),
+            "item": judged["item_id"],
+            "grade": pc.multiply(grade.cast(pa.float64()), float(factor)).cast(pa.int64()),
+        }
+        return pa.table(columns)
 
     @property
     def grade_factor(self) -> int | None:
         """What makes whole numbers of all grades: 1, or 2 for half stars; None: nothing does."""
         if self.grades == "binary":
             return 1
-        distinct = [grade.as_py() for grade in pc.unique(self.content.judged["grade"])]
+        distinct = [grade.as_py() for grade in pc.unique(self.judged["grade"])]
         return next((n for n in (1, 2, 4) if all((grade * n).is_integer() for grade in distinct)), None)
 
     def _check_ids(self, form: Form, is_wrong: Callable[[str], bool], reason: str) -> None:
         """Refuse texts as ids that a format cannot hold."""
-        tables = [self.content.judged, *self.content.parts.values()]
-        if self.content.lists is not None:
-            tables.append(self.content.lists)
+        tables = [self.judged, *self.parts.values()]
+        if self.lists is not None:
+            tables.append(self.lists)
         for name in ("user_id", "item_id"):
             for table in tables:
                 if pa.types.is_integer(table[name].type):
@@ -251,10 +249,6 @@ def _is_parted(text: str) -> bool:
     return len(text.split()) != 1
 
 
-def _constant(value: object, n_rows: int) -> pa.Array:
-    return pa.repeat(pa.scalar(value), n_rows)
-
-
 def _lines_of_users(table: pa.Table) -> pa.Table:
     """Return a line per user, in the order in which they appear: the user, then the user's items."""
     items: dict[Any, list[str]] = {}
@@ -263,59 +257,33 @@ def _lines_of_users(table: pa.Table) -> pa.Table:
     return pa.table({"line": pa.array(map(" ".join, items.values()), pa.string())})
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """What of a run is exported, and how."""
-
-    forms: tuple[Form, ...]
-    scores: Scores = "rank"
-    grades: Grades = "rating"
-    train: bool = True  # training and validation rows, too, for which the data set is loaded again
-    overwrite: bool = False
-
-    def __post_init__(self) -> None:
-        unknown = [form for form in self.forms if form not in FORMS]
-        if unknown or not self.forms:
-            raise ConfigError(f"--as: {listed(unknown)} is none of {', '.join(FORMS)}.")
-        if not self.train and "recbole" in self.forms:
-            raise ConfigError("--no-train: RecBole needs training rows; leave out one of the two.")
-
-
-def export_run(
-    run: RunFolder, name: str, folder: Path, options: ExportOptions, load: Load
+def export_run(  # noqa: PLR0913 - what a command asks, by name
+    run: RunFolder,
+    name: str,
+    folder: Path,
+    forms: Sequence[Form],
+    *,
+    scores: Scores = "rank",
+    grades: Grades = "rating",
+    load: Load | None = None,
+    overwrite: bool = False,
 ) -> tuple[dict[Path, int | None], list[str]]:
     """Write a run's files for other tools, and about.md, which says what is in them.
 
-    Returned are the number of rows of each file, where it has rows, and notes for the user.
+    Training and validation rows are among them if there is a function that loads them again. Returned are the
+    number of rows of each file, where it has rows, and notes for the user.
     """
-    content, notes = _content(run, options, load)
-    exporter = Exporter(content, options.scores, options.grades)
-    files: Files = {}
-    for form in options.forms:
-        files |= exporter.files(form)
-    _refuse_existing(folder, [*files, ABOUT], overwrite=options.overwrite)
-    if "trec" in options.forms and (factor := exporter.grade_factor) != 1:
-        notes.append(
-            f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
-            "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
-        )
-    about = _about_page(name, run.record, files, exporter)
-    writers = {folder / file: each.write for file, each in files.items()}
-    write_files(writers | {folder / ABOUT: text_writer(about)})
-    return {folder / file: each.n_rows for file, each in files.items()}, notes
-
-
-def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Content, list[str]]:
+    if (unknown := [form for form in forms if form not in FORMS]) or not forms:
+        raise ConfigError(f"--as: {listed(unknown)} is none of {', '.join(FORMS)}.")
+    if load is None and "recbole" in forms:
+        raise ConfigError("--no-train: RecBole needs training rows; leave out one of the two.")
     record, parts = run.record, {}
-    if any(form in NEED_PARTS for form in options.forms):
-        parts = _all_parts(run, options.forms, load) if options.train else _stored_part(run)
+    if set(forms) != {"trec"}:
+        parts = _stored_part(run) if load is None else _all_parts(run, forms, load)
     paths = [run.folder / name for name in (LISTS, PREDICTIONS)]
     lists, predictions = (read_table(path) if path.is_file() else None for path in paths)
-    notes = []
-    if lists is None and "recbole" in options.forms:
-        notes.append("the run has stored no lists, so that there are none in RecBole's files")
     judged = pa.Table.from_pandas(run.judged(record.dataset.relevant_from), preserve_index=False)
-    content = Content(
+    exporter = Exporter(
         record.dataset.name,
         record.names["model"],
         record.evaluated_on,
@@ -323,8 +291,27 @@ def _content(run: RunFolder, options: ExportOptions, load: Load) -> tuple[Conten
         parts,
         lists,
         predictions,
+        scores,
+        grades,
     )
-    return content, notes
+    files = {path: file for form in forms for path, file in exporter.files(form).items()}
+    there = [file for file in [*files, ABOUT] if (folder / file).exists()]
+    if there and not overwrite:
+        raise ConfigError(
+            f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
+        )
+    notes = []
+    if lists is None and "recbole" in forms:
+        notes.append("the run has stored no lists, so that there are none in RecBole's files")
+    if "trec" in forms and (factor := exporter.grade_factor) != 1:
+        notes.append(
+            f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
+            "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
+        )
+    about = _about_page(name, record, files, notes)
+    writers = {folder / file: each.write for file, each in files.items()}
+    write_files(writers | {folder / ABOUT: text_writer(about)})
+    return {folder / file: each.n_rows for file, each in files.items()}, notes
 
 
 def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
@@ -366,15 +353,7 @@ def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
     return {run.record.evaluated_on: table.add_column(2, "grade", [grades(ratings, dataset.relevant_from)])}
 
 
-def _refuse_existing(folder: Path, names: Sequence[str], *, overwrite: bool) -> None:
-    there = [name for name in names if (folder / name).exists()]
-    if there and not overwrite:
-        raise ConfigError(
-            f"--out: {folder} has {listed(there, most=3)} already. Name another folder, or add --overwrite."
-        )
-
-
-def _about_page(name: str, record: RunRecord, files: Files, exporter: Exporter) -> str:
+def _about_page(name: str, record: RunRecord, files: Files, notes: Sequence[str]) -> str:
     """Return about.md: what the files hold, and how to evaluate them."""
     low = record.dataset.relevant_from
     grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
@@ -386,17 +365,12 @@ Files of the run {name}, written by `recgauge export` {__version__}. The run was
 - `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
 - `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
-    if "lists.trec" in files:
-        told = "falls with the rank" if exporter.scores == "rank" else "is the model's, ties included"
-        relevant = "; a relevant item has the grade 1" if exporter.grades == "binary" else ""
-        if (factor := exporter.grade_factor) != 1:
-            relevant = f"; grades are {factor} times the rating, to be whole numbers"
-        text += f"- For TREC the score {told}{relevant}; a pair that repeats is there once.\n"
+    text += "".join(f"- {note}.\n" for note in notes)
     if record.incomparable:
         text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
-    counts = {path: "" if file.n_rows is None else f"{file.n_rows:,}" for path, file in files.items()}
-    rows = "".join(f"| `{path}` | {counts[path]} | {file.about} |\n" for path, file in files.items())
-    text += f"\n| file | rows | columns |\n| --- | ---: | --- |\n{rows}"
+    text += "\n| file | rows | columns |\n| --- | ---: | --- |\n"
+    for path, file in files.items():
+        text += f"| `{path}` | {'' if file.n_rows is None else f'{file.n_rows:,}'} | {file.about} |\n"
     usage = _usage(record, files)
     return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shutil import copytree
@@ -20,7 +21,7 @@ from recgauge.datasets.table import Table
 from recgauge.errors import MetricError, SchemaError
 from recgauge.recorded import read_recorded
 from recgauge.report.conventions import convention_values
-from recgauge.runs.export import Content, Exporter
+from recgauge.runs.export import Exporter
 from recgauge.runs.stored import RunFolder
 from recgauge.splits.published import Published
 
@@ -222,7 +223,7 @@ def test_without_the_data_the_lists_and_test_rows_can_still_be_had(tmp_path, exp
     assert "not those of the whole catalogue: " in Path("x/about.md").read_text("utf-8")
 
 
-def content(users, items, scores=None, grades=None):
+def exporter_of(users, items, scores=None, grades=None):
     """A run with one list for each pair of user and item."""
     lists = pa.table(
         {
@@ -233,7 +234,7 @@ def content(users, items, scores=None, grades=None):
         }
     )
     judged = lists.select(["user_id", "item_id"]).append_column("grade", [grades or [1.0] * len(users)])
-    return Content("d", "m", "test", judged, {"test": judged, "train": judged}, lists)
+    return Exporter("d", "m", "test", judged, {"test": judged, "train": judged}, lists)
 
 
 def written(exporter, form, folder):
@@ -251,7 +252,7 @@ ODD = ["a b", "c,d", 'e"f', "é\u3000x", "tab\there", "NA", " "]
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("form", ["trec", "recbole", "user-lines", "csv", "parquet"])
 def test_ids_stay_as_they_are_or_are_refused_by_name(tmp_path, odd, form):
-    exporter = Exporter(content(["u", odd], [odd, "i"]))
+    exporter = exporter_of(["u", odd], [odd, "i"])
     splits = form in ("trec", "user-lines") and len(odd.split()) != 1
     if splits or (form == "recbole" and odd in ('e"f', "tab\there", "NA")):
         with pytest.raises(SchemaError, match=f"--as {form}: the user id .* Use --as csv"):
@@ -275,7 +276,7 @@ numbers = st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), m
 def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
     folder = tmp_path_factory.mktemp("scores")
     ids = [f"u{number}" for number in range(len(scores))]
-    exporter = Exporter(content(ids, ids, scores=scores), scores="model")
+    exporter = replace(exporter_of(ids, ids, scores), scores="model")
     for form in ("csv", "trec", "recbole"):
         written(exporter, form, folder / form)
     expected = np.array(scores, np.float32).tolist()
@@ -286,9 +287,9 @@ def test_scores_read_back_to_the_last_bit(tmp_path_factory, scores):
 
 
 def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
-    exporter = Exporter(content(["u", "v"], ["x", "y"], grades=[0.1, 3.0]))
+    exporter = exporter_of(["u", "v"], ["x", "y"], grades=[0.1, 3.0])
     with pytest.raises(SchemaError, match=r"read whole numbers as grades.*--grades binary"):
         exporter.files("trec")
-    binary = Exporter(exporter.content, grades="binary")
+    binary = replace(exporter, grades="binary")
     written(binary, "trec", tmp_path / "x")
     assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"

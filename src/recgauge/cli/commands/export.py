@@ -9,7 +9,7 @@ from typing import Any, get_args
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
 from recgauge.cli.commands.run_data import data_of
 from recgauge.errors import MissingDataError
-from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, ExportOptions, Form, Grades, Scores, export_run
+from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Form, Grades, Scores, export_run
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
@@ -38,14 +38,18 @@ def add_export_options(parser: ArgumentParser) -> None:
 
 def run_export(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
-    forms: Any = dict.fromkeys(word for part in options.forms for word in part.split(",") if word)
-    wanted = ExportOptions(
-        tuple(forms), options.scores, options.grades, not options.no_train, options.overwrite
-    )
-    run = _run(options.run, store_uri(options), wanted.forms)
-    load = partial(data_of, packages=options.allow)
+    forms: Any = [word for part in options.forms for word in part.split(",") if word]
     out = user_path(str(options.out))
-    files, notes = export_run(run, options.run, out, wanted, load)
+    files, notes = export_run(
+        _run(options.run, store_uri(options), forms),
+        options.run,
+        out,
+        forms,
+        scores=options.scores,
+        grades=options.grades,
+        load=None if options.no_train else partial(data_of, packages=options.allow),
+        overwrite=options.overwrite,
+    )
     for note in notes:
         print_note(note)
     for path, n_rows in files.items():
