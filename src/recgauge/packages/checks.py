@@ -1,14 +1,13 @@
 """A package opened safely, and judged again without training, from its lists and the data set."""
 
 import json
-import stat
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePosixPath
-from shutil import copyfileobj
+from itertools import zip_longest
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -63,44 +62,23 @@ def opened(path: Path) -> Iterator[Path]:
 def _unpack(path: Path, folder: Path) -> None:
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            for member in _members(archive, path):
-                target = folder / member.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(member) as source, target.open("xb") as content:
-                    copyfileobj(source, content)
+            _check_archive(archive, path)
+            archive.extractall(folder)  # which leaves out what in a name leads outside, and makes no links
     except RecgaugeError:
         raise
     except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
         raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
 
 
-def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """Return the files of an archive, all of which may be unpacked."""
-    members = [member for member in archive.infolist() if not member.is_dir()]
-    seen: set[str] = set()
-    for member in members:
-        name = PurePosixPath(member.filename)
-        kind = member.external_attr >> 16
-        if (
-            name.is_absolute()
-            or ".." in name.parts
-            or set(member.filename) & set('\\:*?"<>|')
-            or not name.parts
-        ):
-            problem = "its name leads outside"
-        elif kind and stat.S_IFMT(kind) not in (0, stat.S_IFREG):
-            problem = "is a link or no file"
-        elif str(name).casefold() in seen:
-            problem = "is there twice"
-        elif member.compress_type not in _ZIP:
-            problem = "is packed in a way that cannot be unpacked in pieces"
-        else:
-            seen.add(str(name).casefold())
-            continue
-        raise IntegrityError(f"{path}: {printable(member.filename)}: {problem}. Nothing was unpacked.")
+def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse what would fill disk or memory; zipfile reads no more of a member than the archive says."""
+    members = archive.infolist()
     if len(members) > MOST_FILES:
         raise IntegrityError(f"{path}: has {len(members):,} files, at most {MOST_FILES:,} are unpacked.")
-    # zipfile reads no more of a member than the archive says it has
+    if odd := [member.filename for member in members if member.compress_type not in _ZIP]:
+        raise IntegrityError(
+            f"{path}: {printable(odd[0])}: is packed in a way that cannot be unpacked in pieces."
+        )
     size = sum(member.file_size for member in members)
     if size > MOST_TIMES * path.stat().st_size:
         raise IntegrityError(
@@ -108,7 +86,6 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
             "Nothing was unpacked."
         )
     LIMITS.check("unpacked_bytes", size, path)
-    return members
 
 
 def _complete(folder: Path, path: Path) -> Path:
@@ -188,13 +165,11 @@ def _first_line(name: str, stored: Path, written: Path) -> Difference | None:
     if not stored.is_file():
         return Difference(name, "not there", "follows from the records")
     texts = [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in (stored, written)]
-    if texts[0] == texts[1]:
-        return None
-    longest = max(map(len, texts))
-    lines = [[*text, *[""] * (longest - len(text))] for text in texts]
-    number = next((i for i, (then, now) in enumerate(zip(*lines, strict=True)) if then != now), 0)
-    then, now = (printable(text[number].strip())[:120] or "nothing" for text in lines)
-    return Difference(f"{name}, line {number + 1}", then, now)
+    for number, lines in enumerate(zip_longest(*texts, fillvalue=""), 1):
+        if lines[0] != lines[1]:
+            then, now = (printable(line.strip())[:120] or "nothing" for line in lines)
+            return Difference(f"{name}, line {number}", then, now)
+    return None
 
 
 Compose = Callable[[RunFolder], Experiment]
