@@ -339,9 +339,9 @@ def shares_by_popularity(
     return shares[0], shares[1]
 
 
-def write_card(card: DataCard, folder: Path, figures: Mapping[str, str] | None = None) -> list[Path]:
-    """Write data_card.json and data_card.md, with figures as `card_markdown`; return the two files."""
-    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
+def write_card(card: DataCard, folder: Path) -> list[Path]:
+    """Write data_card.json and data_card.md, and return them."""
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in texts]

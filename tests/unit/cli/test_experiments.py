@@ -7,7 +7,7 @@ import pytest
 from recgauge.cli import main as cli_main
 from recgauge.cli.commands import experiments as experiments_command
 from recgauge.cli.commands.cli import main
-from recgauge.cli.commands.experiments import describe, experiment_names
+from recgauge.cli.commands.experiments import experiment_names
 from recgauge.models.adapters.cornac import Cornac
 from recgauge.sweeps.places import program
 
@@ -23,19 +23,14 @@ def nowhere(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments_command, "experiment_names", lambda: NAMES)  # all of them take seconds
 
 
-def test_missing_data_are_told_and_not_fetched():
-    facts = describe("metric_disagreement")
-    assert list(facts.data) == ["ml_100k", "ml_1m"]
-    assert all("offline is set" in reason for reason in facts.data.values())
-
-
-def test_the_list_names_every_experiment(capsys):
+def test_the_list_names_every_experiment_with_what_it_found(capsys):
     assert set(NAMES) <= set(experiment_names())
     assert main(["experiments"]) == 0
     out = capsys.readouterr().out
     for name in NAMES:
         assert f"{program()} experiment={name}" in out
-    assert "ml_100k missing, ml_1m missing" in out
+    assert "results  160 reproduced" in out
+    assert "results  in the tracking store" in out  # of one without a study
 
 
 @pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])

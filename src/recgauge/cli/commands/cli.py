@@ -104,7 +104,11 @@ def _carry_out(command: str, words: list[str]) -> int:
     module = import_module(f"{__package__}.{MODULES.get(command, command)}")
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
     getattr(module, f"add_{command}_options")(parser)
-    options = _parse_words(parser, words)
+    options, rest = parser.parse_known_args(words)
+    if rest:  # settings may also follow an option, which argparse does not allow
+        if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        options.overrides += rest
     resume_collecting()
     try:
         return int(getattr(module, f"run_{command}")(options) or 0)
@@ -114,13 +118,3 @@ def _carry_out(command: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         print_error("stopped.")
         return STOPPED
-
-
-def _parse_words(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    """Parse a command line on which settings may also follow an option, which argparse does not allow."""
-    options, rest = parser.parse_known_args(words)
-    if rest and (not hasattr(options, "overrides") or any(word.startswith("-") for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if rest:
-        options.overrides += rest
-    return options

@@ -1,6 +1,7 @@
 """``recgauge conventions``: all conventions, one of them, or one run's lists under each."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from recgauge.cli.commands.options import RUN, add_store, store_uri
@@ -10,7 +11,7 @@ from recgauge.metrics import metric_key
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
-from recgauge.runs.record import RunRecord
+from recgauge.report.run_tables import run_title
 from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.artifacts import LISTS
 from recgauge.tracking import require_stored, run_folder
@@ -38,8 +39,8 @@ def run_conventions(options: Namespace) -> None:
 
 def _print_names() -> None:
     rows = tuple((convention.name, convention.about) for convention in conventions().values())
-    table = TableBlock("", ("convention", "whose definitions"), rows, words=("whose definitions",))
-    render_terminal([table], output())
+    header = ("convention", "whose definitions")
+    render_terminal([TableBlock("", header, rows, words=header)], output())
     output().print(
         "In a run: conventions=NAME. Definitions: recgauge conventions NAME. "
         "A run's lists under all of them: recgauge conventions RUN_ID."
@@ -67,10 +68,23 @@ def _print_values(options: Namespace) -> None:
     require_stored(options.run, folder, NEEDED)
     run = RunFolder.read(folder)
     record = run.record
-    cutoff, names = _cutoff(record, options.k), _names(record)
+    entries = [entry for entry in record.results if entry.k is not None]
+    longest = max((entry.k or 0 for entry in entries), default=0)
+    usual = 10 if any(entry.k == 10 for entry in entries) else longest
+    cutoff = usual if options.k is None else options.k
+    if not 1 <= cutoff <= longest:
+        raise ConfigError(
+            f"--k: the run's lists have {longest} items, so the cutoff must be in 1..{longest}, got {cutoff}."
+        )
+    known = get_convention("standard").known()  # metrics that lists and relevance are enough for
+    names = [
+        name
+        for name in dict.fromkeys(entry.name for entry in entries)
+        if name in known and known[name].needs_relevant and not known[name].needs
+    ]
     values = convention_values(names, run.lists().inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
-    console.print(f"\n{record.names['model']} on {record.names['dataset']}, one set of lists")
+    console.print(f"\n{run_title(record)}, one set of lists")
     render_terminal([_table(values, [metric_key(name, cutoff) for name in names])], console)
     for value in values:
         if value.value is None:
@@ -78,31 +92,12 @@ def _print_values(options: Namespace) -> None:
     console.print("blank    the source does not compute this metric")
 
 
-def _cutoff(record: RunRecord, k: int | None) -> int:
-    ks = sorted({entry.k for entry in record.results if entry.k is not None})
-    if k is None:
-        return 10 if 10 in ks else ks[-1]
-    if k > ks[-1] or k < 1:
-        raise ConfigError(
-            f"--k: the run's lists have {ks[-1]} items, so the cutoff must be in 1..{ks[-1]}, got {k}."
-        )
-    return k
-
-
-def _names(record: RunRecord) -> list[str]:
-    """Return the run's metrics that lists and relevance are enough for."""
-    known = get_convention("standard").known()
-    names = dict.fromkeys(entry.name for entry in record.results if entry.k is not None)
-    return [name for name in names if name in known and known[name].needs_relevant and not known[name].needs]
-
-
-def _table(values: tuple[ConventionValue, ...], keys: list[str]) -> TableBlock:
+def _table(values: Sequence[ConventionValue], keys: Sequence[str]) -> TableBlock:
     cells = {(v.convention, v.key): "refused" if v.value is None else f"{v.value:.4f}" for v in values}
     named = [name for name in conventions() if any((name, key) in cells for key in keys)]
     rows = [(name, *(cells.get((name, key), "") for key in keys)) for name in named]
     ranges = spread(values)
-    for bound, word in ((0, "lowest"), (1, "highest")):
+    for bound, word in enumerate(("lowest", "highest")):
         rows.append((word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys)))
     header = ("convention", *(key.replace("_at_", "@") for key in keys))
-    groups = (*("" for _ in named), "ranges", "ranges")
-    return TableBlock("", header, tuple(rows), groups=groups)
+    return TableBlock("", header, tuple(rows), groups=(*("" for _ in named), "ranges", "ranges"))

@@ -2,30 +2,29 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 
-from recgauge.cli.commands.options import say
+from recgauge.cli.commands.options import say, write_out
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
 from recgauge.data.dataset import Dataset
-from recgauge.data.split import Split, Step
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place
-from recgauge.datasets.published_files import Locations, VerifiedFile
-from recgauge.errors import MissingDataError
+from recgauge.datasets.published_files import Locations
 from recgauge.filters import Filter, apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
-from recgauge.report.data_card import DataCard, card_tables, data_card, write_card
-from recgauge.runs.settings import RunSettings
+from recgauge.report.data_card import DataCard, card_markdown, card_tables, data_card
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.splits import Splitter
 from recgauge.sweeps.compose import build, build_dataset
 from recgauge.sweeps.places import conf_folder
+from recgauge.utils.files import text_writer
 from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
@@ -58,8 +57,8 @@ def run_data(options: Namespace) -> None:
         _list(options.overrides)
     elif options.what == "card":
         _card(options.name, options.overrides, options.out)
-    elif (source := _with_files(options)) is not None:
-        _fetch(options.name, source)
+    else:
+        _fetch(options)
 
 
 def _list(overrides: Sequence[str]) -> None:
@@ -97,83 +96,58 @@ def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
     return dict(sorted(known.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
 
 
-def _fetch(name: str, source: FileSource) -> None:
-    """Find or download published files, verified, and print what they are."""
-    progress = ConsoleProgress()
-    with progress.stage(f"find {name}"):
-        files = source.fetch_all(progress)
-    for file in files:
-        _tell(name, file)
-
-
-def _with_files(options: Namespace) -> FileSource | None:
-    """Return the data set's source, which ``verify`` lets take local files only; None if it has no files."""
-    name = options.name
+def _fetch(options: Namespace) -> None:
+    """Find or download published files, verified, and print what they are; ``verify`` takes local ones."""
+    name, progress = options.name, ConsoleProgress()
     offline = ["data.offline=true"] if options.what == "verify" else []
     settings = read_settings(name, [*options.overrides, *offline])
     source = build_dataset(settings.dataset, settings.allowed_targets)
-    if isinstance(source, FileSource):
-        return source
-    origin = source.about(name).origin
-    output().print(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))
-    return None
-
-
-def _tell(name: str, file: VerifiedFile) -> None:
-    lines = {name: str(file.path), "verified": file.provenance}
-    lines["sha256"] = f"{file.sha256}, {file.path.stat().st_size:,} bytes"
-    for word, text in lines.items():
-        say(f"{word:<{max(8, len(name))}} {text}")
+    if not isinstance(source, FileSource):
+        origin = source.about(name).origin
+        say(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))
+        return
+    with progress.stage(f"find {name}"):
+        files = source.fetch_all(progress)
+    for file in files:
+        digest = f"{file.sha256}, {file.path.stat().st_size:,} bytes"
+        for word, text in {name: file.path, "verified": file.provenance, "sha256": digest}.items():
+            say(f"{word:<{max(8, len(name))}} {text}")
 
 
 def _card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
-    """Print a data card, and write it with its figures if a folder is named."""
-    settings = read_settings(name, overrides)
-    with_split = any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides)
-    dataset, split, steps = _load(settings, name, with_split=with_split)
-    own_settings = {**settings.split, "seed": settings.seed} if with_split else None
-    card = data_card(dataset, split, steps=steps, split_settings=own_settings)
-    render_terminal(card_tables(card), output())
-    if not with_split:
-        say("\nsplit=random (or another split) adds train and test")
-    if folder is not None:
-        _write_card(card, dataset, folder)
-        say(f"\nfiles    {folder}")
-
-
-def _load(
-    settings: RunSettings, name: str, *, with_split: bool
-) -> tuple[Dataset, Split | None, tuple[Step, ...]]:
-    """Do the first steps of a run: load, filter, split."""
+    """Do the first steps of a run, print the data card, and write it with figures if a folder is named."""
+    settings, progress = read_settings(name, overrides), ConsoleProgress()
     packages = allowed_packages(settings.allowed_targets)
     source = build_dataset(settings.dataset, settings.allowed_targets)
     nodes = {f"filters.{key}": node for key, node in (settings.filters or {}).items() if node is not None}
     filters = tuple(build(node, Filter, path, packages) for path, node in nodes.items())
-    splitter = build(settings.split, Splitter, "split", packages) if with_split else None
-    progress = ConsoleProgress()
+    splitter = split = split_settings = None
+    if any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides):
+        splitter = build(settings.split, Splitter, "split", packages)
+        split_settings = {**settings.split, "seed": settings.seed}
     with progress.stage(f"load {name}"):
         loaded = source.load(progress)
     with progress.stage("card"):
         dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
-        if splitter is None:
-            return dataset, None, steps
-        splitter = splitter.for_dataset(dataset)
-        rng = stream(settings.seed, "split")
-        return dataset, splitter.split(dataset.interactions, rng=rng, steps=steps, overlap=True), steps
+        rows, rng = dataset.interactions, stream(settings.seed, "split")
+        if splitter is not None:
+            split = splitter.for_dataset(dataset).split(rows, rng=rng, steps=steps, overlap=True)
+        card = data_card(dataset, split, steps=steps, split_settings=split_settings)
+    render_terminal(card_tables(card), output())
+    if split is None:
+        say("\nsplit=random (or another split) adds train and test")
+    if folder is not None:
+        _write_card(card, dataset, folder)
 
 
 def _write_card(card: DataCard, dataset: Dataset, folder: Path) -> None:
-    from recgauge.report.figures.data import data_figures
+    from recgauge.report.figures.run import data_figures
     from recgauge.report.figures.style import save_png
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        figures = {}
-        for name, figure in data_figures(dataset.interactions, dataset, dataset.name):
-            figures[name.replace("_", " ")] = f"figures/{name}.png"
-            save_png(figure, folder / "figures" / f"{name}.png")
-        write_card(card, folder, figures)
-    except OSError as error:
-        raise MissingDataError(
-            f"--out {folder}: cannot be written ({error.strerror or error}). Choose another folder."
-        ) from error
+    drawn = dict(data_figures(dataset.interactions, dataset, dataset.name))
+    figures = {name.replace("_", " "): f"figures/{name}.png" for name in drawn}
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
+    write_out(
+        {folder / name: text_writer(text) for name, text in texts.items()}
+        | {folder / "figures" / f"{name}.png": partial(save_png, figure) for name, figure in drawn.items()}
+    )

@@ -2,6 +2,7 @@
 
 import argparse
 
+from recgauge.cli.commands.options import say
 from recgauge.isolated import LIBRARIES
 from recgauge.isolated.environments import (
     Environment,
@@ -41,7 +42,7 @@ def run_env(options: argparse.Namespace) -> None:
         _list()
     elif options.what == "remove":
         folder = remove_environment(options.name, ConsoleProgress())
-        output().print(f"removed  {folder}", soft_wrap=True)
+        say(f"removed  {folder}")
     else:
         _make(options)
 
@@ -50,12 +51,11 @@ def _make(options: argparse.Namespace) -> None:
     environment, made = make_environment(
         options.name, ConsoleProgress(), python=options.python, again=options.again
     )
-    console = output()
     if not made:
-        console.print("it is there already; --again makes it anew")
-    console.print(f"ready    {_versions(environment)}", soft_wrap=True)
-    console.print(f"files    {environment.folder}", soft_wrap=True)
-    console.print(f"next     {program()} model={options.name}", soft_wrap=True)
+        say("it is there already; --again makes it anew")
+    say(f"ready    {_versions(environment)}")
+    say(f"files    {environment.folder}")
+    say(f"next     {program()} model={options.name}")
 
 
 def _list() -> None:
@@ -69,7 +69,7 @@ def _list() -> None:
             rows.append((name, "no", "", f"recgauge env make {name}"))
     header = ("library", "here", "size", "versions")
     render_terminal([TableBlock("", header, tuple(rows), words=header)], output())
-    output().print(f"\nfolder   {environments_folder()}", soft_wrap=True)
+    say(f"\nfolder   {environments_folder()}")
 
 
 def _versions(environment: Environment) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -359,38 +360,33 @@ def _write_users(measured: _Measured, file: Path) -> None:
 
     from recgauge.evaluation import described
 
-    first = next(iter(measured.results.values()))
-    about = {
+    first, is_alone = next(iter(measured.results.values())), len(measured.results) == 1
+    about: dict[str, Any] = {
         "definitions": {key: f"{text}; {first.policies}" for key, text in first.definitions().items()},
         "higher_is_better": {entry.key: entry.higher_is_better for entry in first.results},
     }
+    if is_alone:
+        about["run"] = next(iter(measured.results))
     texts = [("run", pa.string()), ("user_id", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
-    nobody = [pa.schema(texts).empty_table()]  # of several runs without a value per user
-    writer: parquet.ParquetWriter | None = None
-    try:
-        for name, table in measured.users():
-            keys = table.column_names[1:]
-            rows = [table]
-            if len(measured.results) == 1:
-                about["run"] = name
-            else:
-                rows = [_long(name, key, table) for key in keys] or nobody
-            for each in rows:
-                if writer is None:
-                    writer = parquet.ParquetWriter(file, described(each.schema, about))
-                writer.write_table(each.cast(writer.schema))
-    finally:
-        if writer is not None:
-            writer.close()
+    nobody = pa.schema(texts).empty_table()  # of several runs without a value per user
+    tables = (
+        rows for name, table in measured.users() for rows in ([table] if is_alone else _long(name, table))
+    )
+    head = next(tables, nobody)
+    schema = described(head.schema, about)
+    with parquet.ParquetWriter(file, schema) as writer:
+        for rows in chain([head], tables):
+            writer.write_table(rows.cast(schema))
 
 
-def _long(name: str, key: str, table: "pa.Table") -> "pa.Table":
-    """Return a row for each user's value of a metric."""
+def _long(name: str, table: "pa.Table") -> "Iterator[pa.Table]":
+    """Yield for each metric a table with a row for each user's value."""
     import pyarrow as pa
 
-    run, metric = (pa.repeat(pa.scalar(text), len(table)) for text in (name, key))
-    columns = {"run": run, "user_id": table.column(0), "metric": metric, "value": table.column(key)}
-    return pa.table(columns)
+    for key in table.column_names[1:]:
+        run, metric = (pa.repeat(pa.scalar(text), len(table)) for text in (name, key))
+        columns = {"run": run, "user_id": table.column(0), "metric": metric, "value": table.column(key)}
+        yield pa.table(columns)
 
 
 def _of_parts(files: Mapping[str, Sequence[Path]], keys: Sequence[str]) -> "Iterator[tuple[str, pa.Table]]":

@@ -128,14 +128,12 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
             continue
         try:
             check_hosts({"tracking.uri": store.uri}, words)
-            run_id = deliver(folder, store)
+            say(f"tracked  {folder}: run {deliver(folder, store)}")
+            n_delivered += 1
         except RecgaugeError as error:
             print_error(str(error))
             if isinstance(error, TrackingError):
                 failed.add(store)
-        else:
-            say(f"tracked  {folder}: run {run_id}")
-            n_delivered += 1
     return n_delivered
 
 

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -133,27 +133,24 @@ def run_stability(options: Namespace) -> None:
     folders = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
     found = stability_of(folders, options.metric, named(options.metrics), options.confidence)
     render_terminal(stability_blocks(found, notes, brief=True), output())
-    write_out({path: partial(_write_stability, found) for path in options.out})
-
-
-def _write_stability(found: Stability, path: Path) -> None:
-    if path.suffix == ".png":
-        from recgauge.report.figures.compared import plot_stability
-        from recgauge.report.figures.style import save_png
-
-        save_png(plot_stability(found), path)
-    elif path.suffix == ".csv":
-        found.to_frame().to_csv(path, index=False, lineterminator="\n")
-    else:
-        plain = json.dumps(_plain(found), indent=1, ensure_ascii=False) if path.suffix == ".json" else ""
-        path.write_text((plain or render_markdown(stability_blocks(found))) + "\n", encoding="utf-8")
-
-
-def _plain(found: Stability) -> dict[str, object]:
     turns = [{"choice": axis.axis} | asdict(turn) for axis in found.axes for turn in axis.turns()]
-    return {
+    content = {
         "confidence": found.axes[0].confidence,
         "options": option_rows(found),
         "turns": turns,
         "notes": list(found.notes),
     }
+    writers: dict[str, Callable[[Path], object]] = {
+        ".md": text_writer(render_markdown(stability_blocks(found)) + "\n"),
+        ".csv": lambda path: found.to_frame().to_csv(path, index=False, lineterminator="\n"),
+        ".json": text_writer(json.dumps(content, indent=1, ensure_ascii=False) + "\n"),
+        ".png": partial(_draw_stability, found),
+    }
+    write_out({path: writers[path.suffix] for path in options.out})
+
+
+def _draw_stability(found: Stability, path: Path) -> None:
+    from recgauge.report.figures.compared import plot_stability
+    from recgauge.report.figures.style import save_png
+
+    save_png(plot_stability(found), path)

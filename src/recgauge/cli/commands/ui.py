@@ -49,16 +49,16 @@ def run_ui(options: argparse.Namespace) -> int:
 
 
 def _free_port(wanted: int | None) -> int:
-    """Return a port that is free: the one that the user has named, or the next after the usual one."""
-    port = DEFAULT_PORT if wanted is None else wanted
-    if (reason := _refused(port)) is None:
-        return port
-    free = next((other for other in range(max(port + 1, 1024), 65536) if _refused(other) is None), None)
+    """Return the port that the user has named, or the first free one from the usual one on."""
+    first = DEFAULT_PORT if wanted is None else wanted
+    if (reason := _refused(first)) is None:
+        return first
+    free = next((port for port in range(max(first, 1023) + 1, 65536) if _refused(port) is None), None)
     why = "is in use" if reason.errno == errno.EADDRINUSE else f"cannot be used ({reason.strerror or reason})"
     if free is None or wanted is not None:
         choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
-        raise ConfigError(f"--port: port {port} {why}.{choose}")
-    print_note(f"port {port} {why}, so the page is at port {free}")
+        raise ConfigError(f"--port: port {first} {why}.{choose}")
+    print_note(f"port {first} {why}, so the page is at port {free}")
     return free
 
 

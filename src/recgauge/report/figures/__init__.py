@@ -4,17 +4,17 @@ Where there is nothing to draw, or numbers are not finite or do not fit together
 run that draws nothing does not import this package, since matplotlib takes half a second to import.
 """
 
-from recgauge.report.figures.data import (
-    plot_long_tail,
-    plot_predicted_against_actual,
-    plot_rating_distribution,
-)
 from recgauge.report.figures.metrics import (
     plot_coverage,
     plot_metric_over_k,
     plot_precision_recall_curve,
     plot_precision_recall_over_k,
     plot_roc,
+)
+from recgauge.report.figures.run import (
+    plot_long_tail,
+    plot_predicted_against_actual,
+    plot_rating_distribution,
 )
 from recgauge.report.figures.style import save_png
 
