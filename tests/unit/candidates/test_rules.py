@@ -47,12 +47,6 @@ def test_seen_without_a_validation_part(demo):
         AllItems("validation").choose(split, rng=RNG)
 
 
-@pytest.mark.parametrize("rule", [AllItems, TrainItems])
-def test_unknown_names_of_seen_rows_are_refused(rule):
-    with pytest.raises(ConfigError, match="seen must be one of train, validation, both, none; got 'test'"):
-        rule("test")
-
-
 def test_items_that_occur_in_train(split):
     chosen = TrainItems().choose(split, rng=RNG)
     assert chosen.items.tolist() == sorted(set(split.train.item.tolist()))

@@ -10,7 +10,7 @@ from recgauge.candidates.sampled import SampledNegatives, draw_negatives
 from recgauge.data.interactions import Interactions, pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import SchemaError
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -132,14 +132,3 @@ def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_ite
 def test_files_that_do_not_fit_are_refused_with_their_line(small, tmp_path, text, message):
     with pytest.raises(SchemaError, match=message):
         read(small, tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"n": 0}, "n must be a whole number >= 1"), ({"by": "rank"}, "uniform, popularity; got 'rank'")],
-)
-def test_settings_that_cannot_be_used(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        SampledNegatives(**settings)
-    with pytest.raises(ConfigError, match=r"candidates\.path=FILE"):
-        NegativesFile(None)

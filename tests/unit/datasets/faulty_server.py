@@ -96,12 +96,6 @@ def silence(handler: _Handler, content: bytes) -> None:
     handler.close_connection = True
 
 
-def web_page(handler: _Handler, content: bytes) -> None:
-    page = b"<html>Please sign in to the network</html>"
-    handler.head(page)
-    handler.wfile.write(page)
-
-
 def endless(*, length: int | None = None, chunked: bool = False) -> Fault:
     """Send the file, then zeros for as long as the client takes them, announcing `length` or nothing."""
 

@@ -29,12 +29,6 @@ def without(rows, *what):
     return [(u, i, 1.0 if "rating" in what else r, None if "time" in what else t) for u, i, r, t in rows]
 
 
-def parquet(frame):
-    packed = io.BytesIO()
-    frame.to_parquet(packed)
-    return packed.getvalue()
-
-
 def zipped(name, text):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -51,7 +45,6 @@ def text(row, header="", rows=MOVIES, end="\n"):
     return end.join([*([header] if header else []), *lines, ""])
 
 
-MILLIS = FRAME.assign(created_at=[NOON * 1000, (NOON + 60) * 1000, (NOON + 120) * 1000])
 ZONED = FRAME.assign(created_at=FRAME["created_at"].dt.tz_localize("UTC"))
 FRACTIONS = FRAME.assign(created_at=FRAME["created_at"] + pd.Timedelta("250ms"))
 COMMAS = [(u, i, str(r).replace(".", ","), t) for u, i, r, t in ROWS]
@@ -74,13 +67,6 @@ READ = {
     "pandas, tabs, quoted": ("shop.tsv", FRAME.to_csv(index=False, sep="\t", quoting=1), ROWS),
     "pandas, times with a zone": ("shop.csv", ZONED.to_csv(index=False), ROWS),
     "pandas, times with fractions": ("shop.csv", FRACTIONS.to_csv(index=False), ROWS),
-    "pandas, JSON lines": (
-        "shop.jsonl",
-        FRAME.to_json(orient="records", lines=True, date_format="iso"),
-        ROWS,
-    ),
-    "pandas, gzip": ("shop.csv.gz", gzip.compress(FRAME.to_csv(index=False).encode()), ROWS),
-    "polars, milliseconds": ("shop.csv", MILLIS.to_csv(index=False), ROWS),
     "Excel in Europe": ("Mappe1.csv", "\ufeff" + EXCEL, ROWS),
     "Excel that says its separator": ("Mappe1.csv", "sep=;\r\n" + EXCEL, ROWS),
     "Excel with empty rows at the end": ("Mappe1.csv", EXCEL + ";;;\r\n;;;\r\n", ROWS),
@@ -99,11 +85,6 @@ READ = {
         "reviews.json.gz",
         gzip.compress(text(REVIEW).encode()),
         [(f"A{u}", f"B{i}", r, t) for u, i, r, t in MOVIES],
-    ),
-    "Goodreads": (
-        "goodreads.csv",
-        text("{u},{i},1,{r:g},0", "user_id,book_id,is_read,rating,is_reviewed"),
-        without(MOVIES, "time"),
     ),
     "Book-Crossing": (
         "BX-Book-Ratings.csv",
@@ -134,7 +115,6 @@ REFUSED = {
     "unknown names over numbers": ("shop.csv", "usr_key,thing,stars\n1,2,3\n", ["user", "item"]),
     "one name known": ("shop.csv", "customer_id;what\nu1;i1\nu2;i2\n", ["item"]),
     "pandas without names": ("shop.csv", pd.DataFrame([[5, 7], [5, 9]]).to_csv(index=False), ["header"]),
-    "arrow without names": ("shop.parquet", parquet(pd.DataFrame({"f0": [1], "f1": [2]})), ["user", "item"]),
     "two items": ("shop.csv", "user_id,artist_id,track_id\n1,2,3\n", ["item"]),
     "Steam": (
         "steam-200k.csv",
@@ -157,13 +137,6 @@ def rows_of(table):
 def test_read_rightly_at_first_try(write, case):
     name, content, rows = READ[case]
     assert rows_of(Table(write(name, content))) == rows
-
-
-def test_parts_of_spark_are_one_table(write):
-    for number, (user, item, rating, time) in enumerate(ROWS):
-        path = write(f"part-0000{number}.csv", f"user,item,rating,time\n{user},{item},{rating},{time}\n")
-    write("_SUCCESS", "")
-    assert rows_of(Table(path.replace("part-00002", "part-*"))) == ROWS
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -213,10 +186,6 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     capsys.readouterr()
     assert main([*words, "--truth", "truth.csv", "--rank", "place", "--user", "custmer"]) == 1
     assert "--user 'custmer': no file has such a column" in capsys.readouterr().err
-    write("numbers.csv", "7,2\n7,3\n")
-    write("odd.csv", "client_key;sku;rank\n7;2;1\n")
-    assert main(["evaluate", "--run", "odd.csv", "--truth", "numbers.csv", "--user", "client_key"]) == 0
-    assert "numbers.csv: no header; user=column 0, item=column 1" in capsys.readouterr().out
     write("words.csv", "user,item,rank\nann,tea,1\n")
     write("bare.csv", "ann;tea\nbob;milk\n")
     words = ["evaluate", "--run", "words.csv", "--truth", "bare.csv"]
@@ -224,18 +193,6 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     assert "If it is a row, say --header false" in capsys.readouterr().err
     assert main([*words, "--header", "false"]) == 0
     assert "bare.csv: no header; user=column 0, item=column 1" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("kind", ["truth", "train"])
-def test_no_header_becomes_a_user(write, tmp_path, monkeypatch, capsys, kind):
-    monkeypatch.chdir(tmp_path)
-    write("recs.csv", "user,item,rank\n1,2,1\n")
-    write("good.csv", "user,item\n1,2\n")
-    write("odd.csv", "kunde_id;was\n1;2\n3;4\n")
-    files = {"truth": "good.csv", "train": "good.csv", kind: "odd.csv"}
-    words = [word for name, file in files.items() for word in (f"--{name}", file)]
-    assert main(["evaluate", "--run", "recs.csv", *words]) == 1
-    assert "no column is known as the user, the item" in capsys.readouterr().err
 
 
 NAME = st.text("abcdefgh", min_size=1, max_size=6).map("{}_key".format)

@@ -10,15 +10,9 @@ from pathlib import Path
 import pytest
 
 from unit.datasets.hostile.case import Case
-from unit.datasets.hostile.json_lines import JSON
-from unit.datasets.hostile.packed import PACKED
-from unit.datasets.hostile.parquet_files import PARQUET
-from unit.datasets.hostile.rows import ROWS
-from unit.datasets.hostile.special import SPECIAL
-from unit.datasets.hostile.text import TEXT
+from unit.datasets.hostile.cases import CASES
 
 LOADS = Path(__file__).parent / "hostile" / "loads.py"
-CASES = [*SPECIAL, *ROWS, *TEXT, *JSON, *PACKED, *PARQUET]
 
 
 def outcomes(folder: Path, cases: list[Case]) -> dict[str, dict]:

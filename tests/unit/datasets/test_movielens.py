@@ -1,11 +1,9 @@
 import hashlib
-import re
-from pathlib import Path
 
 import pytest
 
-from recgauge.datasets.movielens import RELEASES, MovieLens
-from recgauge.errors import ConfigError, IntegrityError, SchemaError
+from recgauge.datasets.movielens import MovieLens
+from recgauge.errors import IntegrityError, SchemaError
 
 U_ITEM = (
     '5|Évita\x85 the "Film" (1996)|01-Jan-1996||http://x|0|1|0\n'
@@ -99,38 +97,11 @@ def test_rated_but_unlisted_movie_is_refused(load):
         load("ml_1m", {"ml-1m/movies.dat": b"5::A::Drama\n"})
 
 
-@pytest.mark.parametrize("name", RELEASES)
-def test_every_release_has_its_config_and_plausible_facts(name):
-    release = RELEASES[name]
-    config = (Path(__file__).parents[3] / "conf" / "dataset" / f"{name}.yaml").read_text()
-    assert f"\nname: {name}\n" in config
-    assert release.file.address.endswith(f"/{release.file.filename}")
-    assert re.fullmatch("[0-9a-f]{64}", release.file.sha256)
-    assert all(member.startswith(f"{release.folder}/") for member in release.file.members)
-
-
 def test_single_source_digest_is_a_question(make_zip):
     with pytest.raises(
         IntegrityError, match=r"rests on a single source: compare https://.*/ml-32m\.zip\.md5"
     ):
         MovieLens("ml_32m", archive=str(make_zip({"ml-32m/ratings.csv": b""}))).load()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"name": "ml_50k"}, "one of ml_100k, ml_latest_small, ml_1m"),
-        ({"name": "ml_1m", "relevant_from": "4"}, "relevant_from"),
-    ],
-)
-def test_constructor_checks(wrong, message):
-    with pytest.raises(ConfigError, match=message):
-        MovieLens(**wrong)
-
-
-def test_building_a_source_touches_nothing(tmp_path):
-    MovieLens("ml_1m", cache=str(tmp_path / "cache"), mirror=str(tmp_path / "mirror"))
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.data

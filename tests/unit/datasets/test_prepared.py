@@ -48,24 +48,11 @@ def ratings(tmp_path):
 def content_of(dataset):
     """Every array of a data set, with its type; sparse ones as the arrays that they are made of."""
     rows, features = dataset.interactions, dataset.item_features
-    arrays = [
-        rows.user,
-        rows.item,
-        rows.value,
-        rows.timestamp,
-        rows.user_ids,
-        rows.item_ids,
-        dataset.item_titles,
-    ]
+    arrays = [getattr(rows, name) for name in prepared._ROWS] + [dataset.item_titles]
     if features is not None:
         matrix = features.matrix
-        arrays += [
-            np.array(features.names),
-            np.array(matrix.shape),
-            matrix.data,
-            matrix.indices,
-            matrix.indptr,
-        ]
+        arrays += [np.array(features.names), np.array(matrix.shape)]
+        arrays += [matrix.data, matrix.indices, matrix.indptr]
     return [None if one is None else (one.dtype, list(map(repr, one.tolist()))) for one in arrays]
 
 

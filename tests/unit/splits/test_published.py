@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recgauge.data.interactions import Interactions
 from recgauge.datasets.gowalla import Gowalla
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
 from recgauge.filters import apply_filters
-from recgauge.filters.rows import Duplicates, MinRating, NCore
-from recgauge.splits.published import Published, positions_of
+from recgauge.filters.rows import Duplicates
+from recgauge.splits.published import Published
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
 
@@ -208,17 +207,6 @@ def test_the_published_splits_of_ml_100k(mirror, ml_100k, fold):
             assert ids(part) == set(map(tuple, published[:, :2].tolist()))
 
 
-def test_the_five_folds_of_ml_100k_test_every_row_once(ml_100k):
-    tested = [ids(publish(ml_100k, fold=f"u{number}").test) for number in range(1, 6)]
-    assert len(set().union(*tested)) == sum(map(len, tested)) == 100_000
-
-
-def test_filters_before_the_published_split_of_ml_100k(ml_100k):
-    split = publish(ml_100k, (MinRating(4), NCore(5)), fold="u1")
-    assert split.test.value.min() >= 4
-    assert ids(split.test) < ids(publish(ml_100k, fold="u1").test)
-
-
 @pytest.mark.parametrize("fold", [None, "u6"])
 def test_folds_that_there_are_not_are_listed(ml_100k, fold):
     with pytest.raises(
@@ -259,10 +247,3 @@ def test_gowalla_without_an_archive_says_how_to_make_one(tmp_path):
         MissingDataError, match=r"(?s)does not offer it in this form.*zip -r gowalla.zip gowalla"
     ):
         Gowalla(cache=str(tmp_path)).load()
-
-
-def test_a_long_id_among_many_takes_no_memory_for_the_others():
-    many = [str(row) for row in range(100_000)]
-    published = Interactions.from_ids(["x" * 20_000, *many], ["a"] * 100_001)  # 7.5 GiB as texts of one width
-    assert published.user_ids.dtype == object
-    assert positions_of(published.user_ids, np.arange(100_000)).max() == 99_999

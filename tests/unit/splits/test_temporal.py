@@ -32,12 +32,6 @@ def test_a_date_cuts_at_its_first_second():
     assert [days_of(part) for part in (split.train, split.validation, split.test)] == [[0], [1, 1], [2, 3]]
 
 
-def test_dates_may_be_seconds_or_have_a_zone():
-    rows = timed([0, 1, 2, 3])
-    for date in (2 * DAY, "1970-01-03T00:00", "1970-01-03T02:00+02:00", "1970-01-03T00:00Z"):
-        assert days_of(cut(TemporalDate(date), rows).test) == [2, 3]
-
-
 def test_rows_after_the_test_part_are_counted_not_used():
     split = cut(TemporalDate("1970-01-03", test_until="1970-01-04"), timed([0, 1, 2, 3, 4]))
     assert days_of(split.test) == [2]
@@ -98,18 +92,6 @@ def test_windows_may_slide_and_have_a_validation_part():
     assert [step.dropped_rows for step in split.steps[:2]] == [2, 3]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"window": 5}, "window must be a whole number from 0 to 4, got 5"),
-        ({"test_days": 1e-9}, "at least a second"),
-    ],
-)
-def test_windows_that_cannot_be_meant_are_refused(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        RollingWindow(**settings)
-
-
 def test_a_window_before_the_data_is_refused_with_its_dates():
     with pytest.raises(
         EmptySplitError, match=r"Window 0 of 5 is tested from .* the data begin at 1970-01-01"
@@ -130,12 +112,6 @@ def test_one_row_of_everybody_is_left_out(kind, demo):
     split = kind().split(demo.interactions, rng=np.random.default_rng(0))
     assert (split.test.user_counts() == 1).all()
     assert len(split.train) == len(demo.interactions) - demo.interactions.n_users
-
-
-def test_the_last_share_of_each_user_is_tested(demo):
-    rows = demo.interactions
-    split = cut(TemporalPerUser(test_size=0.3), rows)
-    assert np.array_equal(split.test.user_counts(), np.rint(rows.user_counts() * 0.3))
 
 
 def test_ties_favour_neither_items_of_high_code_nor_late_rows():

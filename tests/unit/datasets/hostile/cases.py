@@ -1,0 +1,343 @@
+"""The hostile files, by kind: things that are no files, text, JSON lines, archives, Parquet."""
+
+import bz2
+import gzip
+import json
+import os
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from unit.datasets.hostile.case import (
+    FIRST,
+    GOOD,
+    HEAD,
+    ITEMS,
+    LONG,
+    NOT_A_FILE,
+    USERS,
+    Case,
+    csv,
+    encrypted,
+    lines,
+    listen,
+    loop,
+    many_members,
+    one_line_of_gigabytes,
+    packed_blocks,
+    parquet,
+    zeros_in_zip,
+    zipped,
+)
+
+SPECIAL = [
+    Case("fifo", "r.csv", os.mkfifo, NOT_A_FILE + " pipe"),
+    Case("fifo in a pattern", "r.csv", os.mkfifo, NOT_A_FILE + " pipe", options={"path": "{}/*.csv"}),
+    Case("socket", "r.csv", listen, NOT_A_FILE + " socket"),
+    Case("endless device", "r.csv", lambda path: path.symlink_to("/dev/zero"), NOT_A_FILE + " device"),
+    Case(
+        "messages of the kernel",
+        "r.csv",
+        lambda path: path.symlink_to("/proc/kmsg"),
+        NOT_A_FILE + " device|no such file",
+    ),
+    Case("folder", "r.csv", Path.mkdir, "there is no Parquet file"),
+    Case("symlink loop", "r.csv", loop, "r.csv.*(symbolic links|no such file)"),
+    Case("dangling symlink", "r.csv", lambda path: path.symlink_to("nowhere"), "no such file"),
+    Case("name too long", "r.csv", GOOD, "no such file", options={"path": "{}/" + "x" * 5000}),
+    Case("NUL in the name", "r.csv", GOOD, "no such file", options={"path": "{}/r\0.csv"}),
+    Case("brackets in the name", "a[1].csv", GOOD, **FIRST),
+    Case("newline in the name", "a\nb.csv", "user,item\n", r"a\\nb\.csv"),
+    Case("escape in the name", "a\x1b[31mb.csv", "user,item\n", r"a\\x1b\[31mb\.csv"),
+]
+
+ROWS = [
+    Case("empty", "r.csv", "", "is empty"),
+    Case("only blank lines", "r.csv", "\n\n\n", "is empty"),
+    Case("only a header", "r.csv", HEAD, "no row is left"),
+    Case("NUL bytes in an id", "r.csv", csv("1,a\0b,3,1000"), r"line 2"),
+    Case("only NUL bytes", "r.csv", bytes(100_000), "cannot tell|is empty|NUL"),
+    Case("random bytes", "r.csv", random.Random(0).randbytes(100_000), "not utf-8 text"),
+    Case(
+        "BOM in the middle",
+        "r.csv",
+        csv("1,a,3,1000", "\ufeff2,a,3,1000"),
+        "line 3.*begins with a byte order mark",
+    ),
+    Case("CR line ends", "r.csv", GOOD.replace("\n", "\r"), "carriage return"),
+    Case("quote in the middle", "r.csv", csv('1,a"b,3,1000'), users=["1"], items=['a"b']),
+    Case("rating overflows", "r.csv", csv("1,a,1e400,1000"), "line 2: the rating is not a finite number"),
+    Case("no date", "r.csv", csv("1,a,3,2020-13-45"), "line 2: the time", options={"time_unit": "date"}),
+    Case(
+        "date far away", "r.csv", csv("1,a,3,0001-01-01"), "line 2: the time", options={"time_unit": "date"}
+    ),
+    Case("upper and lower case", "r.csv", csv("U,a,3,1", "u,a,3,1"), users=["U", "u"], items=["a", "a"]),
+    Case("one letter, two spellings", "r.csv", csv("é,a,3,1", "é,a,3,1"), users=["é", "é"], items=["a", "a"]),
+    Case("right to left", "r.csv", csv("\u202eabc,a,3,1"), users=["\u202eabc"], items=["a"]),
+    Case("line separator in an id", "r.csv", csv("a\u2028b,a,3,1"), users=["a\u2028b"], items=["a"]),
+    Case("escapes in an id and a bad row", "r.csv", csv("\x1b[2J,,3,1"), "line 2: the item is missing"),
+    Case("a bad rating with escapes", "r.csv", csv("1,a,\x1b[2J,1"), r"line 2: the rating.*\\x1b\[2J"),
+    Case(
+        "empty names in the header",
+        "r.csv",
+        csv("1,a,9,3", head="user,item,,rating\n"),
+        users=["1"],
+        items=["a"],
+    ),
+]
+
+LONG_ITEM = "line 2: the item is longer than"
+SKIP, USER_LINES = {"on_bad_rows": "skip"}, {"format": "user_lines"}
+MORE = "user,item,rating,timestamp,text\n"
+NAMES = ",".join(f"c{n}" for n in range(50_000)) + "\n" + "1," * 50_000
+
+
+def encoded(name: str, encoding: str, refused: str = "", content: str | bytes = GOOD, **read: Any) -> Case:
+    """Say an encoding, which is none or not that of the file, or is."""
+    return Case(name, "r.csv", content, refused, options={"encoding": encoding}, **read)
+
+
+TEXT = [
+    Case(
+        "long user",
+        "r.csv",
+        csv("1,a,3,1", f"{LONG},a,3,1"),
+        "line 3: the user is longer than .* characters.*20,000",
+    ),
+    Case("long item after ::", "r.dat", f"1::b::3::1\n1::{LONG}::3::1\n", LONG_ITEM),
+    Case("long ids left out", "r.csv", csv("1,a,3,1", f"{LONG},a,3,1"), users=["1"], options=SKIP),
+    Case("huge field", "r.csv", csv(f"1,a,3,1,{'y' * 3_000_000}", "2,b,3,1,z", head=MORE), users=["1", "2"]),
+    Case("huge line", "r.csv", csv(f"1,a,3,1,{'y' * 30_000_000}", head=MORE), "r.csv"),
+    Case(
+        "one line of 100 MB",
+        "r.csv",
+        lambda path: path.write_bytes(b"y" * 10**8),
+        "line 1: .* bytes or more in one line, at most 16,777,216.{,300}$",
+        slow=True,
+    ),
+    Case(
+        "one line of 3 GiB",
+        "r.csv",
+        one_line_of_gigabytes,
+        "line 3: .* bytes or more in one line",
+        slow=True,
+    ),
+    Case("10 million columns", "r.csv", b"," * 10**7 + b"\n", "10,000,001 columns", slow=True),
+    Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
+    encoded("encoding that is none of text", "rot13", "encoding must be"),
+    encoded("encoding from bytes to bytes", "base64", "encoding must be"),
+    Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
+    Case(
+        "UTF-16 with two-sign separators",
+        "r.dat",
+        "1::a::3\n2::b::3\n".encode("utf-16"),
+        users=["1", "2"],
+        items=["a", "b"],
+        options={"encoding": "utf-16"},
+    ),
+    encoded("UTF-16 that is cut", "utf-16", "not utf-16 text", GOOD.encode("utf-16")[:-1]),
+    encoded("UTF-7", "utf-7", **FIRST),
+    encoded("punycode", "punycode", "encoding|punycode"),
+    encoded("idna", "idna", "encoding|idna"),
+    encoded("latin-1", "latin-1", content=csv("é,a,3,1").encode("latin-1"), users=["é"], items=["a"]),
+    Case("latin-1 far into the file", "r.csv", GOOD.encode() + b"\xe9,a,3,1\n", "encoding"),
+    Case("surrogate bytes", "r.csv", csv("1,a,3,1").encode() + b"\xed\xa0\x80,a,3,1\n", "encoding"),
+    Case("user lines with a long id", "r.txt", f"1 2 3\n2 {LONG}\n", LONG_ITEM, options=USER_LINES),
+    Case("atomic file without types", "r.inter", "user_id\titem_id\n1\ta\n", users=["1"], items=["a"]),
+    Case("a web page", "r.csv", "<html>\n<body>Please, sign in</body>\n</html>\n", "r.csv"),
+]
+
+RATING, NOT_WHOLE = "line 1: the rating", "line 1: the user must be whole numbers"
+PAIR = {"user": 1, "item": 2}
+HALF = '{"user": "\\ud800", "item": "a"}'
+MANY = 10**5
+
+
+def in_json(name: str, refused: str, *rows: Any) -> Case:
+    return Case(name, "r.jsonl", lines(*rows), refused)
+
+
+JSON = [
+    in_json("deep id", "too deeply", '{"user": 1, "item": ' + "[" * MANY + "]" * MANY + "}"),
+    in_json(
+        "deep field", "too deeply", '{"user": 1, "item": 2, "x": ' + '{"a":' * MANY + "1" + "}" * MANY + "}"
+    ),
+    in_json("deep JSON", "line 1.*nested too deeply", "[" * MANY + "]" * MANY),
+    in_json("lone surrogate", "line 1.*surrogate", HALF),
+    in_json("NaN in JSON", RATING, '{"user": 1, "item": 2, "rating": NaN}'),
+    in_json("huge number in JSON", RATING, '{"user": 1, "item": 2, "rating": 1e400}'),
+    in_json("rating as a list", RATING, {**PAIR, "rating": [3]}),
+    in_json("number of 5,000 digits", "line 1", '{"user": %s, "item": 2}' % ("9" * 5000)),
+    in_json("id beyond 2**63", "line 1", {"user": 2**70, "item": 2}),
+    in_json("id beyond 2**63 below 2**64", "line 1", {"user": 2**63 + 1, "item": 2}, PAIR),
+    in_json("float ids in JSON", NOT_WHOLE, {"user": 1.5, "item": 2}),
+    in_json("boolean ids", NOT_WHOLE, {"user": True, "item": 2}),
+    in_json("nested ids", NOT_WHOLE, {"user": {"id": 1}, "item": 2}),
+    in_json("numbers as text", "line 2: the user must", PAIR, {"user": "1", "item": 3}),
+    in_json(
+        "long id in JSON",
+        "line 2: the item is longer than",
+        {"user": 1, "item": "a"},
+        {"user": 1, "item": LONG},
+    ),
+    in_json("escapes in JSON", r"\\x1b\[2J", "\x1b[2J nonsense"),
+    in_json("many keys", "(?s)^.{,1500}$", {f"c{n}": 1 for n in range(5_000)}),
+    Case(
+        "lone surrogate left out",
+        "r.jsonl",
+        lines({"user": "u", "item": "a"}, HALF),
+        users=["u"],
+        items=["a"],
+        options={"on_bad_rows": "skip"},
+    ),
+    Case("brackets in text", "r.jsonl", lines('{"user": 1, "item": "' + "[" * 999 + '"}'), users=["1"]),
+    Case("a key twice", "r.jsonl", lines('{"user": 1, "user": 2, "item": 3}'), users=["2"], items=["3"]),
+    Case("rating as text", "r.jsonl", lines({**PAIR, "rating": "3.5"}), users=["1"], items=["2"]),
+    Case("BOM before JSON", "r.jsonl", b"\xef\xbb\xbf" + lines(PAIR).encode(), users=["1"], items=["2"]),
+    Case("JSON in UTF-16", "r.jsonl", lines(PAIR).encode("utf-16"), "r.jsonl"),
+    Case(
+        "a JSON array over lines", "r.json", json.dumps([PAIR], indent=1), "line 1: no line is a JSON object"
+    ),
+]
+
+PACKED = [
+    Case("empty zip", "r.zip", zipped(), "r.zip"),
+    Case("zip of many members", "r.zip", many_members, "(?s)member-0.csv.*and 49,9.. more.{,100}$"),
+    Case(
+        "a member that is not there",
+        "r.zip",
+        zipped(*((f"member-{n}.csv", b"") for n in range(300))),
+        "(?s)got 'x'.*and 2.. more.{,100}$",
+        options={"member": "x"},
+    ),
+    Case("escapes in members", "r.zip", zipped(("\x1b[31mred.csv", GOOD), ("b.csv", GOOD)), r"\\x1b\[31mred"),
+    Case("absolute member", "r.zip", zipped(("/etc/passwd.csv", GOOD)), **FIRST),
+    Case("member outside", "r.zip", zipped(("../../r.csv", GOOD)), **FIRST),
+    Case("member twice", "r.zip", zipped(("r.csv", GOOD), ("r.csv", HEAD)), "r.csv, r.csv"),
+    Case("encrypted zip", "r.zip", encrypted(), "encrypted"),
+    Case("zip in a zip", "r.zip", zipped(("in.zip", zipped(("r.csv", GOOD)))), "in.zip.*(archive|not utf-8)"),
+    Case("cut zip", "r.zip", zipped(("r.csv", GOOD * 9))[:-60], "Get the file again"),
+    Case("zip with a damaged member", "r.zip", zipped(("r.csv", GOOD)).replace(b"1,1,2", b"1,1,3"), "CRC"),
+    Case(
+        "unknown compression",
+        "r.zip",
+        zipped(("r.csv", GOOD)).replace(b"\x14\0\0\0\0\0", b"\x14\0\0\0\x63\0"),
+        "r.zip",
+    ),
+    Case("folder in a zip", "r.zip", zipped(("folder/", b"")), "no file of rows"),
+    Case("cut gzip", "r.csv.gz", gzip.compress(random.Random(0).randbytes(999))[:-500], "r.csv.gz"),
+    Case("cut gzip of rows", "r.csv.gz", gzip.compress(GOOD.encode() * 99)[:-100], "Get the file again"),
+    Case(
+        "gzip with rubbish behind",
+        "r.csv.gz",
+        gzip.compress(GOOD.encode()) + b"rubbish",
+        "Get the file again",
+    ),
+    Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
+    Case("gzip in a zip", "r.zip", zipped(("r.csv.gz", gzip.compress(GOOD.encode()))), "r.csv.gz"),
+    Case(
+        "bzip2 in a zip",
+        "r.zip",
+        zipped(("r.csv", GOOD), compression=zipfile.ZIP_BZIP2),
+        "in pieces.*deflate",
+    ),
+    Case(
+        "LZMA in a zip", "r.zip", zipped(("r.csv", GOOD), compression=zipfile.ZIP_LZMA), "in pieces.*deflate"
+    ),
+    Case("7z", "r.7z", b"7z\xbc\xaf\x27\x1c" + random.Random(0).randbytes(99), "r.7z"),
+    Case("rows", "r.csv.gz", packed_blocks(b"1,2,3,4\n" * 10**5, 1970), "about 19.,...,... rows", slow=True),
+    Case(
+        "zeros",
+        "r.csv.gz",
+        packed_blocks(bytes(1 << 20), 3 << 10),
+        "line 1: .* bytes or more in one line",
+        slow=True,
+    ),
+    Case("zeros in a zip", "r.zip", zeros_in_zip, "line 1: .* bytes or more in one line", slow=True),
+    Case("bzip2", "r.csv.bz2", bz2.compress(GOOD.encode()), "r.csv.bz2"),
+]
+
+SAME = {"user": USERS, "item": ITEMS}
+READ = ["1", "1", "2"]
+NO_ID, LONG_USER = "for the user has the type", "row 2: the user is longer than"
+
+
+def in_parquet(name: str, expected: str | list[str], **columns: Any) -> Case:
+    """Put columns in the place of good ones or beside them; they are refused so, or give these users."""
+    content = parquet(**SAME | columns)
+    if isinstance(expected, str):
+        return Case(name, "r.parquet", content, expected)
+    return Case(name, "r.parquet", content, users=expected, items=ITEMS)
+
+
+def seconds(*times: int | None) -> Any:
+    return pa.array(times, pa.timestamp("s"))
+
+
+def twice(path: Path) -> None:
+    columns = [pa.array(USERS), pa.array(USERS), pa.array(ITEMS)]
+    pq.write_table(pa.Table.from_arrays(columns, ["user", "user", "item"]), path)
+
+
+def long_texts(path: Path) -> None:
+    """Write 4 million rows with one user and one item of 3,000 signs: 24 GB as texts, 2 MB as a file."""
+    rows = pa.array([0] * 1_000_000, pa.int32())
+    ids = {name: pa.DictionaryArray.from_arrays(rows, [name[0] * 3000]) for name in ("user", "item")}
+    part = pa.table(ids)
+    plain = pa.schema([(name, pa.string()) for name in ids])  # the file does not say that it was a dictionary
+    with pq.ParquetWriter(path, part.schema, store_schema=False) as writer:
+        for _ in range(4):
+            writer.write_table(part)
+    assert pq.read_schema(path) == plain
+
+
+WHOLE = parquet(**SAME)
+PARQUET = [
+    Case("cut parquet", "r.parquet", WHOLE[:-20], "r.parquet"),
+    Case("damaged parquet", "r.parquet", WHOLE[:20] + bytes(40) + WHOLE[60:], "r.parquet"),
+    Case("text called parquet", "r.parquet", GOOD, "r.parquet"),
+    Case("no column known", "r.parquet", parquet(a=USERS, b=ITEMS), "no column is known as the user"),
+    Case("a column twice", "r.parquet", twice, "several columns"),
+    in_parquet("list as id", NO_ID, user=[[1], [1], [2]]),
+    in_parquet("struct as id", NO_ID, user=[{"a": 1}] * 3),
+    in_parquet("nested column beside", READ, x=[[{"a": 1}]] * 3),
+    in_parquet("nested name", READ, **{"x.y": USERS}),
+    Case(
+        "dotted column chosen",
+        "r.parquet",
+        parquet(**{"x.user": USERS, "x.item": ITEMS}),
+        users=READ,
+        options={"user": "x.user", "item": "x.item"},
+    ),
+    in_parquet("decimal rating", READ, rating=pa.array(USERS, pa.decimal128(9, 2))),
+    in_parquet("decimal ids", NO_ID, user=pa.array(USERS, pa.decimal128(9, 0))),
+    in_parquet("date ids", NO_ID, user=pa.array(USERS, pa.date32())),
+    in_parquet("dictionary ids", ITEMS, user=pa.array(ITEMS).dictionary_encode()),
+    in_parquet("null ids", "row 2: the user is missing", user=[1, None, 2]),
+    in_parquet("null ratings", "row 2: the rating", rating=[1.0, None, 2.0]),
+    in_parquet("float ids in parquet", ["1.0", "1.5", "2.0"], user=[1.0, 1.5, 2.0]),
+    in_parquet("boolean ids in parquet", NO_ID, user=[True, False, True]),
+    in_parquet("text as bytes", ["a", "é", "b"], user=[b"a", b"\xc3\xa9", b"b"]),
+    in_parquet("bytes as ids", NO_ID, user=[b"a", b"\xff", b"b"]),
+    in_parquet("uint64 ids", [str(2**64 - 1), "1", "2"], user=pa.array([2**64 - 1, 1, 2], pa.uint64())),
+    in_parquet("large strings", ITEMS, user=pa.array(ITEMS, pa.large_string())),
+    in_parquet("string views", ITEMS, user=pa.array(ITEMS, pa.string_view())),
+    in_parquet("long id in parquet", LONG_USER, user=["a", LONG, "b"]),
+    in_parquet("long id in a dictionary", LONG_USER, user=pa.array(["a", LONG, "b"]).dictionary_encode()),
+    in_parquet(
+        "bytes that are no text", "user|UTF", user=pa.array([b"a", b"\xff\xfe", b"b"]).view(pa.string())
+    ),
+    in_parquet("time with zone", READ, timestamp=pa.array([10**9] * 3, pa.timestamp("s", "Asia/Tokyo"))),
+    in_parquet("time in ns", READ, timestamp=pa.array([10**18] * 3, pa.timestamp("ns"))),
+    in_parquet("null times", "row 2: the time", timestamp=seconds(10**9, None, 1)),
+    in_parquet("negative times", "row 1: the time", timestamp=seconds(-5, 1, 1)),
+    in_parquet("duration as time", "r.parquet", timestamp=pa.array([5, 1, 1], pa.duration("s"))),
+    Case("one long text in many rows", "r.parquet", long_texts, users=["u" * 3000], items=["i" * 3000]),
+    Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),
+]
+
+CASES = [*SPECIAL, *ROWS, *TEXT, *JSON, *PACKED, *PARQUET]
