@@ -80,21 +80,14 @@ def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
 
     Folders of earlier versions do not say when they ran, and do not count; `deliver` takes them all the same.
     """
-    folders = (file.parent for file in sorted(outputs.rglob(CHECKSUMS)))
-    return [
-        folder for folder in folders if not folder.name.startswith(".unfinished-") and _waits(folder, store)
-    ]
-
-
-def _waits(folder: Path, store: Store | None) -> bool:
-    if delivered(folder) is not None:
-        return False
-    try:
-        content = read_folder(folder)
-    except SchemaError:
-        return False
-    recorded = {} if content.job is None else content.job.store
-    return bool(recorded) and (store is None or _names(recorded, store))
+    found = []
+    for folder in (file.parent for file in sorted(outputs.rglob(CHECKSUMS))):
+        if not folder.name.startswith(".unfinished-") and delivered(folder) is None:
+            with suppress(SchemaError):
+                job = read_folder(folder).job
+                if job is not None and job.store and (store is None or _names(job.store, store)):
+                    found.append(folder)
+    return found
 
 
 def _names(recorded: Mapping[str, Any], store: Store) -> bool:

@@ -26,8 +26,7 @@ from recgauge.runs.folder import (
     read_jobs,
     unfinished,
 )
-from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RECORD, RunFolder
+from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD, RunFolder
 from recgauge.tracking.delivering import delivered, local_folder, mark_delivered
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, experiment_tag
 from recgauge.tracking.store import Store, check_there, client_of, explained, open_store
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 NEEDED = (RECORD, PER_USER)
 _ID = re.compile(r"[0-9a-f]{32}")
 _OWN = "experiment="
-_REMEDY = "or give the run's output folder."
 FINISHED = "attributes.status = 'FINISHED'"
 _PAGE = 1000  # runs that are asked for at a time
 _FEW = 20
@@ -49,14 +47,13 @@ _FEW = 20
 def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
     """Return the ids of the finished runs with each of these fingerprints, newest first."""
     ids: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
-    runs = RunStore(store.uri)
-    if not runs.exists or not ids:
+    if not store.exists or not ids:
         return ids
     searches = [FINISHED]
     if len(ids) <= _FEW:
         searches = [f"{FINISHED} and tags.`{FINGERPRINT_TAG}` = '{fingerprint}'" for fingerprint in ids]
     for search in searches:
-        for run in runs.runs(store.experiment, search):
+        for run in runs_of(store, search):
             if (fingerprint := run.data.tags.get(FINGERPRINT_TAG)) in ids:
                 ids[fingerprint].append(run.info.run_id)
     return ids
@@ -89,101 +86,106 @@ def mark(store: Store, run_id: str, experiment: str) -> None:
         opened.client.set_tag(run_id, experiment_tag(experiment), "true")
 
 
-@dataclass(frozen=True)
-class RunStore:
-    """Looks for runs in a store."""
+def stored_run(store: Store, run_id: str) -> "Run | None":
+    """Return the run with this id, None if there is none."""
+    from mlflow.exceptions import MlflowException
 
-    uri: str
+    client = reading(store)
+    with explained(store, f"read run {run_id}"):
+        try:
+            return client.get_run(run_id)
+        except MlflowException as error:
+            if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+                return None
+            raise
 
-    @property
-    def _store(self) -> Store:
-        return Store(self.uri)
 
-    @property
-    def exists(self) -> bool:
-        """Whether there is a store; of a server, that it is assumed to be there."""
-        file = self._store.file
-        return file is None or (file.is_file() and file.stat().st_size > 0)
+def experiments_of(store: Store) -> list[str]:
+    """Return the names of a store's experiments."""
+    client = reading(store)
+    with explained(store, "look for experiments"):
+        return [str(found.name) for found in client.search_experiments(order_by=["experiment_id"])]
 
-    def run(self, run_id: str) -> "Run | None":
-        """Return the run with this id, None if there is none."""
-        from mlflow.exceptions import MlflowException
 
-        client = self.client()
-        with explained(self._store, f"read run {run_id}"):
+def runs_of(store: Store, where: str = "") -> "list[Run]":
+    """Return the runs of the store's experiment, newest first; `where` chooses, in MLflow's language."""
+    from mlflow.exceptions import MlflowException
+
+    client = reading(store)
+    with explained(store, "look for runs"):
+        known = client.get_experiment_by_name(store.experiment)
+        runs: list[Run] = []
+        token = None if known is None else ""
+        while known is not None and token is not None:
             try:
-                return client.get_run(run_id)
+                page = client.search_runs([known.experiment_id], where, max_results=_PAGE, page_token=token)
             except MlflowException as error:
-                if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
-                    return None
-                raise
+                if not where or error.error_code != "INVALID_PARAMETER_VALUE":
+                    raise
+                reason = f"--where: {where!r} is no search of MLflow: {error.message}"
+                raise TrackingError(reason) from error
+            runs += page
+            token = page.token or None
+    return runs
 
-    def experiments(self) -> list[str]:
-        """Return the names of all experiments."""
-        client = self.client()
-        with explained(self._store, "look for experiments"):
-            return [
-                str(experiment.name) for experiment in client.search_experiments(order_by=["experiment_id"])
-            ]
 
-    def runs(self, experiment: str, where: str = "") -> "list[Run]":
-        """Return the runs of an experiment, newest first, which `where` may choose in MLflow's language."""
-        from mlflow.exceptions import MlflowException
+def reading(store: Store) -> "MlflowClient":
+    """Return MLflow's client of a store that is there: reading makes none."""
+    if not store.exists:
+        raise TrackingError(
+            f"the tracking store {store.shown} does not exist. Run something first, such as "
+            "recgauge run -m model=popularity,svd; or name the store of the runs, --uri=ADDRESS, or "
+            "output folders."
+        )
+    check_there(store)
+    with explained(store, "open the store"):
+        return client_of(store)
 
-        client = self.client()
-        with explained(self._store, "look for runs"):
-            known = client.get_experiment_by_name(experiment)
-            runs: list[Run] = []
-            token = None
-            while known is not None:
-                try:
-                    page = client.search_runs(
-                        [known.experiment_id], where, max_results=_PAGE, page_token=token
-                    )
-                except MlflowException as error:
-                    if not where or error.error_code != "INVALID_PARAMETER_VALUE":
-                        raise
-                    reason = f"--where: {where!r} is no search of MLflow: {error.message}"
-                    raise TrackingError(reason) from error
-                runs += page
-                token = page.token
-                if not token:
-                    break
-        return runs
 
-    def folder(self, run: "Run", names: Sequence[str]) -> Path:
-        """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
-        run_id, status = run.info.run_id, run.info.status
-        folder = local_folder(run.info.artifact_uri)
-        if folder is None:
-            folder = Path(mkdtemp(prefix="recgauge-"))
-            register(rmtree, folder, ignore_errors=True)
-            with explained(self._store, f"read run {run_id}"):
-                _copy(self.client(), run_id, names, folder)
-        elif status != "FINISHED":
-            reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
-            raise MissingDataError(
-                f"run {run_id} is {status} and has no results{reason}\n"
-                "`recgauge runs --status FINISHED` lists runs that have."
-            )
-        elif not folder.is_dir():
-            raise MissingDataError(
-                f"run {run_id}: its files are not in {folder}, where the tracking store says they are. "
-                "Put them back, or name the run's output folder instead."
-            )
-        return folder
+def _named_run(store: Store, run_id: str) -> "Run":
+    """Return a run that a user names."""
+    run = stored_run(store, run_id) if store.exists else None
+    if run is None:
+        problem = "has no such run" if store.exists else "does not exist"
+        raise MissingDataError(
+            f"{run_id}: is no folder, and the tracking store {store.shown} {problem}. Name the store that "
+            "has the run, --uri=ADDRESS, or give the run's output folder."
+        )
+    return run
 
-    def client(self) -> "MlflowClient":
-        """Return MLflow's client of a store that is there."""
-        if not self.exists:
-            raise TrackingError(
-                f"the tracking store {self._store.shown} does not exist. Run something first, such as "
-                "recgauge run -m model=popularity,svd; or name the store of the runs, --uri=ADDRESS, or "
-                "output folders."
-            )
-        check_there(self._store)
-        with explained(self._store, "open the store"):
-            return client_of(self._store)
+
+def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
+    """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
+    run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
+    if run.info.status != "FINISHED":
+        reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
+        raise MissingDataError(f"{run_id}: the run is {run.info.status}, so it has no results{reason}.")
+    if folder is None:
+        folder = Path(mkdtemp(prefix="recgauge-"))
+        register(rmtree, folder, ignore_errors=True)
+        with explained(store, f"read run {run_id}"):
+            _copy(reading(store), run_id, names, folder)
+    elif not folder.is_dir():
+        raise MissingDataError(
+            f"run {run_id}: its files are not in {folder}, where the tracking store says they are. "
+            "Put them back, or name the run's output folder instead."
+        )
+    return folder
+
+
+def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
+    """Return a folder with those of a run's files that there are: an output folder, or one by its id."""
+    store = Store(uri)
+    return Path(run) if Path(run).is_dir() else _files_of(store, _named_run(store, run), names)
+
+
+def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
+    """Refuse a run that has not stored what is needed, and say how to run it again."""
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise MissingDataError(
+            f"{run}: the run has stored no {', '.join(missing)}. Finished runs with metrics of lists and "
+            "whole lists have them: run again with metrics=ranking artifacts.lists=true."
+        )
 
 
 def _copy(client: "MlflowClient", run_id: str, names: Sequence[str], folder: Path) -> None:
@@ -216,82 +218,88 @@ def find_runs(
         raise ConfigError(
             "--where chooses among the runs of an MLflow experiment, and only folders and ids are given."
         )
-    sought = _Sought(RunStore(uri), experiment, search, (*NEEDED, PREDICTIONS, *wanted))
-    named = [run for name in names for run in sought.named(name)]
-    distinct = {run.run_id or str(run.folder.resolve()): run for run in named}.values()
-    order = {run.label: place for place, run in reversed(list(enumerate(named)))}
-    newest: dict[str, list[JobOutcome]] = {}
-    for run in sorted(distinct, key=lambda run: run.time, reverse=True):
-        if (record := sought.record(run)) is not None:
-            place = order[run.label]
-            outcome = JobOutcome(place, run.label, run_id=run.run_id, record=record, folder=run.folder)
-            newest.setdefault(record.fingerprint(), []).append(outcome)
-    if not newest:
+    sought = _Sought(Store(uri, experiment), search, (*NEEDED, PREDICTIONS, *wanted))
+    distinct: dict[str, JobOutcome] = {}
+    for run in (run for name in names for run in sought.named(name)):
+        distinct.setdefault(run.run_id or str(run.folder.resolve()), run)
+    runs = [replace(run, number=number) for number, run in enumerate(distinct.values())]
+    alike: dict[str, list[JobOutcome]] = {}
+    for run in sorted(runs, key=_started, reverse=True):
+        if run.record is not None:
+            alike.setdefault(run.record.fingerprint(), []).append(run)
+    if not alike:
         chosen = f" with --where {search!r}" if search else ""
         left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
         known = " `recgauge experiments` lists what there is." if str(names).count(_OWN) else ""
         raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.{known}")
-    for runs in newest.values():
-        if len(runs) > 1 and (record := runs[0].record) is not None:
+    for newest, *older in alike.values():
+        if older and newest.record is not None:
+            model, dataset = (newest.record.names[name] for name in ("model", "dataset"))
             sought.notes.append(
-                f"{record.names['model']} on {record.names['dataset']} was run {len(runs)} times with equal "
-                f"settings; the newest counts: {runs[0].label}"
+                f"{model} on {dataset} was run {1 + len(older)} times with equal settings; the newest "
+                f"counts: {newest.label}"
             )
-    kept = sorted((runs[0] for runs in newest.values()), key=lambda run: run.number)
+    kept = sorted((newest for newest, *_ in alike.values()), key=lambda run: run.number)
     return [replace(run, number=number) for number, run in enumerate(kept)], sought.notes
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A run that was named (alone), or one of a sweep or an experiment; its record is read later."""
-
-    label: str
-    time: float
-    folder: Path
-    run_id: str | None
-    alone: bool = True
+def _started(run: JobOutcome) -> float:
+    job = None if run.record is None else run.record.job
+    return (run.folder / RECORD).stat().st_mtime if job is None else job.started
 
 
 @dataclass(frozen=True)
 class _Sought:
     """Where runs are looked for, with which files, and what was left out."""
 
-    store: RunStore
-    experiment: str
+    store: Store
     search: str
     files: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
 
-    def named(self, source: str) -> Iterator[_Named]:
-        """Yield the runs that one source names."""
-        if Path(source).is_dir():
-            yield from self._in_folder(Path(source))
+    def named(self, source: str) -> Iterator[JobOutcome]:
+        """Yield the runs that one source names; of several, one that has stored too little is left out."""
+        folder, alone = Path(source), True
+        if (folder / RECORD).is_file():
+            runs = [_of_folder(folder)]
+        elif folder.is_dir():
+            runs, alone = self._in_folder(folder), False
         elif _ID.fullmatch(source):
-            yield self._with_id(source)
+            runs = [self._stored(_named_run(self.store, source))]
         else:
-            yield from self._in_experiment(source)
+            runs, alone = self._in_experiment(source), False
+        for run in runs:
+            try:
+                yield _with_record(run)
+            except RecgaugeError as error:
+                if alone:
+                    raise
+                self.notes.append(f"left out: {error}")
 
-    def _with_id(self, run_id: str) -> _Named:
-        run = self.store.run(run_id)
-        if run is None:
+    def _in_folder(self, folder: Path) -> list[JobOutcome]:
+        """Return the finished jobs of a sweep."""
+        jobs = read_jobs(folder)
+        finished = [replace(job, label=str(job.folder)) for job in jobs if (job.folder / RECORD).is_file()]
+        if not jobs:  # a sweep that was killed, folders that somebody has copied here
+            finished = [_of_folder(path.parent) for path in sorted(folder.rglob(RECORD))]
+        if not finished:
+            reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
             raise MissingDataError(
-                f"{run_id}: the tracking store {self.store.uri} has no run with this id. Name the store "
-                f"that has it, --uri=ADDRESS, {_REMEDY}"
+                f"{folder}: there is no finished run in this folder (no {RECORD}){reason}."
             )
-        if run.info.status != "FINISHED":
-            reason = f": {run.data.tags['error']}" if run.data.tags.get("error") else ""
-            raise MissingDataError(f"{run_id}: the run is {run.info.status}, so it has no results{reason}.")
-        return self._stored(run)
+        if (lacking := len(jobs) - len(finished)) > 0:
+            self.notes.append(f"{folder}: {lacking} jobs without results are left out")
+        return finished
 
-    def _in_experiment(self, source: str) -> Iterator[_Named]:
-        """Yield the finished runs of an experiment, without summaries of sweeps."""
+    def _in_experiment(self, source: str) -> list[JobOutcome]:
+        """Return the finished runs of an experiment, without summaries of sweeps."""
         own = source.startswith(_OWN)
-        name = self.experiment if own else source
-        every = self.store.runs(name, self.search)
-        if not every and name not in (known := self.store.experiments()):
+        store = self.store if own else replace(self.store, experiment=source)
+        every = runs_of(store, self.search)
+        if not every and store.experiment not in (known := experiments_of(store)):
             raise ConfigError(
                 f"{source}: is no folder, no run's id, and no experiment of the tracking store "
-                f"{self.store.uri}. {did_you_mean(name, known)}Experiments there: {listed(known)}."
+                f"{store.shown}. {did_you_mean(store.experiment, known)}Experiments there: {listed(known)}."
             )
         runs = [run for run in every if SUMMARY_TAG not in run.data.tags]
         if own:
@@ -300,84 +308,23 @@ class _Sought:
         finished = [run for run in runs if run.info.status == "FINISHED" and FILES_TAG in run.data.tags]
         if len(finished) < len(runs):
             self.notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
-        yield from (self._stored(run, alone=False) for run in finished)
+        return [self._stored(run) for run in finished]
 
-    def _stored(self, run: "Run", *, alone: bool = True) -> _Named:
-        run_id, started = run.info.run_id, (run.info.start_time or 0) / 1000
-        return _Named(f"run {run_id}", started, self.store.folder(run, self.files), run_id, alone)
-
-    def _in_folder(self, folder: Path) -> Iterator[_Named]:
-        """Yield the run whose folder it is, or the finished jobs of a sweep."""
-        if (folder / RECORD).is_file():
-            yield self._of_folder(folder, _run_id(folder), alone=True)
-            return
-        jobs = read_jobs(folder)
-        finished = {job.folder: job.run_id for job in jobs if (job.folder / RECORD).is_file()}
-        if not jobs:  # a sweep that was killed, folders that somebody has copied here
-            finished = {path.parent: _run_id(path.parent) for path in sorted(folder.rglob(RECORD))}
-        if not finished:
-            reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
-            raise MissingDataError(
-                f"{folder}: there is no finished run in this folder (no {RECORD}){reason}."
-            )
-        if (lacking := len(jobs) - len(finished)) > 0:
-            self.notes.append(f"{folder}: {lacking} jobs without results are left out")
-        yield from (self._of_folder(place, run_id, alone=False) for place, run_id in finished.items())
-
-    def _of_folder(self, folder: Path, run_id: str | None, *, alone: bool) -> _Named:
-        """Return the run of a folder; one that was reused has its files in the store alone."""
-        place = folder
-        if not (folder / PER_USER).is_file() and run_id is not None and self.store.exists:
-            run = self.store.run(run_id)
-            place = folder if run is None else self.store.folder(run, self.files)
-        return _Named(str(folder), (folder / RECORD).stat().st_mtime, place, run_id, alone)
-
-    def record(self, run: _Named) -> RunRecord | None:
-        """Read a run's record; one of many that has stored too little is left out with a note."""
-        try:
-            if missing := [name for name in NEEDED if not (run.folder / name).is_file()]:
-                raise MissingDataError(
-                    f"{run.label}: has stored no {' and no '.join(missing)}, so its users cannot be "
-                    "compared. Run it again."
-                )
-            return RunFolder.read(run.folder).record
-        except RecgaugeError as error:
-            if run.alone:
-                raise
-            self.notes.append(f"left out: {error}")
-            return None
+    def _stored(self, run: "Run") -> JobOutcome:
+        run_id = run.info.run_id
+        folder = _files_of(self.store, run, self.files)
+        return JobOutcome(0, f"run {run_id}", run_id=run_id, folder=folder)
 
 
-def _run_id(folder: Path) -> str | None:
-    delivery = delivered(folder)
-    return None if delivery is None else str(delivery["run_id"])
-
-
-def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are: an output folder, or one by its id."""
-    if Path(run).is_dir():
-        return Path(run)
-    store, remedy = RunStore(uri), f"Name the store that has the run, --uri=ADDRESS, {_REMEDY}"
-    if not store.exists:
-        raise TrackingError(f"{run}: is no folder, and the tracking store {uri} does not exist. {remedy}")
-    stored = store.run(run)
-    if stored is None:
-        raise TrackingError(f"{run}: is no folder, and no run of the tracking store {uri}. {remedy}")
-    return store.folder(stored, names)
-
-
-def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
-    """Refuse a run that has not stored what is needed, and say how to run it again."""
-    missing = [name for name in names if not (folder / name).is_file()]
-    if missing == [LISTS]:
-        stored = str(RunFolder.read(folder).record.settings.get("artifacts", {}).get("lists", True)).lower()
-        if stored != "true":
-            raise MissingDataError(
-                f"{run}: the run has stored no whole lists, since it was run with artifacts.lists={stored}. "
-                "Run it again with artifacts.lists=true."
-            )
-    if missing:
+def _with_record(run: JobOutcome) -> JobOutcome:
+    if missing := [name for name in NEEDED if not (run.folder / name).is_file()]:
         raise MissingDataError(
-            f"{run}: the run has stored no {', '.join(missing)}. Only finished runs with metrics of lists "
-            "have them: run again with metrics=ranking."
+            f"{run.label}: has stored no {' and no '.join(missing)}, so its users cannot be compared. "
+            "Run it again."
         )
+    return replace(run, record=RunFolder.read(run.folder).record)
+
+
+def _of_folder(folder: Path) -> JobOutcome:
+    run_id = (delivered(folder) or {}).get("run_id")
+    return JobOutcome(0, str(folder), run_id=run_id, folder=folder)

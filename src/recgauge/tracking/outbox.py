@@ -48,7 +48,13 @@ class Deliveries:
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
         """The run ids of folders that were delivered, and the errors of those that were not."""
-        return {folder: _result(done) for folder, done in self._done.items() if done.done()}
+        results: dict[Path, str | RecgaugeError] = {}
+        for folder, done in self._done.items():
+            if done.done():
+                error = done.exception()
+                ours = error if isinstance(error, RecgaugeError) else TrackingError(str(error))
+                results[folder] = str(done.result()["run_id"]) if error is None else ours
+        return results
 
     def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
@@ -113,10 +119,3 @@ class Deliveries:
         if "error" in answer:
             raise getattr(errors, answer["error"], TrackingError)(answer["message"])
         return answer
-
-
-def _result(done: Future[dict[str, Any]]) -> str | RecgaugeError:
-    error = done.exception()
-    if error is None:
-        return str(done.result()["run_id"])
-    return error if isinstance(error, RecgaugeError) else TrackingError(str(error))

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from recgauge.checks.looks import Look
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
-from recgauge.tracking.finding import RunStore
+from recgauge.tracking.finding import experiments_of, reading, runs_of
 from recgauge.tracking.store import Store, explained
 
 if TYPE_CHECKING:
@@ -48,12 +49,15 @@ class Registered:
 
 def registered_run(uri: str, model: Registered) -> str:
     """Return the id of the run that made a version of a registered model."""
-    store, client = Store(uri), RunStore(uri).client()
+    client = reading(store := Store(uri))
     with explained(store, f"look for {model}"):
         found = _version(client, model)
+        known = [
+            f"{each.name} ({listed(sorted(each.aliases))})" for each in client.search_registered_models()
+        ]
     if found is None:
         raise MissingDataError(
-            f"{model}: the registry of {store.shown} has none.{_there(client, store, model)}"
+            f"{model}: the registry of {store.shown} has none. Models and aliases there: {listed(known)}."
         )
     if not found.run_id:
         raise MissingDataError(f"{model}: its version {found.version} was made by no run.")
@@ -65,7 +69,7 @@ def promote(uri: str, model: Registered, run_id: str) -> str:
 
     A run whose model is not a version of it yet makes one, of the model that the run has logged.
     """
-    store, client = Store(uri), RunStore(uri).client()
+    client = reading(store := Store(uri))
     with explained(store, f"move {model}"):
         before = _version(client, model)
         version = _version_of_run(client, model.name, run_id)
@@ -90,15 +94,6 @@ def _version(client: "MlflowClient", model: Registered) -> "ModelVersion | None"
         raise
 
 
-def _there(client: "MlflowClient", store: Store, model: Registered) -> str:
-    with explained(store, "look for registered models"):
-        names = sorted(each.name for each in client.search_registered_models())
-        if model.name not in names:
-            return f" Registered there: {listed(names) or 'none'}."
-        aliases = client.get_registered_model(model.name).aliases
-    return f" Aliases of {model.name}: {listed(sorted(aliases)) or 'none'}."
-
-
 def _version_of_run(client: "MlflowClient", name: str, run_id: str) -> str:
     versions = client.search_model_versions(f"name = '{name}' and run_id = '{run_id}'")
     if versions:
@@ -117,31 +112,21 @@ def _version_of_run(client: "MlflowClient", name: str, run_id: str) -> str:
 
 def looks_in(uri: str, test_sha256: str) -> list[Look]:
     """Return the looks at test rows that the runs of a store carry, whatever their experiment."""
-    store = RunStore(uri)
-    runs = [
-        run
-        for experiment in store.experiments()
-        for run in store.runs(experiment, f"tags.`{TEST_TAG}` = '{test_sha256}'")
-    ]
-    runs.sort(key=lambda run: run.info.start_time or 0)
-    return [look for run in runs if (look := _look(run.data.tags.get(LOOK_TAG, ""))) is not None]
+    stores = [Store(uri, experiment) for experiment in experiments_of(Store(uri))]
+    runs = [run for store in stores for run in runs_of(store, f"tags.`{TEST_TAG}` = '{test_sha256}'")]
+    looks = []
+    for run in sorted(runs, key=lambda run: run.info.start_time or 0):
+        with suppress(SchemaError):  # what somebody else has written
+            looks.append(Look.from_json(run.data.tags.get(LOOK_TAG, "")))
+    return looks
 
 
 def record_check(uri: str, run_id: str, look: Look, files: Mapping[str, str]) -> None:
     """Write a check into the candidate's run: its tags, and its files as artifacts."""
-    store = Store(uri)
+    client = reading(store := Store(uri))
     tags = {OUTCOME_TAG: look.outcome, TEST_TAG: look.test_sha256, LOOK_TAG: look.to_json()}
-    client = RunStore(uri).client()
     with explained(store, f"write the check into run {run_id}"):
         for name, text in files.items():
             client.log_text(run_id, text, f"{FOLDER}/{name}")
         for tag, value in tags.items():
             client.set_tag(run_id, tag, value)
-
-
-def _look(text: str) -> Look | None:
-    """Return the look of a tag, None of what somebody else has written."""
-    try:
-        return Look.from_json(text)
-    except SchemaError:
-        return None

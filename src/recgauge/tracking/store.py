@@ -92,6 +92,11 @@ class Store:
         """The file of an SQLite store."""
         return Path(self.uri.removeprefix(SQLITE).split("?", 1)[0]) if self.uri.startswith(SQLITE) else None
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store; of a server, that it is assumed to be there."""
+        return self.file is None or (self.file.is_file() and self.file.stat().st_size > 0)
+
     def plain(self) -> dict[str, Any]:
         """Return what a run's folder says of its store: no secret, and a file by its whole path."""
         uri = self.shown if self.file is None else f"{SQLITE}{self.file.absolute()}"
@@ -239,7 +244,7 @@ def _experiment(store: Store, client: "MlflowClient") -> Opened:
 
 def check_still_there(store: Store) -> None:
     """Refuse a store that was opened before and is gone: what is written now would be lost."""
-    if store.file is not None and not (store.file.is_file() and store.file.stat().st_size):
+    if not store.exists:
         raise TrackingError(
             f"tracking.uri={store.shown}: {store.file} was there before and is gone. Put it back, then run "
             "`recgauge sync`."

@@ -163,7 +163,10 @@ def test_rows_that_models_see_after_training_have_a_file_of_their_own(runs, expo
 def test_predicted_ratings_evaluate_to_the_numbers_of_the_run(runs, export, monkeypatch):
     """Predictions stand beside the ratings that they are judged by, ratings beside grades."""
     assert export(runs["ratings"], "--as", "csv", "--out", "x")[0] == 0
-    assert "run again with metrics=ranking" in export(runs["ratings"], "--as", "trec", "--out", "y")[2]
+    assert (
+        "run again with metrics=ranking artifacts.lists=true"
+        in export(runs["ratings"], "--as", "trec", "--out", "y")[2]
+    )
     monkeypatch.chdir("x")
     command = re.search("`recgauge (evaluate .*)`", Path("about.md").read_text("utf-8"))[1]
     assert main([*command.split(), "--out", "found.json"]) == 0
@@ -195,7 +198,11 @@ def test_files_that_are_there_stay_unless_told(runs, export, tmp_path):
     [
         ("ties", ["--as", "trek"], "--as: trek is none of trec, csv, parquet, recbole"),
         ("ties", ["--as", "recbole", "--no-train"], "RecBole needs training rows"),
-        ("no_lists", ["--as", "trec"], "artifacts.lists=false. Run it again with artifacts.lists=true."),
+        (
+            "no_lists",
+            ["--as", "trec"],
+            "no recommendations.parquet. Finished runs with metrics of lists and whole lists have them",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_written(

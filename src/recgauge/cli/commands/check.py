@@ -19,7 +19,16 @@ from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
 from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder
-from recgauge.tracking import Registered, RunStore, find_runs, looks_in, promote, record_check, registered_run
+from recgauge.tracking import (
+    Registered,
+    Store,
+    find_runs,
+    looks_in,
+    promote,
+    record_check,
+    registered_run,
+    stored_run,
+)
 from recgauge.tracking.registry import FOLDER, OUTCOME_TAG
 from recgauge.utils.files import check_formats, text_writer
 from recgauge.utils.messages import print_error
@@ -97,7 +106,7 @@ class _Store:
     @classmethod
     def of(cls, options: Namespace, candidate: Side) -> Self:
         uri, run_id = store_uri(options), candidate.run_id
-        if run_id is not None and (not RunStore(uri).exists or RunStore(uri).run(run_id) is None):
+        if run_id is not None and (not (store := Store(uri)).exists or stored_run(store, run_id) is None):
             run_id = None  # a folder that another store has
         in_file = run_id is None or options.looks is not None
         return cls(uri, run_id, (options.looks or work_folder() / "outputs" / _LOOKS) if in_file else None)

@@ -15,7 +15,16 @@ from recgauge.report.console import output, print_run, render_terminal
 from recgauge.runs.folder import CHECKSUMS, RECORD, JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.places import store_of_user, work_folder
-from recgauge.tracking import RunStore, Store, deliver, delivered, run_folder, store_of, waiting
+from recgauge.tracking import (
+    Store,
+    deliver,
+    delivered,
+    experiments_of,
+    run_folder,
+    runs_of,
+    store_of,
+    waiting,
+)
 from recgauge.tracking.page import SUMMARY_TAG
 from recgauge.utils.messages import print_error
 
@@ -37,14 +46,14 @@ def add_runs_options(parser: ArgumentParser) -> None:
 
 def run_runs(options: Namespace) -> None:
     """List the runs, the newest first."""
-    store, experiment = RunStore(store_uri(options)), options.experiment
+    store = Store(store_uri(options), options.experiment)
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
-    runs = [run for run in store.runs(experiment, options.where) if SUMMARY_TAG not in run.data.tags]
+    runs = [run for run in runs_of(store, options.where) if SUMMARY_TAG not in run.data.tags]
     chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
-    if not runs and experiment not in (known := store.experiments()):
+    if not runs and store.experiment not in (known := experiments_of(store)):
         raise ConfigError(
-            f"--experiment {experiment}: there is none in {store.uri}. It has {', '.join(known)}."
+            f"--experiment {store.experiment}: there is none in {store.shown}. It has {', '.join(known)}."
         )
     if not chosen:
         output().print("no run matches" if runs or options.where else "there is no run yet")
