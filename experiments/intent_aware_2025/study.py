@@ -57,16 +57,6 @@ class ManyNumbers(PublishedTable):
         drawn = self.drawn[:1]
         return {name: plot_values(known, drawn, self.not_drawn) for name in self._pictures(rows)}
 
-    def summary(self, rows: Sequence[Row]) -> str:
-        """Return how many numbers of each data set have which verdict."""
-        words = [word for word in VERDICTS if any(row["verdict"] == word for row in rows)]
-        lines = []
-        for dataset in distinct(rows, "dataset"):
-            counted = Counter(row["verdict"] for row in where(rows, dataset=dataset))
-            lines.append({"dataset": dataset} | {word: str(counted[word]) for word in words})
-        titles = {"dataset": "data set"} | {word: word for word in words}
-        return "\n\n".join([table(lines, titles, words), *verdict_lines(rows)])
-
     def _line(self, rows: Sequence[Row], words: Sequence[str]) -> Row:
         """Return what the page says of the numbers of one model on one data set."""
         line = {name: rows[0][name] for name in ("dataset", "model")}

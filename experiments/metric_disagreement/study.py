@@ -56,11 +56,6 @@ class MetricDisagreement(Study):
             ]
         return "\n\n".join(lines)
 
-    def summary(self, rows: Sequence[Row]) -> str:
-        """Return the widest range of each metric, and missing runs."""
-        measured = [row for row in rows if row["value"]]
-        return "\n\n".join([*missing_runs(rows, MISSING), *([_widest(measured)] if measured else [])])
-
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the ranges as a figure."""
         measured = [row for row in rows if row["value"]]
@@ -98,21 +93,6 @@ def ranges(rows: Sequence[Row]) -> str:
     return markdown_table(cells, header, right=header[2:]) + (
         "\n\nLowest – highest over the conventions, and the ratio of the two."
     )
-
-
-def _widest(rows: Sequence[Row]) -> str:
-    """Return, of each metric, the model whose highest value is most times its lowest."""
-    cells = []
-    for dataset, metric, values in _of_models(rows):
-        ratios = {
-            model: max(own.values()) / low
-            for model, own in values.items()
-            if own and (low := min(own.values()))
-        }
-        if ratios:
-            model = max(ratios, key=lambda name: ratios[name])
-            cells.append([dataset, label(metric), model, _range(values[model])])
-    return markdown_table(cells, ["data set", "metric", "model", "widest range over the conventions"])
 
 
 def _range(values: dict[str, float]) -> str:

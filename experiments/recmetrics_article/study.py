@@ -103,12 +103,6 @@ class RecmetricsArticle(Study):
         table = folded("All of them", published_markdown(published))
         return "\n\n".join([*lines, "### The article's own numbers", *verdict_lines(published), table])
 
-    def summary(self, rows: Sequence[Row]) -> str:
-        """Return the MAR of the three models, and how near the published numbers are."""
-        published, measured = apart(rows)
-        parts = [f"MAR@{K} under three protocols:", _orders(measured)] if measured else []
-        return "\n\n".join([*missing_runs(rows, MISSING), *parts, verdict_lines(published)[0]])
-
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the MAR over the cutoff and the coverage under each protocol as figures."""
         from .figures import plot_coverages, plot_mar

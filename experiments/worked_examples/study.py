@@ -58,25 +58,6 @@ class WorkedExamples(Study):
             ]
         )
 
-    def summary(self, rows: Sequence[Row]) -> str:
-        """Return the counts, and one line per case that differs or whose printed number is wrong."""
-        parts = [
-            f"{len(rows)} worked examples: {tally(row['verdict'] for row in rows)}.",
-            _counts(rows),
-            "Not reproduced (left out: on purpose):",
-            "\n".join(
-                f"- {row['article']} {row['case']}: its code gives {row['code']}, ours {row['ours']}"
-                + (f": {row['why']}" if row["why"] else "")
-                for row in _not_reproduced(rows)
-            ),
-            "Printed numbers that are wrong or cannot be repeated:",
-            "\n".join(
-                f"- {row['article']} {row['case']}: {row['printed']} printed, its code gives {row['code']}"
-                for row in _wrongly_printed(rows)
-            ),
-        ]
-        return "\n\n".join(parts)
-
 
 def _row(case: Case, cases: Sequence[Case]) -> Row:
     ours = compute(case)

@@ -71,10 +71,6 @@ class Study(ABC):
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return the text between the markers of the experiment's README, made from the rows alone."""
 
-    def summary(self, rows: Sequence[Row]) -> str:
-        """Return what the terminal shows, as Markdown; by default `markdown` without what it folds away."""
-        return without_details(self.markdown(rows))
-
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":  # noqa: ARG002 - contract
         """Return ``{file name without ending: figure}``, made from the rows alone; none by default."""
         return {}

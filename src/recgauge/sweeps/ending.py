@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
 """Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
+_TOLD = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
@@ -200,7 +201,8 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         reason = f"{lacking} of {len(runs)} runs have no results"
     console = output()
     console.print()
-    console.print(Markdown(study.summary(rows)))
+    told = without_details(part).split("\n")
+    console.print(Markdown("\n".join(told[:_TOLD])))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
     if reason:
@@ -210,7 +212,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         job=_facts(sweep, f"summary {study.name}", study.name),
         subject=study.name,
         fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
-        note=shortened(without_details(part).split("\n"), "results.md"),
+        note=shortened(told, "results.md"),
         values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
     )
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
