@@ -1,11 +1,11 @@
 """Runs side by side: means, differences, ranks, costs, users, groups, curves, what turns their order."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.claims import metric_label
@@ -39,6 +39,10 @@ from recgauge.report.stability_tables import turned_text, winner_text
 from recgauge.utils.checks import DoubleArray
 
 _LONGEST_WINNER = 100  # characters of the line below a bar
+Line = tuple[Sequence[float], Sequence[float]]
+"""The x and the y of a line."""
+
+_MOST_MARKED = 40  # points of a line that are marked
 _LABEL: dict[str, Any] = {
     "ha": "center",
     "color": INK,
@@ -180,6 +184,23 @@ def plot_gains(segments: Segments, run: str) -> Figure:
         wanted = "" if segments.higher_is_better else " (lower is better)"
         base = short_name(segments.runs[0])
         axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{wanted}")
+    return figure
+
+
+def plot_lines(
+    lines: Mapping[str, Line], *, x_label: str, y_label: str, steps: bool = False, diagonal: bool = False
+) -> Figure:
+    """Draw a line for each run: `steps` hold until the next value, on the `diagonal` both axes are equal."""
+    with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
+        for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
+            look = line_look(index, marker=len(x) <= _MOST_MARKED)
+            axes.plot(x, y, drawstyle="steps-post" if steps else "default", label=name, **look)
+        if diagonal:
+            axes.axline((axes.get_xlim()[0],) * 2, slope=1, **REFERENCE)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+        axes.set(xlabel=x_label, ylabel=y_label)
+        figure.legend(loc="outside right center")
     return figure
 
 

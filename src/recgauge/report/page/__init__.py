@@ -9,7 +9,7 @@ from recgauge.errors import listed
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page
-from recgauge.report.page import behind, results
+from recgauge.report.page import behind, results, training
 from recgauge.report.page.data import ReportData, by_dataset
 from recgauge.utils.files import text_writer, write_files
 
@@ -27,7 +27,9 @@ def sections(data: ReportData) -> list[Section]:
         by_dataset("Does the winner stay?", data, results.stability),
         by_dataset("Example users", data, results.stories),
         by_dataset("Popular and rare items", data, results.long_tail),
-        by_dataset("Search history", data, results.searches),
+        by_dataset("Predicted ratings", data, training.ratings),
+        by_dataset("Learning curves", data, training.learning),
+        by_dataset("Search history", data, training.searches),
         by_dataset("Data", data, behind.data_card),
         behind.guards(data),
         behind.protocol(data),

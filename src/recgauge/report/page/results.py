@@ -328,20 +328,3 @@ def long_tail(data: ReportData, part: DatasetPart) -> Told:
         tuple((name, *texts) for name, texts in shares.items()),
     )
     return lead, [Pictures((Picture(f"tail_{slug(part.name)}", draw, caption, lead),)), table]
-
-
-def searches(data: ReportData, part: DatasetPart) -> Told:
-    """Return how settings were searched, and what was chosen."""
-    found = {run: search for run in part.runs if (search := part.record(run).search) is not None}
-    if not found:
-        return None
-    rows: list[Row] = []
-    for run, search in found.items():
-        value = tables.number(float(search.chosen.value or 0.0))
-        about = f"{len(search.trials)}", search.sampler, tables.seconds(search.seconds)
-        rows.append((run, *about, value, search.chosen.words))
-    metric = metric_label(next(iter(found.values())).metric)
-    header = ("run", "trials", "by", "seconds", f"{metric}, validation", "chosen")
-    caption = f"{part.name}: settings chosen by validation rows; test rows were not looked at"
-    table = TableBlock(caption, header, tuple(rows), words=("by", "chosen"))
-    return f"The settings of {', '.join(found)} were searched{data.place(part.name)}.", [table]
