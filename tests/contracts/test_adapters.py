@@ -28,7 +28,7 @@ from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
 from recgauge.sweeps.sweep import Sweep, check
-from recgauge.sweeps.tuning import plan, tune
+from recgauge.sweeps.tuning import tune
 from recgauge.utils.progress import NoProgress
 
 ADAPTERS = (Implicit, Irspack, Surprise, Cornac)
@@ -166,14 +166,13 @@ def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     words = ("model.settings.iterations=2", "search.settings.factors.high=20", "tune.trials=3")
     typed = composed("model=implicit_als", "tune=random", "split.validation_size=0.1", *words)
-    planned = plan(typed, ["settings.iterations", "settings.alpha"], make(typed))
-    assert set(planned.space) == {"settings.factors", "settings.regularization"}
-    trials = tune(typed, planned, NoProgress()).trials
+    trials = tune(typed, (*words, "model.settings.alpha=1.0"), make(typed), NoProgress()).trials
+    assert set(trials[0].settings) == {"settings.factors", "settings.regularization"}
     assert [trial.state for trial in trials] == ["finished"] * 3
     assert len({trial.value for trial in trials}) == 3
     typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
     with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
-        plan(typed, [], make(typed))
+        tune(typed, (), make(typed), NoProgress())
 
 
 @every_adapter

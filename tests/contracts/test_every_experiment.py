@@ -10,10 +10,11 @@ from conftest import REPOSITORY
 from experiments_page import counts, experiments_page, sentence
 from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.conventions import conventions
+from recgauge.experiments import FOLDER
 from recgauge.report.figures.style import save_png
 from recgauge.studies import marked_part, read_results, where, without_details
 from recgauge.studies.published_table import OPEN, REPRODUCED, VERDICTS, read_published
-from recgauge.sweeps.places import conf_folder, experiments_folder
+from recgauge.sweeps.places import conf_folder
 
 SECTIONS = (
     "**Question.**",
@@ -24,7 +25,7 @@ SECTIONS = (
 )
 
 
-STUDIES = sorted(path.name for path in experiments_folder().iterdir() if path.is_dir())
+STUDIES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 
 
 def test_the_front_pages_count_what_the_results_say():
@@ -35,7 +36,7 @@ def test_the_front_pages_count_what_the_results_say():
 
 
 def test_folders_and_studies_are_the_same():
-    assert experiments_folder() == REPOSITORY / "experiments"
+    assert FOLDER == REPOSITORY / "experiments"
     studies = {name: study for name in experiment_names() if (study := study_of(name)) is not None}
     assert sorted(studies) == STUDIES
     assert all(study.name == name for name, study in studies.items())
@@ -49,7 +50,7 @@ def test_an_experiment_says_how_long_it_takes(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_committed_page_is_that_of_the_committed_results(name):
-    folder = experiments_folder() / name
+    folder = FOLDER / name
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert marked_part(readme) == study_of(name).markdown(read_results(folder / "results.csv")).strip(), (
         "run: make docs"
@@ -66,7 +67,7 @@ DRAWN_WITH = ("matplotlib", "pillow", "numpy")
 )
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_committed_figures_are_those_of_the_committed_results(name, tmp_path):
-    folder = experiments_folder() / name
+    folder = FOLDER / name
     figures = study_of(name).figures(read_results(folder / "results.csv"))
     assert {f"{figure}.png" for figure in figures} == {path.name for path in folder.glob("*.png")}
     for figure, drawn in figures.items():
@@ -76,12 +77,12 @@ def test_the_committed_figures_are_those_of_the_committed_results(name, tmp_path
 
 def test_pages_that_list_all_conventions_have_those_of_the_code():
     for name in ("same_lists", "metric_disagreement"):
-        rows = [row for row in read_results(experiments_folder() / name / "results.csv") if row["metric"]]
+        rows = [row for row in read_results(FOLDER / name / "results.csv") if row["metric"]]
         for key in {row["metric"] for row in rows}:
             metric = key.rpartition("_at_")[0]
             known = {one.name for one in conventions().values() if one.defines(metric)}
             assert {row["convention"] for row in where(rows, metric=key)} == known, (name, key)
-    orders = read_results(experiments_folder() / "stability" / "results.csv")
+    orders = read_results(FOLDER / "stability" / "results.csv")
     known = {one.name for one in conventions().values() if one.defines("ndcg")}
     assert {row["option"] for row in where(orders, choice="convention")} == known
 
@@ -89,13 +90,13 @@ def test_pages_that_list_all_conventions_have_those_of_the_code():
 @pytest.mark.parametrize("name", ["any_library", "stability", "tuned_models"])
 def test_a_page_has_the_models_of_its_grid(name):
     grid = OmegaConf.load(conf_folder() / "experiment" / f"{name}.yaml").hydra.sweeper.params
-    rows = read_results(experiments_folder() / name / "results.csv")
+    rows = read_results(FOLDER / name / "results.csv")
     assert {row["model"] for row in rows} == set(grid.model.split(","))
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_what_the_terminal_shows_says_something_and_names_no_figure(name):
-    rows = read_results(experiments_folder() / name / "results.csv")
+    rows = read_results(FOLDER / name / "results.csv")
     told = without_details(study_of(name).markdown(rows))
     assert len(told.splitlines()) >= 5
     assert "<details>" not in told
@@ -104,7 +105,7 @@ def test_what_the_terminal_shows_says_something_and_names_no_figure(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_page_has_its_parts_and_its_figures(name):
-    folder = experiments_folder() / name
+    folder = FOLDER / name
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert [section for section in SECTIONS if section not in readme] == []
     assert f"`recgauge run experiment={name}`" in readme
@@ -114,15 +115,13 @@ def test_a_page_has_its_parts_and_its_figures(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_verdicts_are_known_words_and_open_ones_have_a_reason(name):
-    for row in read_results(experiments_folder() / name / "results.csv"):
+    for row in read_results(FOLDER / name / "results.csv"):
         if row.get("verdict"):
             assert row["verdict"] in VERDICTS
             assert row["verdict"] != OPEN or row["reason"]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(experiments_folder().glob("*/published.csv")), ids=lambda path: path.parent.name
-)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.csv")), ids=lambda path: path.parent.name)
 def test_every_published_number_has_a_source_and_a_reason_for_its_tolerance(path):
     numbers = read_published(path)
     assert all(number.source and number.why for number in numbers)
@@ -135,9 +134,7 @@ def test_every_published_number_has_a_source_and_a_reason_for_its_tolerance(path
     assert told == [(n.dataset, n.label, n.key, n.value, n.source) for n in numbers]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(experiments_folder().glob("*/published.csv")), ids=lambda path: path.parent.name
-)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.csv")), ids=lambda path: path.parent.name)
 def test_a_wide_tolerance_is_explained_by_a_measurement(path):
     """Of the reproduced numbers of a data set: ten times the narrowest needs a figure in its reason."""
     results = [row for row in read_results(path.parent / "results.csv") if row["published"]]
@@ -153,7 +150,7 @@ def test_a_wide_tolerance_is_explained_by_a_measurement(path):
 
 
 def test_every_worked_example_names_an_article_that_the_page_describes():
-    folder = experiments_folder() / "worked_examples"
+    folder = FOLDER / "worked_examples"
     readme = (folder / "README.md").read_text(encoding="utf-8")
     for article in {row["article"] for row in read_results(folder / "results.csv")}:
         assert re.search(rf"^\| {article} \| \S+", readme, re.MULTILINE)

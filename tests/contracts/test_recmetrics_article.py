@@ -7,10 +7,11 @@ from omegaconf import OmegaConf
 
 from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
+from recgauge.experiments import FOLDER
 from recgauge.experiments.recmetrics_article.study import ARTICLE, HONEST
 from recgauge.studies import read_results
 from recgauge.sweeps.compose import compose
-from recgauge.sweeps.places import conf_folder, experiments_folder
+from recgauge.sweeps.places import conf_folder
 
 ARMS = {
     (ARTICLE, "random"): "article_random",
@@ -39,7 +40,7 @@ def measured(mirror):
 
 
 def test_the_committed_numbers_are_those_that_the_code_gives(measured):
-    rows = read_results(experiments_folder() / "recmetrics_article" / "results.csv")
+    rows = read_results(FOLDER / "recmetrics_article" / "results.csv")
     committed = {
         (row["protocol"], row["model"]): float(row["ours"])
         for row in rows

@@ -25,6 +25,11 @@ NO_VARIABLES = (
     "shell."
 )
 _CALLBACKS = {"sweep": {TARGET: "recgauge.cli.launching.SweepEnd"}}
+_QUIET: tuple[dict[str, Any], ...] = (
+    {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True},
+    {"version": 1, "root": None, "disable_existing_loggers": False},
+)
+"""Logging as ``disabled`` and ``none`` have it: other settings could name classes of handlers."""
 _RUN_CODE = ("address", "setup", "additional_parameters")
 """Settings of a launcher that run code: lines of shell, options of sbatch, another's cluster."""
 READABLE = "RECGAUGE_"
@@ -52,7 +57,7 @@ def register_schema() -> None:
     register("recgauge.work_folder", lambda name: str(work_folder() / name))
     register("recgauge.store_of_user", store_of_user)
     register("recgauge.program", program)
-    restrict_variables()
+    register("oc.env", _read_variable)  # so that none of the user's variables gets out
 
 
 def typed_settings(config: DictConfig) -> RunSettings:
@@ -66,12 +71,8 @@ def typed_settings(config: DictConfig) -> RunSettings:
     return RunSettings(**values)
 
 
-def restrict_variables() -> None:
-    """Let ``${oc.env:NAME}`` read recgauge's own variables alone, so that none of the user's gets out."""
-    OmegaConf.register_new_resolver("oc.env", _read_variable, replace=True)
-
-
 def _read_variable(name: str, *default: Any) -> str | None:
+    """Answer ``${oc.env:NAME}`` for recgauge's own variables alone."""
     if not str(name).startswith(READABLE):
         raise ConfigError(
             f"a configuration may only read environment variables that begin with {READABLE}, got {name}"
@@ -135,16 +136,9 @@ def _place(address: str) -> str | None:
     return address if plain is None else f"{plain[1]}://{plain['host']}".lower()
 
 
-def trusted_packages(typed: Sequence[Override]) -> list[str]:
-    """Return the packages that the command line trusts."""
-    values = [word.value() for word in typed if word.key_or_group == "allowed_targets"]
-    return [str(name) for value in values if isinstance(value, list) for name in value]
-
-
 def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
     """Refuse a configuration that would run code which the user has not allowed."""
-    check_trust(config, typed)
-    trusted = trusted_packages(typed)
+    trusted = check_trust(config, typed)
     hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
     if (hydra["callbacks"] or {}) not in ({}, _CALLBACKS):
         raise ConfigError("hydra.callbacks: a configuration may not add callbacks; leave them out.")
@@ -154,7 +148,7 @@ def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
     _check_plugin(hydra, "launcher", LAUNCHER, trusted)
     _check_plugin(hydra, "sweeper", SWEEPER, trusted)
     for part in ("hydra_logging", "job_logging"):
-        if not _is_quiet(hydra[part]):
+        if (hydra[part] or _QUIET[0]) not in _QUIET:
             raise ConfigError(
                 f"hydra.{part}: settings of logging can name code to run; leave hydra/{part}=disabled."
             )
@@ -168,10 +162,14 @@ def check_settings(config: DictConfig, typed: Sequence[Override]) -> None:
     _check_typed(hydra["launcher"], typed)
 
 
-def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
-    """Refuse packages, and addresses, that a file of settings names and the command line does not."""
+def check_trust(config: DictConfig, typed: Sequence[Override]) -> list[str]:
+    """Refuse packages, and addresses, that a file of settings names and the command line does not.
+
+    Returns the packages that the command line trusts.
+    """
     named = _resolved(config, "allowed_targets") or []
-    trusted = trusted_packages(typed)
+    values = [word.value() for word in typed if word.key_or_group == "allowed_targets"]
+    trusted = [str(name) for value in values if isinstance(value, list) for name in value]
     if unknown := [name for name in named if name not in trusted]:
         raise ConfigError(
             f"allowed_targets: a file of settings names {', '.join(map(str, unknown))}. Say whose code you "
@@ -180,6 +178,7 @@ def check_trust(config: DictConfig, typed: Sequence[Override]) -> None:
     allowed_packages(named)
     addresses = {path: _resolved(config, path) for path in ADDRESSES}
     check_hosts(addresses, [str(word.input_line) for word in typed])
+    return trusted
 
 
 def _check_plugin(hydra: Any, part: str, own: str, trusted: Sequence[str]) -> None:
@@ -194,14 +193,6 @@ def _check_plugin(hydra: Any, part: str, own: str, trusted: Sequence[str]) -> No
     for key in settings.get("params") or ():
         if str(key).lstrip("+~").startswith(("hydra", "allowed_targets")):
             raise ConfigError(f"hydra.{part}.params: {key} cannot be swept; name it on the command line.")
-
-
-def _is_quiet(node: Any) -> bool:
-    """Whether settings of logging have no handlers, formatters and filters, whose classes could be named."""
-    root = (node or {}).get("root") or {}
-    return set(node or ()) <= {"version", "root", "disable_existing_loggers"} and (
-        set(root) <= {"level"} and str(root.get("level", "INFO")).isalpha()
-    )
 
 
 def _check_typed(launcher: Any, typed: Sequence[Override]) -> None:

@@ -7,7 +7,6 @@ configuration is composed here first, by Hydra's Compose API, and checked before
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,7 +119,9 @@ class Words:
                 f"{swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
                 f"{swept[0]}. For one list write {key}=[{value}]."
             )
-        _offer_swept_metrics(config)
+        params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
+        if isinstance(params, dict) and "metrics" in params:
+            offer_metrics(OverridesParser.create().parse_overrides([f"metrics={params['metrics']}"]))
         return config
 
     def compose(self, words: Sequence[str]) -> DictConfig:
@@ -134,19 +135,23 @@ class Words:
         paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
         own = [str(word.input_line) for word in single]
         folder = str(conf_folder())
-        with _beside_a_sweep(), initialize_config_dir(folder, job_name="run", version_base="1.3"):
-            try:
+        running = GlobalHydra.instance().hydra  # of a sweep at work, which goes on with it afterwards
+        GlobalHydra.instance().clear()
+        try:
+            with initialize_config_dir(folder, job_name="run", version_base="1.3"):
                 return compose("config", [*own, _search_path_word(paths)], return_hydra_config=True)
-            except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
-                raise
-            except KeyError as error:  # how Hydra answers a variable that is not set
-                raise ConfigError(f"hydra.job.env_copy: {NO_VARIABLES}") from error
-            except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
-                raise ConfigError(
-                    f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "
-                    "defaults, options are texts, such as 'off' in quotes; a word hydra.KEY=VALUE names one "
-                    "of Hydra's settings."
-                ) from error
+        except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
+            raise
+        except KeyError as error:  # how Hydra answers a variable that is not set
+            raise ConfigError(f"hydra.job.env_copy: {NO_VARIABLES}") from error
+        except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
+            raise ConfigError(
+                f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "
+                "defaults, options are texts, such as 'off' in quotes; a word hydra.KEY=VALUE names one "
+                "of Hydra's settings."
+            ) from error
+        finally:
+            GlobalHydra.instance().hydra = running
 
     def search_path(self) -> list[str]:
         """Return the folders of settings beside the first: of installed packages, and named ones."""
@@ -158,17 +163,6 @@ class Words:
             if "${" in str(path) or ("://" in str(path) and not str(path).startswith("file://")):
                 raise ConfigError(f"hydra.searchpath: {path!r} is not a folder; a package would be imported.")
         return [*(f"file://{folder}" for folder in installed_options().values()), *map(str, named)]
-
-
-@contextmanager
-def _beside_a_sweep() -> Iterator[None]:
-    """Let Hydra compose where it has a sweep at work already, which goes on with its own afterwards."""
-    running = GlobalHydra.instance().hydra
-    GlobalHydra.instance().clear()
-    try:
-        yield
-    finally:
-        GlobalHydra.instance().hydra = running
 
 
 def _parser() -> ArgumentParser:
@@ -204,12 +198,6 @@ def offer_metrics(parsed: Sequence[Override]) -> None:
         for name in _texts(value):
             if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and _is_metric(name):
                 ConfigStore.instance().store(group="metrics", name=name, node={name: name})
-
-
-def _offer_swept_metrics(config: DictConfig) -> None:
-    params = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-    if isinstance(params, dict) and "metrics" in params:
-        offer_metrics(OverridesParser.create().parse_overrides([f"metrics={params['metrics']}"]))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import csv
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from math import log2
 from pathlib import Path
@@ -28,7 +28,7 @@ from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
 from recgauge.utils.arrow import arrow_table, to_arrow
-from recgauge.utils.checks import BoolArray, IntArray, LongArray
+from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note
 from recgauge.utils.progress import NoProgress, Timings
 
@@ -56,7 +56,13 @@ def write_run(
     unsaved = None
     timings = Timings(NoProgress())
     with timings.stage("card"):
-        _write_card(result, record, folder)
+        card = data_card(
+            result.dataset,
+            result.split,
+            split_settings={**record.settings["split"], "seed": record.seed},
+            digests={name: part.sha256 for name, part in record.split.parts.items()},
+        )
+        write_card(card, folder)
     if settings.figures:
         with timings.stage("figures"):
             _draw(result, record.names, folder)
@@ -88,17 +94,6 @@ def write_tables(result: RunResult, folder: Path, lists: str) -> None:
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     if result.ranking is not None:
         write_lists(result.ranking, ids, folder, lists)
-
-
-def _write_card(result: RunResult, record: RunRecord, folder: Path) -> None:
-    """Write data_card.json and data_card.md of the run's data and split."""
-    card = data_card(
-        result.dataset,
-        result.split,
-        split_settings={**record.settings["split"], "seed": record.seed},
-        digests={name: part.sha256 for name, part in record.split.parts.items()},
-    )
-    write_card(card, folder)
 
 
 def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> None:
@@ -235,7 +230,7 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
     name = FILES[lists]
     if name is None:
         return
-    top_k = ranking.top_k
+    top_k, relevant = ranking.top_k, ranking.relevant
     user_ids, item_ids = to_arrow(ids.user_ids), to_arrow(ids.item_ids)
     schema = pa.schema(
         [
@@ -245,8 +240,15 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
             ("score", to_arrow(top_k.scores[:0].ravel()).type),
         ]
     )
+    pairs = np.repeat(relevant.users.astype(np.int64), np.diff(relevant.start)) * ids.n_items + relevant.items
+    size = max(1, ROWS_OF_A_GROUP // max(1, top_k.items.shape[1]))
     with pq.ParquetWriter(folder / name, schema, **COLUMNS) as writer:
-        for users, items, scores, kept in _blocks(ranking, ids.n_items, whole=lists == "true"):
+        for begin in range(0, max(1, len(top_k.users)), size):  # few users at a time: memory stays small
+            part = slice(begin, begin + size)
+            users, items, scores = top_k.users[part], top_k.items[part], top_k.scores[part]
+            kept = items >= 0
+            if lists != "true":
+                kept &= np.isin(users[:, None].astype(np.int64) * ids.n_items + items, pairs)
             row, column = np.nonzero(kept)
             columns = (
                 user_ids.take(to_arrow(users[row])),
@@ -265,19 +267,3 @@ def _announce(top_k: TopK, n_items: int) -> None:
             f"{LISTS} takes about {size / 1e6:,.0f} MB ({len(top_k.users):,} lists). Smaller: "
             "artifacts.lists=relevant_k keeps the rows of relevant items only, artifacts.lists=false none."
         )
-
-
-def _blocks(
-    ranking: RankingResult, n_items: int, *, whole: bool
-) -> Iterator[tuple[IntArray, IntArray, Any, BoolArray]]:
-    """Yield users, items, scores and which to keep, for so few users at a time that memory stays small."""
-    top_k, relevant = ranking.top_k, ranking.relevant
-    pairs = np.repeat(relevant.users.astype(np.int64), np.diff(relevant.start)) * n_items + relevant.items
-    size = max(1, ROWS_OF_A_GROUP // max(1, top_k.items.shape[1]))
-    for begin in range(0, max(1, len(top_k.users)), size):
-        part = slice(begin, begin + size)
-        users, items = top_k.users[part], top_k.items[part]
-        kept = items >= 0
-        if not whole:
-            kept &= np.isin(users[:, None].astype(np.int64) * n_items + items, pairs)
-        yield users, items, top_k.scores[part], kept

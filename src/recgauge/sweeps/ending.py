@@ -108,12 +108,26 @@ def _tell_of(
     tracked: bool,
 ) -> None:
     """Write the report of a sweep's comparison, and store both."""
+    folder, comparison = sweep.folder, compared.comparison
     if load is not None:
         with _optional("no report is written"):
-            files = [*files, report_sweep(compared, sweep.folder, load)]
+            from recgauge.report.page import write_page as write_report
+            from recgauge.report.page.data import report_data
+
+            # what would keep the user waiting is left out of it; `recgauge report FOLDER` does it all
+            data = report_data(compared, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
+            files = [*files, write_report(data, folder / REPORT)]
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:
-        summary = comparison_summary(compared.comparison, sweep.folder, _facts(sweep, "comparison"))
+        text = (folder / f"{NAME}.md").read_text(encoding="utf-8")
+        n_runs = len({row.run for result in comparison.results for row in result.rows})
+        claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
+        summary = Summary(
+            job=_facts(sweep, f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
+            subject=NAME,
+            fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
+            note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
+        )
         _track(summary, files, sweep, deliveries)
 
 
@@ -185,7 +199,9 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [word for word in sweep.words if not _is_harmless(word)]
+    changed = [
+        word for word in sweep.words if word.lstrip("+~").partition("=")[0].partition(".")[0] not in HARMLESS
+    ]
     figures = study.figures(rows)
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
@@ -218,10 +234,6 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
 
 
-def _is_harmless(word: str) -> bool:
-    return word.lstrip("+~").split("=")[0].split(".")[0] in HARMLESS
-
-
 def _checkout_folder(name: str) -> Path | None:
     """Return the experiment's folder in the current folder if that is a checkout, None anywhere else.
 
@@ -240,8 +252,16 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRun
     compared = compared_jobs(jobs)
     if compared is None:
         return None
+    from recgauge.report.figures.compared import forest
+    from recgauge.report.figures.style import save_png
+
+    comparison = compared.comparison
     files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
-    return compared, [*files, *_draw(compared.comparison, folder)]
+    for dataset in comparison.datasets[:MOST_FIGURES]:
+        figure = forest(comparison, comparison.metrics[0], dataset)
+        name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
+        files.append(save_png(figure, folder / f"{name}.png"))
+    return compared, files
 
 
 def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
@@ -253,7 +273,8 @@ def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
     if lacking := sum(job.record is None for job in jobs):
         notes.append(f"{lacking} of {len(jobs)} jobs have no results and are left out: summary.md says why")
     procedure = Procedure()
-    if sum(_n_users(job) for job in chosen) > MOST_CELLS:
+    n_users = [int(pq.read_metadata(job.folder / PER_USER).num_rows) for job in chosen]
+    if sum(n_users) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")
     return compare_runs(chosen, procedure, notes=notes)
 
@@ -264,44 +285,3 @@ def claim_lines(comparison: Comparison) -> list[str]:
     claims = [claim for result in comparison.results if result.metric in first for claim in result.claims]
     more = [f"{len(claims) - MOST_CLAIMS} more in {NAME}.md"] if len(claims) > MOST_CLAIMS else []
     return [f"compared {line}" for line in (*claims[:MOST_CLAIMS], *more)]
-
-
-def comparison_summary(comparison: Comparison, folder: Path, job: JobFacts) -> Summary:
-    """Return what a store gets of a comparison that was written to a folder."""
-    text = (folder / f"{NAME}.md").read_text(encoding="utf-8")
-    n_runs = len({row.run for result in comparison.results for row in result.rows})
-    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
-    return Summary(
-        job=replace(job, name=f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
-        subject=NAME,
-        fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
-        note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
-    )
-
-
-def report_sweep(compared: ComparedRuns, folder: Path, load: "Load") -> Path:
-    """Write report.html into the sweep's folder, beside the other files of its comparison.
-
-    What would keep the user waiting is left out of it; `recgauge report FOLDER` does it all.
-    """
-    from recgauge.report.page import write_page
-    from recgauge.report.page.data import report_data
-
-    data = report_data(compared, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
-    return write_page(data, folder / REPORT)
-
-
-def _n_users(job: JobOutcome) -> int:
-    return int(pq.read_metadata(job.folder / PER_USER).num_rows)
-
-
-def _draw(comparison: Comparison, folder: Path) -> list[Path]:
-    from recgauge.report.figures.compared import forest
-    from recgauge.report.figures.style import save_png
-
-    drawn = []
-    for dataset in comparison.datasets[:MOST_FIGURES]:
-        figure = forest(comparison, comparison.metrics[0], dataset)
-        name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
-        drawn.append(save_png(figure, folder / f"{name}.png"))
-    return drawn

@@ -38,7 +38,7 @@ from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
 from recgauge.sweeps.compose import build_model, build_store, build_study, compose
 from recgauge.sweeps.places import conf_folder, program, work_folder
-from recgauge.sweeps.tuning import check_tuning, fixed_settings, given_by, nothing_to_search, plan, tune
+from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
 from recgauge.utils.progress import Progress, Timings
@@ -281,16 +281,12 @@ def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, E
     A job of a sweep whose model has nothing to search runs as it is, for comparison, and learns from the
     same rows as the tuned ones.
     """
-    fixed = fixed_settings(job.words)
-    reason = nothing_to_search(job.typed, fixed)
-    if reason and job.sweep is not None:
-        return *_final(replace(job, typed=replace(job.typed, tune=None)), experiment), f"not tuned: {reason}."
-    planned = plan(job.typed, fixed, experiment)
-    if given := given_by(fixed, job.typed):
-        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
-    with progress.stage("look for the data"):
-        experiment.dataset.find(progress)
-    return *_final(replace(job, search=tune(job.typed, planned, progress)), experiment), None
+    left, given = searched(job.typed, job.words)
+    if not left and job.sweep is not None:
+        untuned = replace(job, typed=replace(job.typed, tune=None))
+        return *_final(untuned, experiment), f"not tuned: {nothing_left(given)}."
+    search = tune(job.typed, job.words, experiment, progress)
+    return *_final(replace(job, search=search), experiment), None
 
 
 def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:

@@ -18,35 +18,27 @@ OWN_VARIABLES = (
 )  # fmt: skip
 """What a configuration may read of the environment."""
 _PACKAGE = Path(__file__).resolve().parent.parent
-
-
-def is_installed() -> bool:
-    """Whether recgauge runs from an installed package rather than from a checkout."""
-    return (_PACKAGE / "conf").is_dir()
-
-
-def program(command: Literal["run", "ui"] = "run") -> str:
-    """Return how a run, or the page of tracked results, is started here: in a checkout, or in any folder."""
-    if is_installed() or Path.cwd() != _PACKAGE.parent.parent:
-        return f"recgauge {command}"
-    return "python run.py" if command == "run" else "make ui"
+_CHECKOUT = _PACKAGE.parent.parent
 
 
 def conf_folder() -> Path:
     """Return the folder of the configuration: inside an installed package, else the checkout's conf/."""
-    return (_PACKAGE if is_installed() else _PACKAGE.parent.parent) / "conf"
+    inside = _PACKAGE / "conf"
+    return inside if inside.is_dir() else _CHECKOUT / "conf"
 
 
-def experiments_folder() -> Path:
-    """Return the folder with published numbers: inside an installed package, else the checkout's."""
-    return FOLDER
+def program(command: Literal["run", "ui"] = "run") -> str:
+    """Return how a run, or the page of tracked results, is started here: in a checkout, or in any folder."""
+    if Path.cwd() != _CHECKOUT:
+        return f"recgauge {command}"
+    return "python run.py" if command == "run" else "make ui"
 
 
 def experiment_folder(name: str) -> Path:
     """Return where an experiment's published numbers and page are: in the current folder, else in ours."""
     here = Path("experiments") / name
     is_here = any((here / file).is_file() for file in ("published.csv", "README.md"))
-    return here if is_here else experiments_folder() / name
+    return here if is_here else FOLDER / name
 
 
 @cache

@@ -1,8 +1,8 @@
 """Tuning: validation rows choose settings; the final model learns from them, too, and meets test once."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
 
@@ -25,17 +25,6 @@ NOT_SEARCHED = ("sanity", "conventions_table", "learning", "fit_on", "evaluate_o
 """Settings of the final run that do not change a search."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A search that can begin: everything about it that needs no data has been checked."""
-
-    search: Search
-    space: Space
-    key: str
-    maximize: bool
-    trial: Experiment
-
-
 def check_tuning(typed: RunSettings) -> None:
     """Refuse settings that contradict a search, before any work."""
     if typed.evaluate_on != "test" or typed.fit_on not in ("train", "train_validation"):
@@ -47,59 +36,43 @@ def check_tuning(typed: RunSettings) -> None:
         raise ConfigError("tune: learning.watch is for single runs; leave it out. Trials are watched anyway.")
 
 
-def fixed_settings(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the settings of the model that a command line gives, which are then not searched.
+def searched(typed: RunSettings, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return what is declared to be searched and the command line does not give, and what it gives.
 
     Examples
     --------
-    >>> fixed_settings(["model=ease", "model.l2=5", "+search.l2=[1,2]"])
-    ('l2',)
+    >>> typed = RunSettings(search={"l2": [1, 2], "settings": {"alpha": [1, 2]}})
+    >>> searched(typed, ["model=ease", "model.settings.alpha=5", "+search.l2=[1,2]"])
+    ({'l2': [1, 2]}, ['settings.alpha'])
     """
     keys = [word.lstrip("+").partition("=")[0] for word in words if word[:1] != "~"]
-    return tuple(key.removeprefix("model.") for key in keys if key.startswith("model."))
+    fixed = {key.removeprefix("model.") for key in keys if key.startswith("model.")}
+    declared = flat(typed.search or {})
+    given = [name for name in declared if {name, name.partition(".")[0]} & fixed]
+    return {name: node for name, node in declared.items() if name not in given}, given
 
 
-def nothing_to_search(typed: RunSettings, fixed: Collection[str]) -> str:
-    """Return why there is nothing to search for the model; empty if there is something."""
-    declared = list(flat(typed.search or {}))
+def nothing_left(given: Sequence[str]) -> str:
+    """Return why nothing is left to search."""
+    if given:
+        return f"the command line gives {', '.join(given)}"
+    return "conf/search declares nothing to try for this model"
+
+
+def _checked_space(typed: RunSettings, words: Sequence[str]) -> Space:
+    """Return what is to be searched."""
+    declared, given = searched(typed, words)
     if not declared:
-        return "conf/search declares nothing to try for this model"
-    return f"the command line gives {', '.join(declared)}" if declared == given_by(fixed, typed) else ""
-
-
-def given_by(fixed: Collection[str], typed: RunSettings) -> list[str]:
-    """Return what of the declared search the command line gives, alone or with the settings around it."""
-    return [name for name in flat(typed.search or {}) if {name, name.partition(".")[0]} & set(fixed)]
-
-
-def plan(typed: RunSettings, fixed: Collection[str], experiment: Experiment) -> Plan:
-    """Check a search as far as that needs no data."""
-    search = build(typed.tune, Search, "tune", allowed_packages(()))
-    if reason := nothing_to_search(typed, fixed):
         raise ConfigError(
-            f"tune: there is nothing to search: {reason}. Say what to try: "
+            f"tune: there is nothing to search: {nothing_left(given)}. Say what to try: "
             "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
         )
-    declared = flat(typed.search)
-    if unknown := [name for name in declared if not _is_setting(name, typed.model)]:
+    if unknown := [name for name in (*declared, *given) if not _is_setting(name, typed.model)]:
         known = ", ".join(name for name in typed.model if name != TARGET)
         raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
-    given = given_by(fixed, typed)
-    space = parse_space({name: node for name, node in declared.items() if name not in given})
+    space = parse_space(declared)
     check_space(space, typed.model, typed.allowed_targets)
-    rates = isinstance(experiment.model, RatingPredictor)
-    key, definition, k = watched_metric(search.metric, experiment.metrics, experiment.cutoffs, rates=rates)
-    trial = replace(
-        experiment,
-        metrics={definition.metric.name if k is None else key.rpartition("_at_")[0]: definition},
-        cutoffs=experiment.cutoffs if k is None else (k,),
-        evaluate_on="validation",
-        fit_on="train",
-        sanity=False,
-        curves=False,
-        learning=None,
-    )
-    return Plan(search, space, key, definition.metric.higher_is_better, trial)
+    return space
 
 
 def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
@@ -118,43 +91,61 @@ def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequenc
                 raise ConfigError(f"search.{name}: {value} is no value for it. {error}") from error
 
 
-def tune(typed: RunSettings, planned: Plan, progress: Progress) -> SearchFacts:
+def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: Progress) -> SearchFacts:
     """Search the model's settings by validation rows; a search that was stopped goes on.
 
-    Data, split and candidates are made once for all trials.
+    What needs no data is checked first. Data, split and candidates are made once for all trials.
     """
-    search, space = planned.search, planned.space
+    search = build(typed.tune, Search, "tune", allowed_packages(()))
+    space = _checked_space(typed, words)
+    rates = isinstance(final.model, RatingPredictor)
+    key, definition, k = watched_metric(search.metric, final.metrics, final.cutoffs, rates=rates)
+    alike = replace(
+        final,
+        metrics={definition.metric.name if k is None else key.rpartition("_at_")[0]: definition},
+        cutoffs=final.cutoffs if k is None else (k,),
+        evaluate_on="validation",
+        fit_on="train",
+        sanity=False,
+        curves=False,
+        learning=None,
+    )
+    if given := searched(typed, words)[1]:
+        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
+    with progress.stage("look for the data"):
+        final.dataset.find(progress)
     timings = Timings(progress)
-    ready = prepare(planned.trial, timings)
+    ready = prepare(alike, timings)
 
     def measure(settings: dict[str, Any], report: Report) -> float:
         try:
             model = build_model(with_settings(typed.model, settings), typed.allowed_targets)
         except ConfigError as error:  # settings that only together are not possible
             raise FitError(str(error)) from error
-        watched = Learning(planned.key) if search.prune and isinstance(model, EpochModel) else None
+        watched = Learning(key) if search.prune and isinstance(model, EpochModel) else None
 
         def watch(point: EpochPoint) -> None:
             if point.value is not None:
                 report(point.epoch, point.value)
 
-        trial = replace(planned.trial, model=model, learning=watched)
+        trial = replace(alike, model=model, learning=watched)
         return run_experiment(trial, NoProgress(), ready, watch).results[0].value
 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
+    maximize = definition.metric.higher_is_better
     with timings.stage("search"):
         trials = run_search(
             search,
             space,
             measure,
             file,
-            maximize=planned.maximize,
+            maximize=maximize,
             first={name: value_of(typed.model, name) for name in space},
             progress=progress,
-            metric=planned.key,
+            metric=key,
         )
-    facts = SearchFacts(digest, planned.key, planned.maximize, search.sampler, search.budget, trials)
+    facts = SearchFacts(digest, key, maximize, search.sampler, search.budget, trials)
     _ = facts.chosen  # refuses a search without a finished trial
     return facts
 

@@ -65,7 +65,7 @@ def place(tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("recgauge.sweeps.places.experiments_folder", lambda: published.parent)
+    monkeypatch.setattr("recgauge.sweeps.places.FOLDER", published.parent)
     return here
 
 

@@ -14,12 +14,13 @@ from recgauge.cli.main import STOPPED, command_line, main
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import Words
 from recgauge.errors import MissingDataError, MissingLibraryError
+from recgauge.experiments import FOLDER
 from recgauge.runs.environment import environment
 from recgauge.runs.folder import file_digest
 from recgauge.studies import Study, read_results
 from recgauge.studies.published_table import VERDICTS, tally
 from recgauge.sweeps.compose import build_study
-from recgauge.sweeps.places import conf_folder, experiment_folder, experiments_folder, program, work_folder
+from recgauge.sweeps.places import conf_folder, experiment_folder, program, work_folder
 
 
 def add_experiments_options(parser: ArgumentParser) -> None:
@@ -134,7 +135,7 @@ def question_and_time(name: str) -> tuple[str, str]:
 
 def _results(name: str) -> str:
     """Return the tally of the published results, which in a checkout are those of the last run."""
-    path = experiments_folder() / name / "results.csv"
+    path = FOLDER / name / "results.csv"
     if not path.is_file():
         return "in the tracking store"
     rows = read_results(path)
