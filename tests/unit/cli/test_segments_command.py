@@ -100,6 +100,7 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, command):
             ["--metric", "ndgc@5"],
             "--metric: not every run has ndgc@5. Did you mean ndcg@5? All have precision@1, precision@5, ",
         ),
+        (["--by", ","], "--by: names no group; there are activity, item_popularity"),
         (["--users", "nothing.csv"], "--users: nothing.csv cannot be read as a table"),
     ],
 )
@@ -131,9 +132,3 @@ def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, command
     code, out, err = command("segments", tmp_path)
     assert (code, out) == (1, "")
     assert f"the {what} of its settings are not those of the run" in err
-
-
-def test_no_group_at_all_is_told(command):
-    code, _, err = command("segments", "anything", "--by", ",")
-    assert code == 1
-    assert "error: --by: names no group; there are activity, item_popularity" in err

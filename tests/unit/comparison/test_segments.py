@@ -104,13 +104,6 @@ def test_rates_of_items_are_totals_and_their_error_that_of_clusters():
     assert half == pytest.approx(1.96 * spread, rel=0.06)
 
 
-def test_several_rows_of_one_user_tell_no_more_than_one():
-    once = pd.DataFrame({"user": range(40), "item": 0, "a": [0, 1] * 20})
-    many = pd.concat([once] * 5)
-    one, five = (compare_item_groups(each, {0: "x"}).rows[0] for each in (once, many))
-    assert (one.low, one.high) == pytest.approx((five.low, five.high))
-
-
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(1, 6))
 def test_groups_of_numbers_cover_all_keep_equal_ones_together_and_rise(numbers, n_groups):
     series = pd.Series(numbers)

@@ -114,27 +114,22 @@ def test_p_values_are_those_of_scipy_after_holm(rng):
     assert axis.p[:, 0, 1] == pytest.approx([min(1, holm[p]) for p in raw], rel=1e-9)
 
 
+ONE, BOTH = {"a": [1.0]}, {"a": [1.0], "b": [2.0]}
+
+
 @pytest.mark.parametrize(
-    ("axes", "error", "said"),
+    ("axes", "said"),
     [
-        ({}, ConfigError, "nothing to compare"),
-        ({"x": {"1": {"a": [1.0], "b": [2.0]}}}, SchemaError, "at least two options"),
-        ({"x": {"1": {"a": [1.0]}, "2": {"a": [2.0]}}}, SchemaError, "at least two models"),
-        ({"x": {key: {"a": [np.nan], "b": [1.0]} for key in "12"}}, SchemaError, "x=1: no user"),
-        (
-            {"x": {"1": {"a": [1.0], "b": [1.0]}, "2": {"a": [2.0], "c": [1.0]}}},
-            SchemaError,
-            "x=2: every option",
-        ),
-        (
-            {"x": {"1": {"a": ["no"], "b": [1.0]}, "2": {"a": [2.0], "b": [1.0]}}},
-            SchemaError,
-            "x=1: values must",
-        ),
+        ({}, "nothing to compare"),
+        ({"x": {"1": BOTH}}, "at least two options"),
+        ({"x": {"1": ONE, "2": ONE}}, "at least two models"),
+        ({"x": {key: {"a": [np.nan], "b": [1.0]} for key in "12"}}, "x=1: no user"),
+        ({"x": {"1": BOTH, "2": {"a": [2.0], "c": [1.0]}}}, "x=2: every option"),
+        ({"x": {"1": {"a": ["no"], "b": [1.0]}, "2": BOTH}}, "x=1: values must"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_one_line(axes, error, said):
-    with pytest.raises(error, match=said) as caught:
+def test_what_cannot_be_compared_is_refused_in_one_line(axes, said):
+    with pytest.raises((ConfigError, SchemaError), match=said) as caught:
         compare_orders(axes)
     assert "\n" not in str(caught.value)
 

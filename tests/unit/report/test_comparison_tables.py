@@ -27,6 +27,7 @@ def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
     best, second, _ = comparison.results[0].rows
     assert f"| svd n_factors=32 | **{number(best.mean)}** {interval(best)} a | 1.25 | 0.50 | 200.0 |" in text
     assert f"a\\|b_c & 50% | _{number(second.mean)}_ " in text
+    assert "&lt;i>{x}&lt;/i>" in text
     assert "model MB" not in text, "no run says it"
     assert all(claim in text for claim in comparison.claims)
 
