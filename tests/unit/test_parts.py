@@ -209,8 +209,8 @@ def equals_the_whole(folder, work, convention, memory_mib, n_parts):
     metrics, settings = (*OF_USERS, *OF_ITEMS), ListSettings(text_ids=convention == "trec")
     whole = of_files(folder, metrics, convention)
     task = PartTask(metrics, (1, 5, 10), convention, n_items=30_000, per_user=True, settings=settings)
-    lists = find_stored(str(folder / "lists"), wanted("lists", {}, None), "--run")
-    truth = find_stored(str(folder / "truth"), wanted("relevant", {}), "--truth")
+    lists = find_stored(str(folder / "lists"), wanted("lists"), "--run")
+    truth = find_stored(str(folder / "truth"), wanted("relevant"), "--truth")
     runs = StoredRuns([lists], truth, task, work, memory_mib)
     assert n_parts <= runs.division.n_parts <= 1.3 * n_parts
     task, files = runs.judge()

@@ -190,11 +190,10 @@ def judge_users(
     impossible margin.
     """
     _check_same_users(parts)
-    found: dict[_Place, tuple[UserSums, UserSums, UserSums]] = {}
-    for place, contrast, candidate, baseline in _contrasts(parts, rules, groups):
-        sums = UserSums.of(contrast), UserSums.of(candidate), UserSums.of(baseline)
-        known = found.get(place)
-        found[place] = sums if known is None else (known[0] + sums[0], known[1] + sums[1], known[2] + sums[2])
+    found: dict[_Place, list[UserSums]] = {}  # of the contrast, the candidate and the baseline
+    for place, *columns in _contrasts(parts, rules, groups):
+        known = found.get(place, [UserSums.nobody()] * 3)
+        found[place] = [sums + UserSums.of(values) for sums, values in zip(known, columns, strict=True)]
     cubes: dict[_Place, int] = {}
     if not all(rule.compares for rule in rules):
         for place, contrast, _, _ in _contrasts(parts, rules, groups):
@@ -357,7 +356,7 @@ def _check_same_users(parts: Iterable[UserValues]) -> None:
 
 
 def _check_groups(
-    found: Mapping[_Place, tuple[UserSums, UserSums, UserSums]],
+    found: Mapping[_Place, Sequence[UserSums]],
     rules: Sequence[MetricRule],
     groups: Mapping[str, UserGroups],
     part: UserValues,

@@ -91,9 +91,10 @@ class Recorded(Recommender, RatingPredictor):
 
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
-        from recgauge.recorded.known import find_run, wanted_in_run
+        from recgauge.recorded import wanted
+        from recgauge.recorded.known import find_run
 
-        find_run(self.path, wanted_in_run(self.columns, self._settings))
+        find_run(self.path, wanted("lists", self.columns, self.order, in_run=True))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.

@@ -129,10 +129,9 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     ('svd', [('unknown_users', 1), ('users_without_list', 1)])
     """
     settings, formats = settings or ListSettings(), formats or {}
-    third = settings.order if settings.order != "auto" else None
 
     def rows_of(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
-        like = wanted(kind, columns, third)
+        like = wanted(kind, columns, settings.order)
         files = find_list_files(paths, option)
         return [read_rows(file, kind, form, like=like, header=header) for file in files]
 
@@ -281,18 +280,18 @@ def _grouped(
 
 
 def wanted(
-    kind: Kind, chosen: Columns | None = None, third: Role | None = None, *, in_run: bool = False
+    kind: Kind, chosen: Columns | None = None, order: Order = "auto", *, in_run: bool = False
 ) -> Wanted:
-    """Return what a file of a kind is read for; `third` is the third column of lists without a header."""
+    """Return what a file of a kind is read for; lists without a header have their `order` as third column."""
     names = _NAMES[kind]
-    order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
+    in_order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
-        order = ("user", "item", third) if third else ()
+        in_order = () if order == "auto" else ("user", "item", order)
         pair = (*pair, ("rank", "score", "items"))
     return Wanted(
         names,
-        order,
+        in_order,
         {role: choice for role, choice in (chosen or {}).items() if role in names},
         pair,
         option="model.columns.{}={}" if in_run else "--{} {}",

@@ -71,7 +71,7 @@ def read_known(
     header: bool | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
-    like = wanted_in_run(columns, settings)
+    like = wanted("lists", columns, settings.order, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)
@@ -86,12 +86,6 @@ def read_known(
     return _coded(
         found, f"{rows.file.name}: {rows.understood()}", (user_ids, item_ids), (known_user, known_item)
     )
-
-
-def wanted_in_run(columns: Columns | None, settings: ListSettings) -> Wanted:
-    """Return what the lists of a run are read for."""
-    third = None if settings.order == "auto" else settings.order
-    return wanted("lists", columns, third, in_run=True)
 
 
 def find_run(path: str, like: Wanted) -> Source:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import recgauge
-from recgauge.checks import Look, read_looks, write_look
+from recgauge.checks.looks import Look, read_looks, write_look
 from recgauge.errors import SchemaError
 
 N = 300

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recgauge.checks import Bound, Rules
+from recgauge.checks.rules import Bound, Rules
 from recgauge.errors import ConfigError
 
 FILE = """

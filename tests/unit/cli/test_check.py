@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.checks import read_looks
+from recgauge.checks.looks import read_looks
 
 N = 300
 USERS = pd.Index(range(N), name="user_id")

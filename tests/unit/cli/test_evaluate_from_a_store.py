@@ -124,8 +124,8 @@ def test_finished_parts_outlive_keys_that_expire(store, tmp_path) -> None:
             pass
 
     def runs():
-        lists = find_stored(store("bucket/lists"), wanted("lists", {}, None), "--run")
-        truth = find_stored(store("bucket/truth"), wanted("relevant", {}), "--truth")
+        lists = find_stored(store("bucket/lists"), wanted("lists"), "--run")
+        truth = find_stored(store("bucket/truth"), wanted("relevant"), "--truth")
         return StoredRuns([lists], truth, task, tmp_path / "work", 16)
 
     with pytest.raises(MissingDataError, match="ACCESS_DENIED") as error:

@@ -319,8 +319,8 @@ class Mortal(Executor):
 
 def test_a_part_whose_worker_dies_is_judged_once_more(data, place) -> None:
     def runs(work):
-        lists = find_stored(str(data / "sorted-lists"), wanted("lists", {}, None), "--run")
-        truth = find_stored(str(data / "sorted-truth"), wanted("relevant", {}), "--truth")
+        lists = find_stored(str(data / "sorted-lists"), wanted("lists"), "--run")
+        truth = find_stored(str(data / "sorted-truth"), wanted("relevant"), "--truth")
         return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
 
     def value(runs, workers=()):

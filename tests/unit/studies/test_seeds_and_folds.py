@@ -49,9 +49,3 @@ def test_the_page_counts_wrong_splits_folds_and_starts(rows):
     assert "| mean of five folds | 5 | 100.0 % | 0.0 % |" in page
     assert "| a > b | 0.0675 |" in page
     assert "| 25.0 % | 0.0 % | 50.0 % | 75.0 % | 25.0 % |" in page
-
-
-def test_a_run_that_is_missing_is_named(tmp_path):
-    settings = {"seed": 3, "split": {"random_state": 3, "fold": 1}}
-    lost = ended({"dataset": "ml_100k", "model": "a"}, settings, None, tmp_path, "no memory")
-    assert "a with seed 3, split 3, fold 1: no memory" in STUDY.markdown(STUDY.rows([lost], tmp_path))

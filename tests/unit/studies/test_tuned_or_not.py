@@ -27,8 +27,3 @@ def test_the_page_says_who_is_best_if_who_is_tuned_and_which_pairs_either_can_wi
     assert "| bpr alone | svd | 3 | svd > ease > bpr |" in page
     assert "| 5 | 1 | 0 | 1 | ease, svd |" in page
     assert "| ease | 0.2000 | 0.2000 | 100 % | 100 % | 100 % | 100 % |" in page  # of what was drawn alone
-
-
-def test_a_run_that_is_missing_is_named(tmp_path):
-    lost = ended({"dataset": "d", "model": "bpr"}, {"tune": {"trials": 5}}, None, tmp_path, "no memory")
-    assert "bpr with 5 trials" in STUDY.markdown(STUDY.rows([lost], tmp_path))

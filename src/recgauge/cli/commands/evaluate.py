@@ -212,8 +212,7 @@ def _in_parts(
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
-    third: Role | None = None if options.order == "auto" else options.order
-    runs = [find_stored(text, wanted("lists", columns, third), "--run") for text in options.run]
+    runs = [find_stored(text, wanted("lists", columns, options.order), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
     truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
