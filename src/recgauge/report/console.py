@@ -19,9 +19,8 @@ from recgauge.errors import listed, printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 from recgauge.report.run_tables import MARK, run_blocks, run_title, sweep_blocks
 from recgauge.runs.folder import JobOutcome
-from recgauge.utils.messages import plain
 from recgauge.utils.progress import Advance
-from recgauge.utils.secrets import without_secrets
+from recgauge.utils.secrets import plain, without_secrets
 
 WIDE = 160  # of lines that go to a file or a pipe
 _MOST_NAMED = 4  # folders of runs that are not tracked

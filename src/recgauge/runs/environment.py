@@ -21,7 +21,7 @@ from recgauge.files.stored import find_stored, is_stored
 from recgauge.isolated.environments import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
-from recgauge.runs.settings import fingerprint, free_settings, is_isolated
+from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
 
@@ -69,8 +69,8 @@ def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     ``model_environment``, the versions in the environment of its own in which the model is trained.
     """
     facts = environment() | {"sources": read_beside(settings)}
-    facts["packages"] = facts["packages"] | library(settings.get("model"))
-    own = model_environment(settings)
+    library, own = _trained_by(settings.get("model"))
+    facts["packages"] = facts["packages"] | library
     return facts if own is None else facts | {"model_environment": own.versions()}
 
 
@@ -129,8 +129,8 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     }
     digests = {target: _source_digest(target, packages) for target in sorted(targets)}
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
-    digests |= library(counted.get("model"))
-    own = model_environment(settings)
+    library, own = _trained_by(counted.get("model"))
+    digests |= library
     return digests if own is None else digests | {f"environment of {own.library.name}": own.identity()}
 
 
@@ -139,28 +139,19 @@ def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
     return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
 
 
-def model_environment(settings: Mapping[str, Any]) -> Environment | None:
-    """Return the environment of its own that the model is trained in; None if it needs none or has none."""
-    model = settings.get("model")
-    if not is_isolated(model):
-        return None
-    try:
-        kind = find_class(model[TARGET], f"model.{TARGET}", allowed_packages(()))
-        return find_environment(getattr(kind, "library", ""))
-    except ConfigError:  # compose says what is wrong
-        return None
+def _trained_by(model: Any) -> tuple[dict[str, str], Environment | None]:
+    """Return the library, with its version, that trains a model instead of recgauge, or its environment.
 
-
-def library(model: Any) -> dict[str, str]:
-    """Return the version of the library that trains the model, if another one than recgauge does."""
-    target = model.get(TARGET) if isinstance(model, Mapping) else None
-    if not str(target).startswith(f"{adapters.__name__}."):
-        return {}
+    Neither is there where recgauge trains the model, and where compose says what is wrong.
+    """
+    target = str(model.get(TARGET)) if isinstance(model, Mapping) else ""
+    if not target.startswith((ISOLATED, f"{adapters.__name__}.")):
+        return {}, None
     try:
-        found = find_class(target, f"model.{TARGET}", allowed_packages(())).library  # type: ignore[attr-defined]
-    except (ConfigError, AttributeError):  # compose says what is wrong
-        return {}
-    return {found: str(_version(found))}
+        name = getattr(find_class(target, f"model.{TARGET}", allowed_packages(())), "library", "")
+        return ({}, find_environment(name)) if is_isolated(model) else ({name: str(_version(name))}, None)
+    except ConfigError:
+        return {}, None
 
 
 def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:

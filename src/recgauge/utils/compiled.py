@@ -69,9 +69,10 @@ def _kernel_folder(sources: Path) -> Path | None:
     digest = hashlib.sha256()
     for path in sorted(sources.glob("*.py")):
         digest.update(path.read_bytes())
-    bases = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
-    for base in (*bases, sources / "__pycache__", user_cache(), user_temporary()):
-        if base is not None:
+    named = Path(config.CACHE_DIR) if config.CACHE_DIR else None
+    places: list[Callable[[], Path | None]] = [lambda: named, lambda: sources / "__pycache__"]
+    for place in (*places, user_cache, user_temporary):
+        if (base := place()) is not None:
             folder = base / f"kernels-{digest.hexdigest()[:12]}"
             with suppress(OSError):
                 folder.mkdir(mode=0o755, parents=True, exist_ok=True)

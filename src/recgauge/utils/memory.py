@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from recgauge.errors import DataError, said
+from recgauge.errors import DataError
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _CGROUP = Path("/sys/fs/cgroup")
@@ -42,26 +42,6 @@ def watch_peak() -> Callable[[], int | None]:
 def _peak() -> int | None:
     lines = _STATUS.read_text(encoding="ascii").splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
-
-
-def explain_memory_error(error: MemoryError) -> str:
-    """Return where memory ran out, what was asked for, what can be had, and what to do.
-
-    Examples
-    --------
-    >>> error = MemoryError("Unable to allocate 1.5 GiB for an array")
-    >>> error.add_note("in the stage fit, with 1,000 rows")
-    >>> explain_memory_error(error).partition(";")[0]
-    'memory ran out in the stage fit, with 1,000 rows: Unable to allocate 1.5 GiB for an array'
-    """
-    free = free_memory()
-    where = f" {error.__notes__[0]}" if getattr(error, "__notes__", None) else ""
-    asked = f": {said(error)}" if str(error) else ""
-    had = "" if free is None else f"; {free:,} bytes ({in_units(free)}) can be had now"
-    return (
-        f"memory ran out{where}{asked}{had}. Use a machine with more memory, end other programs, take fewer "
-        "rows (filters=[sample_users]), or a model or setting that needs less."
-    )
 
 
 def in_units(n_bytes: float) -> str:

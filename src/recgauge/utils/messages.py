@@ -1,4 +1,4 @@
-"""Notes and errors on standard error, and texts as a terminal can show them."""
+"""Notes and errors on standard error."""
 
 import errno
 import sys
@@ -6,11 +6,9 @@ import traceback
 from pathlib import Path
 
 from recgauge.errors import RecgaugeError, message, said
-from recgauge.utils.memory import explain_memory_error
+from recgauge.utils.memory import free_memory, in_units
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-_PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
 
 
 def print_note(text: str) -> None:
@@ -34,40 +32,33 @@ def explain_error(error: BaseException, folder: Path) -> str | None:
         return str(error)
     if isinstance(error, MemoryError):
         return explain_memory_error(error)
-    return explain_os_error(error, folder) if isinstance(error, OSError) else None
-
-
-def explain_os_error(error: OSError, folder: Path) -> str:
-    """Return what the system refused, and what to do about it.
-
-    Examples
-    --------
-    >>> explain_os_error(OSError(errno.ENOSPC, "No space left on device"), Path("outputs"))
-    'No space left on device. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now outputs).'
-    """
-    name = "" if error.filename is None else f"{error.filename}: "
-    problem = f"{name}{error.strerror or said(error)}"
-    if error.errno in _FULL:
-        return f"{problem}. Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
-    if error.errno in _FORBIDDEN:
+    if isinstance(error, OSError):
+        name = "" if error.filename is None else f"{error.filename}: "
+        problem = f"{name}{error.strerror or said(error)}."
+        if error.errno in _FULL:
+            return f"{problem} Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
         return (
-            f"{problem}. Make it readable, or writable if it belongs to the results; these go to {folder}, "
-            "see hydra.run.dir."
+            f"{problem} Make it readable, or writable if it belongs to the results; these go to {folder}, or "
+            "with hydra.run.dir=FOLDER elsewhere."
         )
-    return f"{problem}. Results go to {folder}; hydra.run.dir=FOLDER chooses another folder."
+    return None
 
 
-def plain(text: str, encoding: str) -> str:
-    """Return a text as an encoding can show it.
+def explain_memory_error(error: MemoryError) -> str:
+    """Return where memory ran out, what was asked for, what can be had, and what to do.
 
     Examples
     --------
-    >>> plain("0.21 ± .01", "ascii"), plain("0.21 ± .01", "utf-8"), plain("Ó", "ascii")
-    ('0.21 +- .01', '0.21 ± .01', '?')
+    >>> error = MemoryError("Unable to allocate 1.5 GiB for an array")
+    >>> error.add_note("in the stage fit, with 1,000 rows")
+    >>> explain_memory_error(error).partition(";")[0]
+    'memory ran out in the stage fit, with 1,000 rows: Unable to allocate 1.5 GiB for an array'
     """
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        known = "".join(_PLAIN.get(sign, sign) for sign in text)
-        return known.encode(encoding, "replace").decode(encoding)
-    return text
+    free = free_memory()
+    where = f" {error.__notes__[0]}" if getattr(error, "__notes__", None) else ""
+    asked = f": {said(error)}" if str(error) else ""
+    had = "" if free is None else f"; {free:,} bytes ({in_units(free)}) can be had now"
+    return (
+        f"memory ran out{where}{asked}{had}. Use a machine with more memory, end other programs, take fewer "
+        "rows (filters=[sample_users]), or a model or setting that needs less."
+    )

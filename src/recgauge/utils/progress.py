@@ -66,7 +66,7 @@ class Timings:
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """Measure what happens inside; the time counts even if it fails."""
-        start, before = perf_counter(), self._compiling_seconds()
+        start, before = perf_counter(), self._compiling.seconds if self._compiling else 0.0
         try:
             with (
                 self._compiling.listening() if self._compiling else nullcontext(),
@@ -77,10 +77,9 @@ class Timings:
             error.add_note(f"in the stage {name}" + (f", with {self.data}" if self.data else ""))
             raise
         finally:
-            compiling = self._compiling_seconds() - before
-            self._add(name, perf_counter() - start - compiling)
-            if compiling:
-                self._add("compile", compiling)
+            compiling = self._compiling.seconds - before if self._compiling else 0.0
+            spent = {name: perf_counter() - start - compiling} | ({"compile": compiling} if compiling else {})
+            self.seconds |= {stage: self.seconds.get(stage, 0.0) + more for stage, more in spent.items()}
 
     def time_compiling_apart(self) -> None:
         """Count what numba compiles or loads during later stages as the stage ``compile``, not as theirs."""
@@ -88,12 +87,6 @@ class Timings:
             from recgauge.utils.compiled import Compiling  # imports numba, which takes half a second
 
             self._compiling = Compiling(lambda: reporter.note("compiling kernels (once on this machine)"))
-
-    def _compiling_seconds(self) -> float:
-        return self._compiling.seconds if self._compiling else 0.0
-
-    def _add(self, name: str, seconds: float) -> None:
-        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
     def measured_elsewhere(self, seconds: Mapping[str, float]) -> None:
         """Take the time of stages from another process; what they took more here is the stage ``exchange``.

@@ -1,6 +1,6 @@
-"""Keeps passwords, tokens and signatures out of what is printed and stored.
+"""What is printed and stored: without passwords, tokens and signatures, in signs that the terminal has.
 
-They are looked for where they come in: in settings, in the words of a command line and in the environment.
+Secrets are looked for where they come in: in settings, in the words of a command line and in the environment.
 What is found there is hidden in everything that is printed or stored afterwards, in whatever form another
 library shows it.
 """
@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Any, TextIO
 from urllib.parse import unquote, unquote_plus
 
-from recgauge.utils.messages import plain, print_traceback
+from recgauge.utils.messages import print_traceback
 
 HIDDEN = "***"
 _NAME = r"passw(?:or)?d|passphrase|pwd|token|secret|signature|credential|api[_-]?key|access[_-]?key"
@@ -49,6 +49,8 @@ _SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
 _ADDRESS_KEY = re.compile(r"(?:^|[_.-])(?:uri|mirror|proxy)$", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PASSWORD|PWD|TOKEN|SECRET|KEY)")
 _SHORTEST = 6  # a known secret that is shorter would hide harmless words
+_PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
+"""What stands for signs that an encoding lacks."""
 _known: ContextVar[set[str]] = ContextVar("known secrets")
 """Those of the `private_output` that is open."""
 
@@ -165,3 +167,19 @@ def _remember(secrets: Sequence[str]) -> None:
         quoted = {text.replace("'", "''") for text in plain} | {json.dumps(text)[1:-1] for text in plain}
         quoted |= {repr(text)[1:-1] for text in plain}
         _known.get(set()).update(text for text in plain | quoted if len(text) >= _SHORTEST)
+
+
+def plain(text: str, encoding: str) -> str:
+    """Return a text as an encoding can show it.
+
+    Examples
+    --------
+    >>> plain("0.21 ± .01", "ascii"), plain("0.21 ± .01", "utf-8"), plain("Ó", "ascii")
+    ('0.21 +- .01', '0.21 ± .01', '?')
+    """
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        known = "".join(_PLAIN.get(sign, sign) for sign in text)
+        return known.encode(encoding, "replace").decode(encoding)
+    return text

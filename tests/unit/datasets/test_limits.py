@@ -21,6 +21,7 @@ from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
 from recgauge.splits import Published
 from recgauge.utils import memory
+from recgauge.utils.messages import explain_memory_error
 from recgauge.utils.progress import NoProgress, Timings
 
 ROWS = "user,item\n" + "".join(f"{row % 9},{row}\n" for row in range(2_000))
@@ -193,6 +194,6 @@ def test_memory_that_runs_out_in_a_stage_is_told_with_the_stage_and_the_rows():
     timings.data = "4,000 rows"
     with pytest.raises(MemoryError) as ended, timings.stage("fit"):
         np.empty(1 << 59)
-    said = memory.explain_memory_error(ended.value)
+    said = explain_memory_error(ended.value)
     assert said.startswith("memory ran out in the stage fit, with 4,000 rows: Unable to allocate ")
     assert "Use a machine with more memory" in said
