@@ -7,7 +7,7 @@ import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.demo import Demo
-from recgauge.errors import MetricError
+from recgauge.errors import ConfigError, MetricError
 from recgauge.experiment import run_experiment
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias
@@ -81,11 +81,9 @@ def test_both_lanes_of_one_model():
     assert result.counts["users_evaluated"] == len(result.ranking.relevant.users)
 
 
-def test_predictions_stay_on_the_scale():
-    result = run_experiment(experiment(Bias(), metrics=("rmse",)))
-    assert result.ranking is None
-    predicted = result.rating.predictions.predicted
-    assert 0.5 <= predicted.min() <= predicted.max() <= 5.0
+def test_class_labels_are_refused_before_anything_is_loaded():
+    with pytest.raises(ConfigError, match="'class_f1' measures class labels"):
+        experiment(Random(), metrics=("ndcg", "class_f1"))
 
 
 def test_a_metric_that_its_convention_refuses_costs_no_other():
@@ -100,8 +98,8 @@ def test_a_rating_metric_without_a_value_costs_no_other():
     result = run_experiment(  # one rating a user: no pair to order
         experiment(Bias(), suite, cutoffs=(10,), splitter=LeaveRandomOut())
     )
-    assert set(result.refused) == {"fcp"}
-    assert result.refused["fcp"].startswith("FCP(aggregate=pooled) is undefined")
+    assert set(result.rating.refused) == {"fcp"}
+    assert result.rating.refused["fcp"].startswith("FCP(aggregate=pooled) is undefined")
     assert {entry.name for entry in result.results} == {"ndcg", "rmse"}
     assert any(line.startswith("refused  fcp: FCP") for line in run_lines(record_of(result)))
 

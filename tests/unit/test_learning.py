@@ -7,7 +7,7 @@ import pytest
 
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, EmptySplitError
-from recgauge.evaluation.learning import Learning, watched_key
+from recgauge.evaluation.learning import Learning, watched_metric
 from recgauge.experiment import run_experiment
 from recgauge.models import EpochModel, FactorModel, Factors
 from recgauge.models.popularity import Popularity
@@ -97,6 +97,6 @@ def test_numbers_are_checked(settings):
 
 def test_models_that_predict_ratings_are_chosen_by_their_error():
     metrics = {name: get_convention("standard").definition(name) for name in ("ndcg", "rmse")}
-    assert watched_key(metrics, (10,)) == "ndcg_at_10"
-    assert watched_key(metrics, (10,), rates=True) == "rmse"
-    assert watched_key({"ndcg": metrics["ndcg"]}, (10,), rates=True) == "ndcg_at_10"
+    assert watched_metric(None, metrics, (10,))[0] == "ndcg_at_10"
+    assert watched_metric(None, metrics, (10,), rates=True)[0] == "rmse"
+    assert watched_metric(None, {"ndcg": metrics["ndcg"]}, (10,), rates=True)[0] == "ndcg_at_10"

@@ -6,15 +6,12 @@ import pytest
 from pyarrow import parquet
 
 import recgauge
-from recgauge import SVD, Part, PartTask, RandomRows, recommend, stream
+from recgauge import Part, PartTask
 from recgauge.conventions import get_convention
-from recgauge.datasets.movielens import MovieLens
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.evaluation.recorded_runs import evaluate_lists_of_runs
-from recgauge.files.stored import find_stored
 from recgauge.metrics.beyond.catalogue import Entropy
-from recgauge.recorded import ListSettings, read_recorded, wanted
+from recgauge.recorded import ListSettings, read_recorded
 
 OF_USERS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg", "dcg", "rbp", "f1_of_means")
 OF_ITEMS = ("catalog_coverage", "gini", "entropy", "personalization", "herfindahl", "prediction_coverage")
@@ -52,16 +49,12 @@ def in_memory(tables, folder, metrics, convention):
     """What `recgauge evaluate` computes of the same rows in files."""
     for table, name in zip(tables, ("lists", "truth"), strict=True):
         parquet.write_table(table, folder / f"{name}.parquet")
-    return of_files(folder, metrics, convention, N_ITEMS)
-
-
-def of_files(folder, metrics, convention, n_items=30_000):
     settings = ListSettings(text_ids=convention == "trec")
     recorded = read_recorded(
         [str(folder / "lists.parquet")], [str(folder / "truth.parquet")], settings=settings
     )
     suite = dict.fromkeys(metrics, (1, 5, 10))
-    evaluations = evaluate_lists_of_runs(recorded, suite, get_convention(convention), n_items=n_items)
+    evaluations = evaluate_lists_of_runs(recorded, suite, get_convention(convention), n_items=N_ITEMS)
     return evaluations["lists"]
 
 
@@ -163,55 +156,3 @@ def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
     task = PartTask(metrics=("ndcg",))
     with pytest.raises(SchemaError, match="none of the 363 users of the lists is in the truth"):
         task.merge([task.judge(tables[0], strangers)])
-
-
-@pytest.fixture(scope="module")
-def movielens(mirror, tmp_path_factory):
-    """Lists of a model and relevant items of MovieLens 1M, as folders and as files in the same order."""
-    ratings = MovieLens("ml_1m", mirror=mirror).load().interactions
-    split = RandomRows(test_size=0.1).split(ratings, rng=stream(0, "split"))
-    model = SVD(n_factors=16).fit(split.train, rng=stream(0, "fit"))
-    found = recommend(model, np.arange(split.train.n_users), k=84, excluded=split.train.to_csr())
-    user = np.repeat(found.users, 84)
-    # rounded, so that there are equal scores
-    lists = pa.table({"user": user, "item": found.items.ravel(), "score": np.round(found.scores.ravel(), 2)})
-    test = split.test
-    truth = pa.table({"user": test.user, "item": test.item, "grade": np.maximum(test.value - 3, 0.0)})
-    return write_in_orders({"lists": lists, "truth": truth}, tmp_path_factory.mktemp("movielens"))
-
-
-def write_in_orders(tables, folder):
-    """Write tables in FOLDER/ORDER as NAME.parquet, and as files of the folder NAME."""
-    rng = np.random.default_rng(8)
-    for order in ("sorted", "shuffled"):
-        for name, table in tables.items():
-            if order == "shuffled":
-                table = table.take(pa.array(rng.permutation(len(table))))
-            (folder / order / name).mkdir(parents=True)
-            parquet.write_table(table, folder / order / f"{name}.parquet")
-            for at in range(9):
-                some = table.slice(at * len(table) // 9, (at + 1) * len(table) // 9 - at * len(table) // 9)
-                file = folder / order / name / f"{at}.parquet"
-                parquet.write_table(some, file, row_group_size=len(table) // 800)
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("convention", ["standard", "recbole", "trec"])
-@pytest.mark.parametrize("order", ["sorted", "shuffled"])
-def test_movielens_in_parts_equals_the_whole_to_the_last_bit(movielens, tmp_path, order, convention) -> None:
-    for memory_mib, n_parts in ((1000, 1), (10, 7), (1, 64)):
-        equals_the_whole(movielens / order, tmp_path / str(n_parts), convention, memory_mib, n_parts)
-
-
-def equals_the_whole(folder, work, convention, memory_mib, n_parts):
-    """Judge the lists of a folder at once, and in about so many parts."""
-    metrics, settings = (*OF_USERS, *OF_ITEMS), ListSettings(text_ids=convention == "trec")
-    whole = of_files(folder, metrics, convention)
-    task = PartTask(metrics, (1, 5, 10), convention, n_items=30_000, per_user=True, settings=settings)
-    lists = find_stored(str(folder / "lists"), wanted("lists"), "--run")
-    truth = find_stored(str(folder / "truth"), wanted("relevant"), "--truth")
-    runs = StoredRuns([lists], truth, task, work, memory_mib)
-    assert n_parts <= runs.division.n_parts <= 1.3 * n_parts
-    task, files = runs.judge()
-    assert_equal(task.merge(stored_parts(files["lists"])), whole)

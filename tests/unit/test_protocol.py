@@ -8,7 +8,6 @@ import pytest
 from recgauge.candidates import AllItems, CandidateItems, OwnTestItems, TrainItems
 from recgauge.candidates.named import AllowList
 from recgauge.candidates.sampled import SampledNegatives
-from recgauge.conventions import Definition
 from recgauge.data.interactions import Interactions
 from recgauge.data.relevance import Relevant
 from recgauge.datasets.demo import Demo
@@ -17,8 +16,6 @@ from recgauge.evaluation.ranking_task import oracle_lists
 from recgauge.experiment import run_experiment
 from recgauge.guards import GuardSettings
 from recgauge.guards.checks import check_sanity
-from recgauge.judging import Policies
-from recgauge.metrics.beyond.catalogue import UserCoverage
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
 from recgauge.models.recommend import recommend
@@ -247,14 +244,3 @@ def test_coverage_of_users_stands_on_all_users_of_the_test_part_and_moves_nothin
     assert {
         key: lane.sanity.chance[key] for key in plain.ranking.sanity.chance
     } == plain.ranking.sanity.chance
-
-
-def test_coverage_counts_full_lists_where_that_is_asked_for():
-    rule = AllowList(items=list(range(1, 31)))
-    suite = {"user_coverage": Definition(UserCoverage(at_least="k"), Policies())}
-    result = run_experiment(replace(experiment(Popularity(), rule, cutoffs=(29,)), metrics=suite))
-    split = result.split
-    counts = rule.choose(split, rng=stream(0, "candidates")).counts(split.test.n_users, split.test.n_items)
-    value = result.ranking.evaluation.values()["user_coverage_at_29"]
-    assert value == (counts[split.test_users] >= 29).mean()
-    assert value < 1

@@ -5,16 +5,14 @@ Libraries' conventions and those of publications are imported when one is reques
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any, get_args
 
 from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.judging import Policies, TieOrder
-from recgauge.metrics import Metric, metric_classes
+from recgauge.metrics import Metric, metric_class, metric_classes
 from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
@@ -103,9 +101,10 @@ class Convention:
             If no metric has the name; the message lists the valid ones.
         """
         chosen = canonical_name(name)
-        found = self.metrics.get(chosen) or standard_metrics().get(chosen)
-        if found is not None:
-            return found
+        if chosen in self.metrics:
+            return self.metrics[chosen]
+        if make := NAMED.get(chosen) or metric_class(chosen):
+            return make()
         meant, k = meant_metric(name)
         hint = "" if meant is None else f"Did you mean {meant}? "
         if k is not None and meant is not None:
@@ -212,12 +211,12 @@ STUDIES = ("dacrema_2021", "intent_aware_2025")
 NAMES = ("standard", *LIBRARIES, *ARTICLES, *STUDIES)
 
 
-def get_convention(name: str) -> Convention:
-    """Return the convention called `name`.
+def get_convention(name: str | Convention) -> Convention:
+    """Return the convention called `name`; a convention itself as it is.
 
     Parameters
     ----------
-    name : str
+    name : str or Convention
         A library (``"ranx"``), an article (``"article_capri"``), a study (``"dacrema_2021"``) or
         ``"standard"``.
 
@@ -230,13 +229,17 @@ def get_convention(name: str) -> Convention:
     ConfigError
         If there is none; the message lists the valid names.
     """
+    if isinstance(name, Convention):
+        return name
+    if not isinstance(name, str):
+        raise ConfigError(f"conventions must be a name or a Convention, got {type(name).__name__}.")
     if name == "standard":
         return STANDARD
     if name in NAMES:
         module = "libraries" if name in LIBRARIES else "publications"
         found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
         return found
-    hint = did_you_mean(str(name), NAMES)
+    hint = did_you_mean(name, NAMES)
     raise ConfigError(f"conventions: unknown name {name!r}. {hint}There are {', '.join(NAMES)}.")
 
 
@@ -245,8 +248,7 @@ def conventions() -> dict[str, Convention]:
     return {name: get_convention(name) for name in NAMES}
 
 
-@cache
-def standard_metrics() -> Mapping[str, Metric]:
+def standard_metrics() -> dict[str, Metric]:
     """Return every default definition by name. Imports every metric.
 
     Examples
@@ -254,10 +256,5 @@ def standard_metrics() -> Mapping[str, Metric]:
     >>> standard_metrics()["ndcg_exp"].definition()
     'nDCG(gain=exponential, discount=log2, ideal=at_k)'
     """
-    whole = (
-        leaf
-        for leaf in metric_classes()
-        if all(f.default is not MISSING or f.default_factory is not MISSING for f in fields(leaf))
-    )
     named = {name: make() for name, make in NAMED.items()}
-    return MappingProxyType({leaf.name: leaf() for leaf in whole} | named)
+    return {leaf.name: leaf() for leaf in metric_classes()} | named

@@ -136,23 +136,19 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Return a row per metric and a column per cutoff: the mean over users ± its standard error."""
-        cutoffs = sorted({one.k for one in self.results if one.k is not None})
-        columns: list[int | None] = [*cutoffs]
+        columns: list[int | None] = [*sorted({one.k for one in self.results if one.k is not None})]
         if any(one.k is None for one in self.results):
             columns.append(None)
         cells: dict[str, dict[int | None, str]] = {}
         for one in self.results:
-            cells.setdefault(one.name, {})[one.k] = _html_value(one)
+            error = "" if one.stderr is None else f" ± {one.stderr:.4f}"
+            cells.setdefault(one.name, {})[one.k] = f"{one.value:.4f}{error}"
         header = ["metric", *("value" if k is None else f"@{k}" for k in columns)]
         rows = [[name, *(values.get(k, "") for k in columns)] for name, values in cells.items()]
         n_left_out = self.counts.get("users_left_out", 0)
-        users = f"{self.counts.get('users_evaluated', len(self.users)):,} users"
         left_out = f", {n_left_out:,} left out" if n_left_out else ""
-        return html_table(rows, header, [f"Mean over {users}{left_out} ± its standard error."])
-
-
-def _html_value(one: MetricResult) -> str:
-    return f"{one.value:.4f}" if one.stderr is None else f"{one.value:.4f} ± {one.stderr:.4f}"
+        users = f"{self.counts.get('users_evaluated', len(self.users)):,} users{left_out}"
+        return html_table(rows, header, [f"Mean over {users} ± its standard error."])
 
 
 def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.conventions import Convention, Definition, get_convention, standard_metrics
+from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import (
     Catalogue,
     catalogue_size,
@@ -26,7 +26,7 @@ from recgauge.errors import ConfigError, SchemaError
 from recgauge.evaluation import Evaluation, ties_at_cutoffs
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.judging import TieOrder, _lookup
-from recgauge.metrics import SUITES, Kind, Metric, check_suite
+from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.utils.checks import IntArray, LongArray, check_cutoffs, check_int, shown
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     >>> {key: round(value, 4) for key, value in result.values().items()}
     {'precision_at_3': 0.6667, 'ndcg_at_3': 0.9197}
     """
-    convention = _chosen(conventions).with_ties(ties)
+    convention = get_convention(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
     inputs = convert(
@@ -131,7 +131,11 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
     )
-    has_scores = _has_scores(inputs.top_k, ties)
+    has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
+    if not has_scores and ties not in (None, "stable"):
+        raise ConfigError(
+            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
+        )
     measure = partial(
         evaluate_top_k,
         top_k=inputs.top_k,
@@ -150,13 +154,6 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
 
 
-def _chosen(conventions: str | Convention) -> Convention:
-    convention = get_convention(conventions) if isinstance(conventions, str) else conventions
-    if not isinstance(convention, Convention):
-        raise ConfigError(f"conventions must be a name or a Convention, got {type(conventions).__name__}.")
-    return convention
-
-
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
     """Return ``{result name: definition}``, names defined by `convention`.
 
@@ -166,11 +163,10 @@ def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Defini
     >>> list(select_metrics(("ap", "ndcg"), get_convention("recbole")))
     ['ap', 'ndcg']
     """
-    if isinstance(metrics, str) and metrics in SUITES:  # what lists are enough for; a run computes the others
-        standard = standard_metrics()
-        metrics = tuple(
-            name for name in SUITES[metrics] if name not in standard or standard[name].kind == "lists"
-        )
+    if isinstance(metrics, str) and metrics in SUITES:
+        # what lists are enough for; a run can compute the others, too
+        leaves = {name: metric_class(name) for name in SUITES[metrics]}
+        metrics = tuple(name for name, leaf in leaves.items() if leaf is None or leaf.kind == "lists")
     elif isinstance(metrics, (str, Metric)):
         metrics = (metrics,)
     if isinstance(metrics, Mapping):
@@ -218,15 +214,6 @@ def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     if isinstance(cutoffs, Sequence) and None in cutoffs:
         return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
     return check_cutoffs("cutoffs", numbers)
-
-
-def _has_scores(top_k: "TopK", ties: TieOrder | None) -> bool:
-    known = top_k.scores.strides[0] != 0  # one row for all is made up
-    if not known and ties not in (None, "stable"):
-        raise ConfigError(
-            f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
-        )
-    return known
 
 
 @dataclass(frozen=True, slots=True, eq=False)

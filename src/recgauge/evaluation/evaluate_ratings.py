@@ -38,7 +38,7 @@ class RatingPredictions:
     Raises
     ------
     SchemaError
-        If columns differ in length or a rating is not finite.
+        If a rating is not finite.
     """
 
     user: IntArray
@@ -51,13 +51,7 @@ class RatingPredictions:
 
     def __post_init__(self) -> None:
         for name in ("user", "item", "actual", "predicted", "impossible", "partly_unknown"):
-            column = getattr(self, name)
-            if column.shape != (len(self.user),):
-                raise SchemaError(
-                    f"RatingPredictions: {name} must have shape ({len(self.user)},) like user, "
-                    f"got {column.shape}."
-                )
-            object.__setattr__(self, name, read_only(column))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
         for name in ("actual", "predicted"):
             if not np.isfinite(getattr(self, name)).all():
                 raise SchemaError(f"RatingPredictions: {name} must be finite in every row.")

@@ -97,11 +97,6 @@ class Watched:
     task: RankingTask | None
     scale: tuple[float, float]
 
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether a higher value is better."""
-        return self.definition.metric.higher_is_better
-
     def value(self, model: Recommender | RatingPredictor) -> float:
         """Return the value of a model that can score; the model stays as it is."""
         if self.split.fold_in is not None and isinstance(model, FoldsIn):
@@ -118,36 +113,32 @@ class Watched:
         return task.evaluate(watched, task.recommend(model, NoProgress())).results[0].value
 
 
-def watched_key(metrics: Mapping[str, Definition], cutoffs: Sequence[int], *, rates: bool = False) -> str:
-    """Return the result that choices go by if nobody names one: nDCG at 10 where it is among the results.
-
-    With `rates`, of a model that predicts ratings, it is RMSE where that is among them.
-
-    Examples
-    --------
-    >>> from recgauge.conventions import get_convention
-    >>> standard = get_convention("standard")
-    >>> watched_key({name: standard.definition(name) for name in ("recall", "ndcg")}, (5, 10, 20))
-    'ndcg_at_10'
-    """
-    preferred = ("rmse", *HEADLINE) if rates else HEADLINE
-    name = next((name for name in preferred if name in metrics), next(iter(metrics)))
-    if isinstance(metrics[name].metric, RatingMetric):
-        return name
-    return f"{name}_at_{10 if 10 in cutoffs else max(cutoffs)}"
-
-
 def watched_metric(
     key: str | None, metrics: Mapping[str, Definition], cutoffs: Sequence[int], *, rates: bool = False
 ) -> tuple[str, Definition, int | None]:
-    """Return a result key, by default `watched_key`'s, with its definition and cutoff.
+    """Return a result key with its definition and cutoff.
+
+    By default the result that choices go by if nobody names one: nDCG at 10 where it is among the results;
+    with `rates`, of a model that predicts ratings, RMSE where that is among them.
 
     Raises
     ------
     ConfigError
         If a run with these metrics and cutoffs has no such result.
+
+    Examples
+    --------
+    >>> from recgauge.conventions import get_convention
+    >>> standard = get_convention("standard")
+    >>> metrics = {name: standard.definition(name) for name in ("recall", "ndcg")}
+    >>> watched_metric(None, metrics, (5, 10, 20))[0]
+    'ndcg_at_10'
     """
-    key = key or watched_key(metrics, cutoffs, rates=rates)
+    if key is None:
+        preferred = ("rmse", *HEADLINE) if rates else HEADLINE
+        key = next((name for name in preferred if name in metrics), next(iter(metrics)))
+        if not isinstance(metrics[key].metric, RatingMetric):
+            key = f"{key}_at_{10 if 10 in cutoffs else max(cutoffs)}"
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)
@@ -203,7 +194,7 @@ def fit_watched(
             f"learning: {type(model).__name__} does not learn in epochs, so there is no curve. "
             "Leave learning out, or choose a model with n_epochs, such as model=biased_mf."
         )
-    sign = 1.0 if watched.higher_is_better else -1.0
+    sign = 1.0 if watched.definition.metric.higher_is_better else -1.0
     best: Recommender | RatingPredictor = model
     best_value, best_epoch = -np.inf, 0
     points: list[EpochPoint] = []

@@ -14,14 +14,20 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, type_of_all
-from recgauge.evaluation.evaluate import Metrics, check_all_cutoffs, check_measures_lists, select_metrics
+from recgauge.evaluation.evaluate import (
+    Metrics,
+    check_all_cutoffs,
+    check_measures_lists,
+    convert,
+    select_metrics,
+)
 from recgauge.evaluation.recorded_runs import graded_from, needed
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging import judge
 from recgauge.metrics import RunMetric
-from recgauge.recorded import ListSettings, RecordedRuns, join_recorded, rows_of_table
+from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, refusal
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
@@ -208,8 +214,7 @@ class PartTask:
 
     @cached_property
     def _convention(self) -> Convention:
-        named = self.conventions
-        return get_convention(named) if isinstance(named, str) else named
+        return get_convention(self.conventions)
 
     @cached_property
     def _suite(self) -> dict[str, Definition]:
@@ -292,12 +297,8 @@ class PartTask:
         settings = replace(self.settings, in_part=True, longest=longest)
         if truth.problems:
             raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
-        return self._judge(join_recorded([("lists", lists)], [truth], [], settings, self._items))
-
-    def _judge(self, recorded: RecordedRuns) -> Part:
-        from recgauge.evaluation.evaluate import convert
-
-        (run,), truth = recorded.runs, graded_from(recorded.relevant, self.relevant_from)
+        recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
+        (run,), graded = recorded.runs, graded_from(recorded.relevant, self.relevant_from)
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
             known = set(map(str, self._items.distinct.tolist()))
             item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
@@ -305,7 +306,7 @@ class PartTask:
         policies = self._convention.policies
         inputs = convert(
             needed(run, (each.metric for each in self._suite.values()), self.cutoffs),
-            truth,
+            graded,
             train=None,
             item_features=None,
             n_items=self.n_items,

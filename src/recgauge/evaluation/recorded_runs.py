@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from recgauge.conventions import Convention, meant_metric, standard_metrics
+from recgauge.conventions import Convention, meant_metric
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
-from recgauge.metrics.metric import Metric, metric_key
+from recgauge.metrics import Metric, metric_class, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.findings import note
 from recgauge.recorded.known import matched
@@ -48,8 +48,7 @@ def parse_metrics(text: str) -> Suite:
 
 def measures_ratings(suite: Suite) -> bool:
     """Whether metrics measure predicted ratings; it is an error if only some of them do."""
-    standard = standard_metrics()
-    rating = [name for name in suite if name in standard and standard[name].kind == "ratings"]
+    rating = [name for name in suite if (leaf := metric_class(name)) and leaf.kind == "ratings"]
     if not rating:
         return False
     if others := sorted(set(suite) - set(rating)):

@@ -83,6 +83,8 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
             parts.append(_mean_over_orders(in_order, way.draws if _any_ties(top_k) else 1, way.draws))
         else:
             parts.append(judged_in_order(group, way, 0))
+    if len(parts) == 1:
+        return parts[0]
     return merge(parts, [entry.key for entry in entries(metrics, cutoffs, base)])
 
 

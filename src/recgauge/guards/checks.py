@@ -1,6 +1,7 @@
 """Guards of a split, of candidates and of lists: leaks, time order, what cannot be hit, equal scores."""
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
 from recgauge.recorded.findings import describe
-from recgauge.utils.checks import BoolArray, LongArray
+from recgauge.utils.checks import LongArray
 
 MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5
@@ -179,7 +180,13 @@ def check_candidates(
     counts = chosen.counts(n_users, n_items)[relevant.users]
     unreachable = float((~held).mean())
     few = float((counts <= top_k).mean())
-    alike = float(_all_alike(relevant, held, counts).mean())
+    row = np.repeat(np.arange(len(counts)), np.diff(relevant.start))[held]
+    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    only_relevant = (counts > 0) & (np.bincount(row, minlength=len(counts)) == counts)
+    if only_relevant.any():  # what follows is slow
+        np.minimum.at(low, row, relevant.gains[held])
+        np.maximum.at(high, row, relevant.gains[held])
+    alike = float((only_relevant & (low == high)).mean())
     remedy = "choose other candidates, or say what is relevant (dataset.relevant_from)."
     results = [
         by_share(
@@ -230,19 +237,6 @@ def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> Gu
     return GuardResult("short_lists", float(short.mean()), "warning", message)
 
 
-def _all_alike(relevant: Relevant, held: BoolArray, counts: LongArray) -> BoolArray:
-    """Return which users have only candidates that are relevant to the same degree, shape (m,)."""
-    row = np.repeat(np.arange(len(counts)), np.diff(relevant.start))
-    n_held = np.bincount(row[held], minlength=len(counts))
-    if not (n_held == counts).any():
-        return np.zeros(len(counts), np.bool_)
-    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
-    np.minimum.at(low, row[held], relevant.gains[held])
-    np.maximum.at(high, row[held], relevant.gains[held])
-    alike: BoolArray = (counts > 0) & (n_held == counts) & (low == high)
-    return alike
-
-
 def check_selection(settings: GuardSettings) -> GuardResult:
     """Say whether the run's settings were chosen by test numbers."""
     if settings.selected_on == "test":
@@ -263,33 +257,28 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     """Say whose lists are cut inside a group of equal scores, and what that does to the numbers."""
     where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
     found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
+    changed = [
+        entry
+        for entry in evaluation.results
+        if entry.key in ties.expected and f"{entry.value:.4f}" != f"{ties.expected[entry.key]:.4f}"
+    ]
     level: Level = "note"
-    if ties.expected and not _changed(ties, evaluation):
+    if ties.expected and not changed:
         message = f"{found}, which changes no number in its first four places."
     elif max(ties.shares.values()) < MANY_TIED:
         message = f"{found}."
     elif policies.ties in ("random", "expected"):
         message = f"{found}; their order counts as random (ties={policies.ties})."
     else:
-        level, beside = "warning", _beside(ties, evaluation)
+        level, beside = "warning", _beside(changed, ties)
         message = (
             f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
         )
     return GuardResult("ties_at_cutoff", ties.shares[max(ties.shares)], level, message)
 
 
-def _changed(ties: Ties, evaluation: Evaluation) -> list[MetricResult]:
-    """Return the numbers that ties broken at random would change in their four printed places."""
-    return [
-        entry
-        for entry in evaluation.results
-        if entry.key in ties.expected and f"{entry.value:.4f}" != f"{ties.expected[entry.key]:.4f}"
-    ]
-
-
-def _beside(ties: Ties, evaluation: Evaluation) -> str:
+def _beside(changed: Sequence[MetricResult], ties: Ties) -> str:
     """Return two numbers that differ as printed, of the largest cutoff, each next to the expected one."""
-    changed = _changed(ties, evaluation)
     largest = max((entry.k or 0 for entry in changed), default=0)
     at_end = [entry for entry in changed if (entry.k or 0) == largest]
     order = sorted(at_end, key=lambda e: HEADLINES.index(e.name) if e.name in HEADLINES else len(HEADLINES))
@@ -312,26 +301,16 @@ def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
             below.append(entry.key)
         if entry.value > rows.oracle[entry.key] + 1e-9:
             above.append(entry.key)
-    return [
-        _from_keys(
-            "below_chance", below, "below chance", "scores may be upside down, or the model untrained"
-        ),
-        _from_keys(
-            "above_oracle", above, "above the best reachable", "the metric's definition has no such bound"
-        ),
-    ]
-
-
-def _from_keys(name: str, keys: list[str], where: str, reason: str) -> GuardResult:
-    if not keys:
-        return GuardResult(name, 0.0, "note", f"No metric is {where}.")
-    shown = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
-    return GuardResult(
-        name,
-        float(len(keys)),
-        "warning",
-        f"{shown}: {where}; {reason}: look at the lists before the numbers.",
-    )
+    results = []
+    for name, keys, where, reason in (
+        ("below_chance", below, "below chance", "scores may be upside down, or the model untrained"),
+        ("above_oracle", above, "above the best reachable", "the metric's definition has no such bound"),
+    ):
+        shown = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
+        message = f"{shown}: {where}; {reason}: look at the lists before the numbers."
+        limits: list[tuple[float, Level, str]] = [(1.0, "warning", message)]
+        results.append(by_share(name, float(len(keys)), "" if keys else f"No metric is {where}", limits))
+    return results
 
 
 def check_recorded(model: object) -> tuple[GuardResult, ...]:

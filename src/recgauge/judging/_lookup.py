@@ -106,7 +106,8 @@ def _sum_best(start: Any, gains: Any, length: Any, weights: Any, first: int, las
 
 
 @cache
-def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+def compile_once(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loop compiled; numba is imported when the first one is needed."""
     from recgauge.utils.compiled import compiled
 
     return compiled(nogil=True)(loop)
@@ -138,7 +139,7 @@ def look_up(
         Row of the user (int64), rank from 1 and how many hits the user has down to there (int32), gain
         (float64).
     """
-    n_codes = _n_codes(items, relevant)
+    n_codes = max(int(items.max(initial=-1)), int(relevant.max(initial=-1))) + 1
     items, start = _plain(items, np.int32), _plain(start, np.int64)
     relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
     if _is_first(items.size + len(relevant)):
@@ -146,7 +147,7 @@ def look_up(
     # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
     most = int(np.diff(start).max(initial=0))
     marks_type = np.int16 if most < np.iinfo(np.int16).max else np.int32
-    look_up_block = _compiled(_look_up_block)
+    look_up_block = compile_once(_look_up_block)
 
     def block(first: int, last: int) -> list[npt.NDArray[Any]]:
         lists = (last - first) * items.shape[1]
@@ -165,11 +166,13 @@ def look_up(
 
 def first_repeat(items: IntArray) -> int | None:
     """Return the row of a list that holds an item twice, or None."""
-    n_codes = _n_codes(items, np.empty(0, np.int32))
     items = _plain(items, np.int32)
     if _is_first(items.size):
-        return _first_repeat_in_steps(items)
-    find_repeat = _compiled(_find_repeat)
+        listed = items >= 0
+        start = np.concatenate((np.zeros(1, np.int64), np.cumsum(listed.sum(axis=1))))
+        return first_repeat_ragged(start, items.ravel() if listed.all() else items[listed])
+    n_codes = int(items.max(initial=-1)) + 1
+    find_repeat = compile_once(_find_repeat)
 
     def block(first: int, last: int) -> int:
         found: int = find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
@@ -189,9 +192,9 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     if len(gains) == 0 or gains.min() == gains.max():
         return gains
     if _is_first(len(gains)):
-        return _best_first_in_steps(start, gains)
+        return gains[np.lexsort((-gains, np.repeat(np.arange(len(start) - 1), np.diff(start))))]
     ordered = np.array(gains, np.float64)
-    plain_start, sort_segments = _plain(start, np.int64), _compiled(_sort_segments)
+    plain_start, sort_segments = _plain(start, np.int64), compile_once(_sort_segments)
     # insertion, since most users have few relevant items and a library sort would allocate for each user
     _over_blocks(lambda first, last: sort_segments(plain_start, ordered, first, last), len(start) - 1)
     for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
@@ -212,23 +215,23 @@ def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: D
     weights : ndarray of float64
         ``weights[rank]``, ranks from 1.
     """
-    arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
     if _is_first(len(gains)):
-        return _sum_best_in_steps(*arguments, _plain(weights, np.float64))
-    total, sum_block = np.zeros(len(length)), _compiled(_sum_best)
-    _over_blocks(
-        lambda first, last: sum_block(*arguments, _plain(weights, np.float64), first, last, total), len(total)
-    )
+        counts = np.diff(start)
+        place = _within(counts)
+        kept = np.flatnonzero(place < np.repeat(length, counts))
+        owner = np.repeat(np.arange(len(counts)), counts)[kept]
+        products = gains[start[0] : start[-1]][kept] * weights[place[kept] + 1]
+        return np.bincount(owner, products, len(counts)).astype(np.float64, copy=False)
+    total, sum_block = np.zeros(len(length)), compile_once(_sum_best)
+    arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
+    by_rank = _plain(weights, np.float64)
+    _over_blocks(lambda first, last: sum_block(*arguments, by_rank, first, last, total), len(total))
     return total
 
 
 def _plain(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
     """Give an array the flags and layout of all others, so that a loop is compiled and cached once."""
     return read_only(np.ascontiguousarray(array, dtype))
-
-
-def _n_codes(items: npt.NDArray[Any], relevant: IntArray) -> int:
-    return max(int(items.max(initial=-1)), int(relevant.max(initial=-1))) + 1
 
 
 def _over_blocks(work: Callable[[int, int], Any], n_rows: int) -> list[Any]:
@@ -296,29 +299,3 @@ def _look_up_in_steps(
 def _within(counts: LongArray) -> LongArray:
     """Return the place of each row in its group, from 0."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def _first_repeat_in_steps(items: IntArray) -> int | None:
-    """Return the row of a list that holds an item twice, or None."""
-    listed = items >= 0
-    lengths = listed.sum(axis=1)
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    return first_repeat_ragged(start, items.ravel() if listed.all() else items[listed])
-
-
-def _best_first_in_steps(start: LongArray, gains: DoubleArray) -> DoubleArray:
-    """Return `gains` put in falling order inside each user."""
-    return gains[np.lexsort((-gains, np.repeat(np.arange(len(start) - 1), np.diff(start))))]
-
-
-def _sum_best_in_steps(
-    start: LongArray, gains: DoubleArray, length: LongArray, weights: DoubleArray
-) -> DoubleArray:
-    """Return the discounted sum of each user's first `length` gains, added from the first to the last."""
-    counts = np.diff(start)
-    place = _within(counts)
-    kept = np.flatnonzero(place < np.repeat(length, counts))
-    owner = np.repeat(np.arange(len(counts)), counts)[kept]
-    products = gains[start[0] : start[-1]][kept] * weights[place[kept] + 1]
-    total: DoubleArray = np.bincount(owner, products, len(counts)).astype(np.float64, copy=False)
-    return total

@@ -31,14 +31,16 @@ class _LabelCounts:
     actual: LongArray
 
 
-def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCounts:
-    """Count rows by label.
+def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike, *, by_row: bool = False) -> _LabelCounts:
+    """Count rows by label, or labels by row: what each row's own precision and recall are made from.
 
     Parameters
     ----------
     actual, predicted : array-like, shape (n,) or (n, c)
         Labels of one sortable type, one per row; or a table with one column per label and 1 where a row has
         it, so that a row may have several labels or none.
+    by_row : bool, default False
+        One entry per row of the tables; `labels` are the numbers of the rows.
 
     Returns
     -------
@@ -47,7 +49,8 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCount
     Raises
     ------
     SchemaError
-        If the two differ in shape, are empty, or hold missing labels or, as tables, anything but 0 and 1.
+        If the two differ in shape, are empty, hold missing labels or, as tables, anything but 0 and 1, or are
+        to be counted by row and are no tables.
 
     Examples
     --------
@@ -56,87 +59,46 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCount
     (['bad', 'good'], [1, 1], [1, 2])
     >>> count_labels([[1, 1], [0, 1]], [[1, 0], [1, 1]]).actual.tolist()
     [1, 2]
+    >>> count_labels([[1, 1], [0, 1]], [[1, 0], [1, 1]], by_row=True).correct.tolist()
+    [1, 1]
     """
-    true, guess = _checked(actual, predicted)
+    true, guess = _labels("actual", actual), _labels("predicted", predicted)
+    if guess.shape != true.shape:
+        raise SchemaError(f"predicted must have the shape of actual, {true.shape}, got {guess.shape}.")
     if true.ndim == 2:
-        return _count_table(true, guess, axis=0)
+        true, guess, axis = true.astype(np.int64), guess.astype(np.int64), int(by_row)
+        counts = (table.sum(axis=axis, dtype=np.int64) for table in (true * guess, guess, true))
+        return _LabelCounts(np.arange(true.shape[1 - axis]), *counts)
+    if by_row:
+        raise SchemaError(
+            "average=samples needs several labels per row: pass tables of shape (rows, labels) with 1 where "
+            "a row has the label. With one label per row choose average=macro, micro, weighted or binary."
+        )
     try:
         labels, codes = np.unique(np.concatenate((true, guess)), return_inverse=True)
     except TypeError as error:
         raise SchemaError("actual and predicted must be labels of one sortable type.") from error
     true, guess = codes[: len(true)], codes[len(true) :]
-    correct, as_predicted, as_actual = (
-        np.bincount(rows, minlength=len(labels)) for rows in (true[true == guess], guess, true)
-    )
-    return _LabelCounts(labels, correct, as_predicted, as_actual)
+    counts = (np.bincount(rows, minlength=len(labels)) for rows in (true[true == guess], guess, true))
+    return _LabelCounts(labels, *counts)
 
 
-def count_samples(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> _LabelCounts:
-    """Count labels by row: what each row's own precision and recall are made from.
-
-    Parameters
-    ----------
-    actual, predicted : array-like, shape (n, c)
-        As for :func:`count_labels`; one label per row is no table.
-
-    Returns
-    -------
-    _LabelCounts
-        One entry per row; `labels` are the numbers of the rows.
-
-    Raises
-    ------
-    SchemaError
-        If they are no tables of 0 and 1 of one shape.
-
-    Examples
-    --------
-    >>> count_samples([[1, 1], [0, 1]], [[1, 0], [1, 1]]).correct.tolist()
-    [1, 1]
-    """
-    true, guess = _checked(actual, predicted)
-    if true.ndim != 2:
+def _labels(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return a column of labels, or a table of 0 and 1."""
+    try:
+        labels = np.asarray(values)
+    except ValueError as error:
         raise SchemaError(
-            "average=samples needs several labels per row: pass tables of shape (rows, labels) with 1 where "
-            "a row has the label. With one label per row choose average=macro, micro, weighted or binary."
-        )
-    return _count_table(true, guess, axis=1)
-
-
-def _count_table(true: npt.NDArray[Any], guess: npt.NDArray[Any], *, axis: int) -> _LabelCounts:
-    counts = (table.sum(axis=axis, dtype=np.int64) for table in (true * guess, guess, true))
-    return _LabelCounts(np.arange(true.shape[1 - axis]), *counts)
-
-
-def _checked(actual: npt.ArrayLike, predicted: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both as arrays of one shape, tables as 0 and 1."""
-    given = []
-    for name, value in (("actual", actual), ("predicted", predicted)):
-        try:
-            given.append(np.asarray(value))
-        except ValueError as error:
-            raise SchemaError(
-                f"{name} must be one column of labels, or a table with 1 where a row has the label; its rows "
-                "differ in length."
-            ) from error
-        _check_labels(name, given[-1])
-    true, guess = given
-    if true.ndim == 2 and guess.shape != true.shape:
-        raise SchemaError(f"predicted must have the shape of actual, {true.shape}, got {guess.shape}.")
-    if guess.shape != true.shape:
-        raise SchemaError(
-            f"predicted must have one label for each of the {len(true)} of actual, got {len(guess)}."
-        )
-    return (true.astype(np.int64), guess.astype(np.int64)) if true.ndim == 2 else (true, guess)
-
-
-def _check_labels(name: str, labels: npt.NDArray[Any]) -> None:
+            f"{name} must be one column of labels, or a table with 1 where a row has the label; its rows "
+            "differ in length."
+        ) from error
     if labels.ndim not in (1, 2) or labels.size == 0:
         raise SchemaError(f"{name} must be one column with at least one label, got shape {labels.shape}.")
     if (labels != labels).any():
         raise SchemaError(f"{name} must not hold missing labels (NaN).")
     if labels.ndim == 2 and not np.isin(labels, (0, 1)).all():
         raise SchemaError(f"{name} is a table, which must hold 1 where a row has a label and 0 elsewhere.")
+    return labels
 
 
 @dataclass(frozen=True)
@@ -198,7 +160,7 @@ class ClassMetric(Metric):
         -------
         float
         """
-        counts = (count_samples if self.average == "samples" else count_labels)(actual, predicted)
+        counts = count_labels(actual, predicted, by_row=self.average == "samples")
         columns = counts.correct, counts.predicted, counts.actual
         if self.average == "micro":
             return float(self.ratio(*(column.sum(keepdims=True) for column in columns))[0])

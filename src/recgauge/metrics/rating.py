@@ -1,13 +1,13 @@
 """Metrics of predicted ratings, over all rows or of each user: errors and correlations."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.judging._lookup import compile_once
 from recgauge.metrics.metric import Kind, Metric, divide, number
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
@@ -746,7 +746,7 @@ def count_pairs(ratings: JudgedRatings) -> _PairCounts:
     order = np.lexsort((ratings.predicted, ratings.actual, ratings.owner))
     actual, predicted = ratings.actual[order], ratings.predicted[order]
     # Rows of equal actual rating rise by prediction, so none of their pairs counts as an inversion.
-    discordant: LongArray = _inversions_compiled()(predicted.copy(), ratings.start)
+    discordant: LongArray = compile_once(_count_inversions)(predicted.copy(), ratings.start)
     same_actual = actual[1:] == actual[:-1]
     tied_actual = _tied(same_actual, ratings)
     tied_both = _tied(same_actual & (predicted[1:] == predicted[:-1]), ratings)
@@ -803,11 +803,3 @@ def _count_inversions(values: DoubleArray, start: LongArray) -> LongArray:
             values[low:high] = spare[low:high]
             width *= 2
     return counts
-
-
-@cache
-def _inversions_compiled() -> Callable[[DoubleArray, LongArray], LongArray]:
-    """Compile the count where it is used, since loading numba takes a second."""
-    from recgauge.utils.compiled import compiled
-
-    return compiled(nogil=True)(_count_inversions)

@@ -242,17 +242,8 @@ def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> 
     table = parquet.read_table(data / "mixed-lists.parquet").to_pandas()
     table.loc[len(table)] = [table.user[0], table.item[0], 0.5]  # twice in a list
     write(pa.Table.from_pandas(table, preserve_index=False), place / "lists")
-    line = refused(
-        capsys,
-        "--run",
-        "lists",
-        "--truth",
-        str(data / "mixed-truth"),
-        "--metrics",
-        "ndcg@5",
-        "--memory-mib",
-        "16",
-    )
+    files = ["--run", "lists", "--truth", str(data / "mixed-truth")]
+    line = refused(capsys, *files, "--metrics", "ndcg@5", "--memory-mib", "16")
     assert "duplicates: 1" in line
     assert "lists (users of part" in line
 

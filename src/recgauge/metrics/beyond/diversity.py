@@ -1,6 +1,5 @@
 """Diversity of a list: how little its items resemble each other, and similarities of items."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -35,31 +34,8 @@ NEEDS = {
 
 
 @dataclass(frozen=True, eq=False)
-class ItemSimilarity(ABC):
-    """A similarity of items; an item that nothing is known about is similar to none, itself included.
-
-    Parameters
-    ----------
-    described : ndarray of bool, shape (n_items,)
-        Items that something is known about.
-    """
-
-    described: BoolArray
-
-    @abstractmethod
-    def pair_sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Sum the similarity of all unordered pairs of each list, shape (m,)."""
-
-    @abstractmethod
-    def history_sums(
-        self, judged: JudgedTopK, items: sparse.csr_array, seen: sparse.csr_array
-    ) -> DoubleArray:
-        """Sum the similarity of users' `items` (m, n_items) with what `seen` (all users, n_items) has."""
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureCosine(ItemSimilarity):
-    """Cosine of feature vectors.
+class FeatureCosine:
+    """Cosine of feature vectors; an item without features is similar to none, itself included.
 
     Parameters
     ----------
@@ -69,10 +45,14 @@ class FeatureCosine(ItemSimilarity):
         Feature vectors of length 1; dense where few entries are 0, which is faster.
     """
 
+    described: BoolArray
     unit: Vectors
 
     def pair_sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Sum pairs from sums of vectors: half of the squared length of the sum, less the own lengths."""
+        """Sum the similarity of all unordered pairs of each list, shape (m,).
+
+        From sums of vectors: half of the squared length of the sum, less the own lengths.
+        """
         sums = np.empty(judged.n_users)
         for rows, items in list_blocks(judged, k):
             chosen = _indicator(items, len(self.described))
@@ -84,7 +64,10 @@ class FeatureCosine(ItemSimilarity):
     def history_sums(
         self, judged: JudgedTopK, items: sparse.csr_array, seen: sparse.csr_array
     ) -> DoubleArray:
-        """Multiply the sum of the items' vectors with that of the history's."""
+        """Sum the similarity of users' `items` (m, n_items) with what `seen` (all users, n_items) has.
+
+        The sum of the items' vectors times that of the history's.
+        """
         sums = np.empty(judged.n_users)
         for rows in row_blocks(judged.n_users, 256):
             past = _times(_ones(seen[judged.users[rows]]), self.unit)
@@ -93,16 +76,18 @@ class FeatureCosine(ItemSimilarity):
 
 
 @dataclass(frozen=True, eq=False)
-class RowSimilarity(ItemSimilarity):
+class RowSimilarity:
     """Any similarity that can be had a row at a time: each row is made once, for all lists with its item.
 
     Parameters
     ----------
     described : ndarray of bool, shape (n_items,)
+        Items that something is known about; others are similar to none.
     row : callable
         From an item code to its similarity with all items, shape (n_items,).
     """
 
+    described: BoolArray
     row: Callable[[int], DoubleArray]
 
     def pair_sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -129,7 +114,9 @@ class RowSimilarity(ItemSimilarity):
         return sums
 
 
-def item_similarity(metric: Metric, judged: JudgedTopK, kind: SimilarityKind) -> ItemSimilarity:
+def item_similarity(
+    metric: Metric, judged: JudgedTopK, kind: SimilarityKind
+) -> FeatureCosine | RowSimilarity:
     """Return the similarity of items that a metric asks for.
 
     Parameters

@@ -12,7 +12,7 @@ from recgauge.metrics.beyond import catalogue_of, seen_items, sum_over_list, tra
 from recgauge.metrics.beyond.catalogue import by_popularity, whole
 from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, list_length, number
-from recgauge.utils.checks import BoolArray, DoubleArray
+from recgauge.utils.checks import DoubleArray
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 Total = Literal["users", "interactions"]
@@ -414,15 +414,13 @@ class UnpopularSerendipity(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the serendipity of each list, shape (m,)."""
         hits = judged.hits.cut(k)
-        surprising = ~self._popular(judged)[judged.items[hits.owner, hits.rank - 1]]
+        counts = train_rows(self, judged)
+        popular = np.zeros(len(counts), np.bool_)
+        popular[by_popularity(counts)[: whole(self.popular, len(counts))]] = True
+        popular &= counts > 0
+        surprising = ~popular[judged.items[hits.owner, hits.rank - 1]]
         found = hits.total(surprising.astype(np.float64))
         return divide(found, denominator(self.divisor, judged, k))
-
-    def _popular(self, judged: JudgedTopK) -> BoolArray:
-        rows = train_rows(self, judged)
-        popular = np.zeros(len(rows), np.bool_)
-        popular[by_popularity(rows)[: whole(self.popular, len(rows))]] = True
-        return popular & (rows > 0)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from recgauge.errors import MetricError, SchemaError, ScoreError
+from recgauge.errors import MetricError, ScoreError
 from recgauge.metrics.curves import PrecisionRecallOverK, RocCurve, check_scored
 from recgauge.metrics.metric import Kind, Metric, divide
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_choice
@@ -112,8 +112,6 @@ def rank_block(
     from recgauge.metrics.curves._full_ranking_kernel import rank_rows  # compiled where it is used
 
     n_rows, n_items = scores.shape
-    if len(positive_start) != n_rows + 1 or (excluded is not None and excluded.shape != scores.shape):
-        raise SchemaError(f"rank_block: relevant and excluded items must be given for {n_rows} rows.")
     if np.isnan(scores).any():
         raise ScoreError("rank_block: scores must be numbers, got NaN.")
     if excluded is None:

@@ -201,18 +201,12 @@ class LimitedAUC(UserMetric):
         n_items, (hits, misses_before, _) = catalogue_of(self, judged).n_items, walk(judged, k)
         irrelevant = limited_irrelevant(judged)
         if irrelevant is None:
-            irrelevant = n_items - judged.n_relevant - _seen_counts(judged)
+            irrelevant = (n_items - judged.n_relevant).astype(np.float64)
+            if judged.catalogue is not None and judged.catalogue.seen is not None:
+                irrelevant -= np.diff(judged.catalogue.seen.indptr)[judged.users]
         ahead_of = irrelevant[hits.owner] + 1.0
         shares = (ahead_of - misses_before) / ahead_of
         return divide(hits.total(shares), denominator("min_relevant_k", judged, k))
-
-
-def _seen_counts(judged: JudgedTopK) -> DoubleArray:
-    """Return the number of training items of each judged user, shape (m,)."""
-    seen = None if judged.catalogue is None else judged.catalogue.seen
-    if seen is None:
-        return np.zeros(judged.n_users)
-    return np.diff(seen.indptr)[judged.users].astype(np.float64)
 
 
 @dataclass(frozen=True)

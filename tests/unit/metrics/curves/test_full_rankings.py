@@ -76,11 +76,6 @@ def test_weighted_by_relevant_candidates():
     assert math.isnan(AUC().value(rank_one([1], [0.0])))
 
 
-def test_without_exclusions():
-    rankings = rank_block(np.array([[3.0, 2.0, 1.0]], np.float32), np.array([0, 1]), np.array([1], np.int32))
-    assert (rankings.n_negative.tolist(), AUC().value(rankings)) == ([2], 0.5)
-
-
 @pytest.mark.parametrize(
     ("relevant", "scores", "error", "message"),
     [
@@ -97,14 +92,9 @@ def test_wrong_columns(relevant, scores, error, message):
             function(relevant, scores)
 
 
-def test_wrong_blocks():
-    scores, items = np.zeros((2, 3), np.float32), np.zeros(0, np.int32)
-    with pytest.raises(SchemaError, match="must be given for 2 rows"):
-        rank_block(scores, np.array([0, 0]), items)
-    with pytest.raises(SchemaError, match="must be given for 2 rows"):
-        rank_block(scores, np.array([0, 0, 0]), items, sparse.csr_array((1, 3)))
+def test_scores_that_are_no_numbers_are_refused():
     with pytest.raises(ScoreError, match="got NaN"):
-        rank_block(scores + np.nan, np.array([0, 0, 0]), items)
+        rank_block(np.full((1, 3), np.nan, np.float32), np.array([0, 0]), np.zeros(0, np.int32))
 
 
 def test_only_relevant_rows_have_no_roc_curve():
