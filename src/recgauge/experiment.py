@@ -29,9 +29,10 @@ from recgauge.guards.checks import (
 )
 from recgauge.judging import Policies
 from recgauge.metrics import Kind
-from recgauge.models import GivesLists, RatingPredictor, Recommender, TrainedElsewhere
-from recgauge.models.fitting import FitOn, fit
+from recgauge.models import GivesLists, RatingPredictor, Recommender
+from recgauge.models.isolated import Isolated
 from recgauge.models.random import Random
+from recgauge.models.recommend import FitOn, fit
 from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.memory import watch_peak
@@ -190,7 +191,7 @@ def run_experiment(
             rating = RatingResult(predictions, *evaluate_or_refuse(metrics, measure))
     guards += check_recorded(model)
     most = peak()
-    if isinstance(model, TrainedElsewhere):
+    if isinstance(model, Isolated):
         timings.measured_elsewhere(model.seconds)
         most = most and model.peak_bytes and most + model.peak_bytes
     return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, most)

@@ -43,7 +43,7 @@ from conftest import REPOSITORY
 from e2e.program import Workplace
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.demo import Demo
-from recgauge.isolated.environments import environments_folder
+from recgauge.isolated import environments_folder
 
 pytestmark = pytest.mark.e2e
 DOCS = REPOSITORY / "docs"

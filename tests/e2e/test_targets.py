@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2e.program import Workplace
-from recgauge.isolated import LIBRARIES
-from recgauge.isolated.environments import PINS
+from recgauge.isolated import LIBRARIES, PINS
 
 pytestmark = pytest.mark.e2e
 

@@ -17,7 +17,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.cli.commands import cli
 from recgauge.datasets.demo import Demo
 from recgauge.errors import MissingDataError
-from recgauge.isolated.environments import find_environment, make_environment
+from recgauge.isolated import find_environment, make_environment
 from recgauge.models.isolated import LensKit, RecBole, RecTools
 from recgauge.models.item_knn import ItemKNN
 from recgauge.models.recommend import recommend

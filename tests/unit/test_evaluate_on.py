@@ -6,7 +6,7 @@ import pytest
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.experiment import prepare, run_experiment
-from recgauge.models.fitting import rows_to_fit
+from recgauge.models.recommend import rows_to_fit
 from recgauge.models.svd import SVD
 from recgauge.splits import RandomRows, StrongGeneralisation
 from recgauge.utils.progress import NoProgress, Timings

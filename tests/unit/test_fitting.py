@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, SchemaError
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.bias import Bias, Method
 from recgauge.models.biased_mf import BiasedMF
-from recgauge.models.fitting import fit, models_that_fold_in
+from recgauge.models.recommend import fit, models_that_fold_in
 from recgauge.models.svd import SVD
 from recgauge.splits.folds import StrongGeneralisation
 from recgauge.utils.randomness import stream

@@ -10,18 +10,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from recgauge.engine._candidates import (
+from recgauge.engine._lists import (
     ALL_BITS,
     SLACK,
+    SUM_WIDTH,
+    at_least,
+    block_seen,
     capacity_of,
+    entry,
     first_bits,
     keep_best,
+    kernel,
+    lowest_bit,
     sort_list,
+    sum_rows,
     trim,
     write_list,
 )
-from recgauge.engine._scan import block_seen
-from recgauge.engine._vectors import SUM_WIDTH, at_least, entry, kernel, lowest_bit, sum_rows
 from recgauge.engine.sources import (
     Allowed,
     ItemWeights,

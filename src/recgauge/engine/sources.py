@@ -77,7 +77,6 @@ Source = FactorSource | ItemWeights | Scorer | Callable[[IntArray], npt.NDArray[
 
 
 _LARGEST = float(np.finfo(np.float32).max)
-_PART = 1 << 18  # numbers looked at at a time: the second look finds them in the cache
 
 
 def frozen(array: Any) -> Any:
@@ -154,22 +153,14 @@ def candidate_rows(candidates: SeenRows, n_users: int, n_items: int) -> tuple[Lo
     return frozen(indptr.astype(np.int64, copy=False)), frozen(indices)
 
 
-def check_finite(name: str, values: FloatArray) -> float:
-    """Largest magnitude, or an error where there is a nan or an infinity."""
-    largest = 0.0
-    rows = max(1, _PART // max(1, values[:1].size))
-    for start in range(0, len(values), rows):
-        part = values[start : start + rows]
-        high, low = float(part.max(initial=0.0)), float(part.min(initial=0.0))  # a nan makes both nan
-        if not (np.isfinite(high) and np.isfinite(low)):
-            raise ScoreError(f"{name} must be finite; nan or infinity found. Did training diverge?")
-        largest = max(largest, high, -low)
-    return largest
-
-
 def check_sums(name: str, left: tuple[str, FloatArray], right: tuple[str, FloatArray], n_terms: int) -> None:
     """Refuse numbers that are not finite, and sums of products of so many that might overflow."""
-    largest_score = n_terms * (check_finite(*left) * check_finite(*right))
+    largest_score = float(n_terms)
+    for what, values in (left, right):
+        high, low = float(values.max(initial=0.0)), float(values.min(initial=0.0))  # a nan makes both nan
+        if not (np.isfinite(high) and np.isfinite(low)):
+            raise ScoreError(f"{what} must be finite; nan or infinity found. Did training diverge?")
+        largest_score *= max(high, -low)
     if largest_score > _LARGEST:
         raise ScoreError(
             f"{name}: scores might reach {largest_score:.3g}, more than float32 holds; scale the model down."

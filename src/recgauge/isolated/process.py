@@ -24,7 +24,6 @@ from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, FitError, printable, shortened
 from recgauge.isolated.workers.serving import FOLDER
 from recgauge.utils.checks import IntArray
-from recgauge.utils.progress import Advance
 
 HERE = Path(__file__).resolve().parent
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -65,7 +64,7 @@ class Worker:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         command = [str(program.interpreter), "-I", "-B", "-c", _START, str(n_threads)]
         with self._log.open("wb") as errors:
-            self._process = subprocess.Popen(
+            self._process: Any = subprocess.Popen(
                 [*command, *map(str, program.folders), program.module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -77,13 +76,13 @@ class Worker:
             )
         self._end = finalize(self, _end, self._process, folder, None if log else self._log)
 
-    def fit(self, train: Interactions, job: Mapping[str, Any], advance: Advance) -> None:
+    def fit(self, train: Interactions, job: Mapping[str, Any]) -> None:
         """Let it train on the rows; times are zero where nobody knows."""
         times = np.zeros(len(train), np.int64) if train.timestamp is None else train.timestamp
         rows = self.folder / "rows.npz"
         np.savez(rows, user=train.user, item=train.item, value=train.value, timestamp=times)
         sizes = {"n_users": train.n_users, "n_items": train.n_items}
-        self._ask("fit", {"rows": "rows.npz", "job": {**job, **sizes}}, advance)
+        self._ask("fit", {"rows": "rows.npz", "job": {**job, **sizes}})
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the users' lists; it gets what each leaves out (``only`` is false) or may have alone."""
@@ -100,14 +99,17 @@ class Worker:
         with np.load(self.folder / "lists.npz", allow_pickle=False) as made:
             return TopK(users, made["items"], made["scores"])
 
-    def _ask(self, what: str, command: Mapping[str, Any], advance: Advance | None = None) -> None:
+    def _ask(self, what: str, command: Mapping[str, Any]) -> None:
         """Have something done and take what was measured; an error ends the process."""
         late = Timer(self._timeout, _kill, [self._process])
         late.start()
         try:
-            answer = self._answer({"do": what, **command}, advance)
-            if answer is None:
+            with suppress(OSError):  # it has died, and the answers end, too
+                print(json.dumps({"do": what, **command}), file=self._process.stdin, flush=True)
+            line = self._process.stdout.readline()
+            if not line:
                 raise self._failed(self._ending(is_late=late.finished.is_set()))
+            answer = json.loads(line)
             if answer.get("settings"):
                 raise ConfigError(f"model: {self._called}: {answer['error']}.")
             if "error" in answer:
@@ -119,19 +121,6 @@ class Worker:
             late.cancel()
         self.seconds[what] += answer["seconds"]
         self.peak_bytes = answer["peak"]
-
-    def _answer(self, command: Mapping[str, Any], advance: Advance | None) -> dict[str, Any] | None:
-        """Return the answer to a command, None if the process ended without one."""
-        asked, told = self._process.stdin, self._process.stdout
-        with suppress(OSError):  # it has died, and the answers end, too
-            print(json.dumps(command), file=asked, flush=True)
-        for line in told or ():
-            answer: dict[str, Any] = json.loads(line)
-            if "progress" not in answer:
-                return answer
-            if advance is not None:
-                advance(1)
-        return None
 
     def _ending(self, *, is_late: bool) -> str:
         code = self._process.wait()
@@ -159,7 +148,7 @@ class Worker:
         self._end()
 
 
-def _kill(process: "subprocess.Popen[str]") -> None:
+def _kill(process: Any) -> None:
     """Kill a process with its children."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
@@ -168,15 +157,14 @@ def _kill(process: "subprocess.Popen[str]") -> None:
             process.kill()
 
 
-def _end(process: "subprocess.Popen[str]", folder: Any, log: Path | None) -> None:
+def _end(process: Any, folder: Any, log: Path | None) -> None:
     """End a process, remove its folder and its log; this also runs when Python itself ends."""
     if process.poll() is None:
         _kill(process)
     process.wait()
     for stream in (process.stdin, process.stdout):
         with suppress(OSError):
-            if stream is not None:
-                stream.close()
+            stream.close()
     folder.cleanup()
     if log is not None:
         log.unlink(missing_ok=True)

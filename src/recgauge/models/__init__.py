@@ -236,18 +236,6 @@ class GivesLists(Protocol):
 
 
 @runtime_checkable
-class TrainedElsewhere(Protocol):
-    """A model that another process trains and asks; it measures itself.
-
-    `seconds` are those of ``fit`` and ``recommend`` without the start of the process and the exchange of
-    files; `peak_bytes` is the most that the process has held, None where nobody knows.
-    """
-
-    seconds: dict[str, float]
-    peak_bytes: int | None
-
-
-@runtime_checkable
 class FoldsIn(Protocol):
     """A model that can serve users whom it was not trained on, by rows that it is given after training."""
 

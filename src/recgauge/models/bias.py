@@ -9,6 +9,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.models import FactorModel, Factors, KnownRatings, RatingPredictor
 from recgauge.utils.checks import Count, DoubleArray, FloatArray, IntArray, NotNegative
 
+BiasArray = DoubleArray | FloatArray
 Method = Literal["als", "global_mean", "user_mean", "item_mean"]
 
 
@@ -66,7 +67,8 @@ class Bias(FactorModel, RatingPredictor):
         known = KnownRatings.of(train)
         user_bias, item_bias = self._biases(train, train.value - np.float64(known.mean))
         self._known = known
-        self._factors = bias_factors(known.mean, user_bias, item_bias)
+        none = (np.empty((n, 0), np.float32) for n in (train.n_users, train.n_items))
+        self._factors = with_biases(known.mean, user_bias, item_bias, *none)
         return self
 
     def _biases(self, train: Interactions, deviation: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
@@ -111,11 +113,13 @@ class Bias(FactorModel, RatingPredictor):
         return predicted
 
 
-def bias_factors(mean: float, user_bias: DoubleArray, item_bias: DoubleArray) -> Factors:
-    """Fold mean and biases into factors of two columns, (1, mean + user bias) and (item bias, 1)."""
-    user = np.stack([np.ones(len(user_bias)), mean + user_bias], axis=1)
-    item = np.stack([item_bias, np.ones(len(item_bias))], axis=1)
-    return Factors(user.astype(np.float32), item.astype(np.float32))
+def with_biases(
+    mean: float, user_bias: BiasArray, item_bias: BiasArray, user: FloatArray, item: FloatArray
+) -> Factors:
+    """Append the columns (1, mean + user bias) and (item bias, 1), whose products add mean and biases."""
+    users = np.column_stack([user, np.ones(len(user), np.float32), mean + user_bias])
+    items = np.column_stack([item, item_bias, np.ones(len(item), np.float32)])
+    return Factors(users.astype(np.float32), items.astype(np.float32))
 
 
 def shrunk_means(codes: IntArray, deviation: DoubleArray, n_codes: int, shrinkage: float) -> DoubleArray:

@@ -10,6 +10,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
+from recgauge.models.bias import with_biases
 from recgauge.utils.checks import BoolArray, Count, FloatArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
 
@@ -71,7 +72,7 @@ class BiasedFactors(EpochModel, FactorRatings):
                 )
             implicit = self._implicit(rows)
             user = p if implicit is None else p + implicit
-            self._factors = _with_biases(known.mean, user_bias, item_bias, user, q)
+            self._factors = with_biases(known.mean, user_bias, item_bias, user, q)
             yield squares / len(rows)
 
     def _start(self, known: BoolArray, rng: np.random.Generator) -> FloatArray:
@@ -106,15 +107,6 @@ class BiasedFactors(EpochModel, FactorRatings):
         self._factors = Factors(folded, factors.item)
         self._known = known.with_users_of(histories)
         return self
-
-
-def _with_biases(
-    mean: float, user_bias: FloatArray, item_bias: FloatArray, p: FloatArray, q: FloatArray
-) -> Factors:
-    """Append the columns (1, mean + user bias) and (item bias, 1), whose products add the biases."""
-    user = np.column_stack([p, np.ones(len(p), np.float32), mean + user_bias])
-    item = np.column_stack([q, item_bias, np.ones(len(q), np.float32)])
-    return Factors(user.astype(np.float32), item.astype(np.float32))
 
 
 @dataclass(eq=False)

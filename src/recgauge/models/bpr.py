@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import EpochModel, FactorModel, Factors, check_memory
-from recgauge.models._lanes import dot
+from recgauge.models._lanes import dot, padded
 from recgauge.utils.checks import Count, FloatArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, I64s, U64s, compiled
 
@@ -84,8 +84,6 @@ class BPR(EpochModel, FactorModel):
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
         """Descend; yield the mean loss of the steps of each epoch."""
-        from recgauge.models._lanes import padded
-
         rows = train.to_csr()
         if rows.nnz == 0:
             raise FitError("BPR: needs at least one training row, got none.")
@@ -93,7 +91,7 @@ class BPR(EpochModel, FactorModel):
         needed = 8 * (width + 2) * sum(rows.shape) + 16 * rows.nnz
         check_memory("BPR", f"{sum(rows.shape):,} rows of {width} factors", needed, "Use fewer factors.")
         users, items = (self._start(n, width, rng) for n in rows.shape)
-        bias = np.zeros(rows.shape[1], np.float32)
+        ones, bias = np.ones(rows.shape[0], np.float32), np.zeros(rows.shape[1], np.float32)
         indptr, codes = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
         owner = np.repeat(np.arange(rows.shape[0], dtype=np.int32), np.diff(indptr))
         users[np.diff(indptr) == 0] = 0.0
@@ -114,7 +112,9 @@ class BPR(EpochModel, FactorModel):
                     f"BPR: training diverged in epoch {epoch} of {self.n_epochs}, factors are not finite. "
                     f"Lower learning_rate, which is {self.learning_rate:g}."
                 )
-            self._factors = self._with_biases(users, items, bias)
+            # the columns 1 and bias: their product adds the bias
+            own, others = users[:, : self.n_factors], items[:, : self.n_factors]
+            self._factors = Factors(np.column_stack([own, ones]), np.column_stack([others, bias]))
             yield loss / max(n_taken, 1)
 
     def _start(self, n: int, width: int, rng: np.random.Generator) -> FloatArray:
@@ -122,12 +122,6 @@ class BPR(EpochModel, FactorModel):
         factors[:, : self.n_factors] = rng.standard_normal((n, self.n_factors), dtype=np.float32)
         factors *= np.float32(self.init_std)
         return factors
-
-    def _with_biases(self, users: FloatArray, items: FloatArray, bias: FloatArray) -> Factors:
-        """Append the columns 1 and bias, whose product adds the bias."""
-        d = self.n_factors
-        ones = np.ones(len(users), np.float32)
-        return Factors(np.column_stack([users[:, :d], ones]), np.column_stack([items[:, :d], bias]))
 
 
 _GOLDEN, _FIRST, _SECOND = (

@@ -10,8 +10,8 @@ from scipy import sparse
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import EpochModel, FactorModel, Factors, Values, check_memory, matrix_of
-from recgauge.models._lanes import add_errors, dot
-from recgauge.utils.checks import Count, DoubleArray, FloatArray, LongArray, Positive, Share
+from recgauge.models._lanes import add_errors, dot, padded
+from recgauge.utils.checks import Count, DoubleArray, FloatArray, Positive, Share
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.threads import over_blocks
 
@@ -104,21 +104,20 @@ class IALS(EpochModel, FactorModel):
         FitError
             If there is no row, a row's weight is not above 0, or memory is short.
         """
-        from recgauge.models._lanes import padded  # compiling is left to those who fit
-
         rows = self._weights(train)
         d, width = self.n_factors, padded(self.n_factors)
         needed = 8 * width * sum(rows.shape) + 24 * rows.nnz
         check_memory("IALS", f"{sum(rows.shape):,} rows of {d} factors", needed, "Use fewer factors.")
-        users, items = (_Side(part, self._pulls(part)) for part in (rows, rows.T.tocsr()))
+        items = rows.T.tocsr()
+        of_users, of_items = self._pulls(rows), self._pulls(items)
         w, h = (np.zeros((n, width), np.float32) for n in rows.shape)
         for factors in (w, h):
             start = rng.standard_normal((len(factors), d), dtype=np.float32)
             factors[:, :d] = start * np.float32(self.init_std / np.sqrt(d))
         for _ in range(self.n_epochs):
-            users.improve(w, h, self.alpha, self.n_steps)
-            loss = items.improve(h, w, self.alpha, self.n_steps)
-            loss += float(users.pulls @ np.einsum("ud,ud->u", w, w, dtype=np.float64))
+            _improve(rows, of_users, w, h, self.alpha, self.n_steps)
+            loss = _improve(items, of_items, h, w, self.alpha, self.n_steps)
+            loss += float(of_users @ np.einsum("ud,ud->u", w, w, dtype=np.float64))
             if not np.isfinite(loss):
                 raise FitError(
                     f"IALS: training diverged (loss {loss}). Weights of rows are {rows.data.min():g} to "
@@ -129,16 +128,13 @@ class IALS(EpochModel, FactorModel):
 
     def fold_in(self, histories: Interactions) -> Self:
         """Solve the systems of users by their rows; see Notes."""
-        from recgauge.models._lanes import padded
-
         factors, d = self.factors(), self.n_factors
         rows = self._weights(histories)
         chosen = np.flatnonzero(histories.user_counts())
-        side = _Side(rows[chosen], self._pulls(rows)[chosen])
         h = np.zeros((len(factors.item), padded(d)), np.float32)
         h[:, :d] = factors.item
         w = np.zeros((len(chosen), padded(d)), np.float32)
-        side.improve(w, h, self.alpha, 4 * d, tolerance=1e-10)
+        _improve(rows[chosen], self._pulls(rows)[chosen], w, h, self.alpha, 4 * d, tolerance=1e-10)
         folded = factors.user.copy()
         folded[chosen] = w[:, :d]
         self._factors = Factors(folded, factors.item)
@@ -161,28 +157,25 @@ class IALS(EpochModel, FactorModel):
         return pulls
 
 
-class _Side:
-    """The rows of users, or of items, and how their factors are improved."""
+def _improve(
+    rows: sparse.csr_array,
+    pulls: DoubleArray,
+    own: FloatArray,
+    other: FloatArray,
+    alpha: float,
+    n_steps: int,
+    tolerance: float = 0.0,
+) -> float:
+    """Move `own`, factors of rows, in place towards the solution for `other`; return the rows' sum."""
+    entries = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data
+    gram, pulls_32 = np.float32(alpha) * _gram(other), pulls.astype(np.float32)
+    losses = np.zeros(len(own))
 
-    def __init__(self, rows: sparse.csr_array, pulls: DoubleArray) -> None:
-        self.pulls = pulls
-        self._indptr: LongArray = rows.indptr.astype(np.int64)
-        self._codes = rows.indices.astype(np.int32)
-        self._weights = rows.data
+    def block(first: int, stop: int) -> None:
+        solve(*entries, other, gram, pulls_32, own, first, stop, n_steps, np.float32(tolerance), losses)
 
-    def improve(
-        self, own: FloatArray, other: FloatArray, alpha: float, n_steps: int, *, tolerance: float = 0.0
-    ) -> float:
-        """Move `own` in place towards the solution for `other`; return the sum over its rows."""
-        gram, pulls = np.float32(alpha) * _gram(other), self.pulls.astype(np.float32)
-        losses = np.zeros(len(own))
-
-        def block(first: int, stop: int) -> None:
-            entries = (self._indptr, self._codes, self._weights)
-            solve(*entries, other, gram, pulls, own, first, stop, n_steps, np.float32(tolerance), losses)
-
-        over_blocks(block, len(own), ROWS_AT_A_TIME)
-        return float(losses.sum())
+    over_blocks(block, len(own), ROWS_AT_A_TIME)
+    return float(losses.sum())
 
 
 def _gram(factors: FloatArray) -> FloatArray:

@@ -10,12 +10,10 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
-from recgauge.isolated import LIBRARIES
-from recgauge.isolated.environments import find_environment
+from recgauge.isolated import LIBRARIES, find_environment
 from recgauge.isolated.process import Program, Worker
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
-from recgauge.utils.progress import NoProgress, Progress
 
 Feedback = Literal["implicit", "explicit"]
 
@@ -49,7 +47,6 @@ class Isolated(Recommender):
     """
 
     library: ClassVar[str]
-    module: ClassVar[str]
 
     name: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -74,13 +71,13 @@ class Isolated(Recommender):
     def program(self) -> Program:
         """Return what trains; its environment must be there."""
         interpreter = find_environment(self.library).interpreter
-        return Program(interpreter, f"workers.{self.module}", LIBRARIES[self.library].called)
+        return Program(interpreter, f"workers.train_{self.library}", LIBRARIES[self.library].called)
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that the library gets."""
         return self.settings
 
-    def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:
+    def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
         """Let the library learn from the training rows; its seed is drawn from `rng`.
 
         Raises
@@ -102,8 +99,7 @@ class Isolated(Recommender):
             "seed": seed,
             "n_threads": self.n_threads,
         }
-        with (progress or NoProgress()).step("fit", None, "epochs") as advance:
-            self._worker.fit(train, job, advance)
+        self._worker.fit(train, job)
         return self
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
@@ -173,7 +169,6 @@ class RecBole(Isolated):
     """
 
     library: ClassVar[str] = "recbole"
-    module: ClassVar[str] = "train_recbole"
 
     name: str = "BPR"
 
@@ -210,7 +205,6 @@ class LensKit(Isolated):
     """
 
     library: ClassVar[str] = "lenskit"
-    module: ClassVar[str] = "train_lenskit"
 
     name: str = "ItemKNN"
     settings: dict[str, Any] = field(default_factory=dict)
@@ -251,6 +245,5 @@ class RecTools(Isolated):
     """
 
     library: ClassVar[str] = "rectools"
-    module: ClassVar[str] = "train_rectools"
 
     name: str = "PureSVD"

@@ -172,12 +172,14 @@ def _search(
 
     with (progress or NoProgress()).step("neighbours", len(cuts) - 1, "parts") as advance:
         over_blocks(part, len(cuts) - 1, 1, advance=advance, n_threads=n_threads)
-    indices, values = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    found = np.empty(n, np.int64)
-    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, indices, values, found), n, 1024)
-    kept = np.arange(k) < found[:, None]
+    nearest, found = np.empty((n, k), np.uint64), np.empty(n, np.int64)
+    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, found), n, 1024)
+    kept = nearest[np.arange(k) < found[:, None]]
+    values, codes = (kept >> np.uint64(32)).astype(np.uint32).view(np.float32), LOW - (kept & LOW)
     indptr = np.concatenate([[0], np.cumsum(found)])
-    return sparse.csr_array((values[kept], indices[kept], indptr), shape=(n, n))
+    neighbours = sparse.csr_array((values, codes.astype(np.int32), indptr), shape=(n, n))
+    neighbours.sort_indices()
+    return neighbours
 
 
 def _entries(matrix: sparse.csr_array, rank: IntArray, order: IntArray) -> "tuple[_Entries, LongArray]":
@@ -479,23 +481,13 @@ def search(
 
 @compiled(nogil=True, error_model="numpy")
 def collect(
-    keys: U64s,
-    counts: I64s,
-    begin: int,
-    end: int,
-    k: int,
-    code: I32s,
-    indices: I32s,
-    values: F32s,
-    found: I64s,
+    keys: U64s, counts: I64s, begin: int, end: int, k: int, code: I32s, nearest: U64s, found: I64s
 ) -> None:
-    """Join what the threads found: the nearest k of each thing, by rising code, in rows by code.
+    """Join what the threads found: keys of the nearest k of each thing, in any order, in rows by code.
 
-    Shapes: `keys` (n_threads, n, capacity), `counts` (n_threads, n), `code` and `found` (n,), `indices` and
-    `values` (n, k).
+    Shapes: `keys` (n_threads, n, capacity), `counts` (n_threads, n), `code`, `found` (n,), `nearest` (n, k).
     """
     every = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
-    bits = np.empty(1, np.uint32)
     for x in range(begin, end):
         total = 0
         for thread in range(keys.shape[0]):
@@ -505,13 +497,5 @@ def collect(
         if total > k:
             cut(every, 0, total, k)
             total = k
-        for at in range(total):  # by code: swap the halves of the key, then back
-            key = every[0, at]
-            every[0, at] = ((LOW - (key & LOW)) << np.uint64(32)) | (key >> np.uint64(32))
-        every[0, :total].sort()
-        row = code[x]
-        found[row] = total
-        for at in range(total):
-            indices[row, at] = np.int32(every[0, at] >> np.uint64(32))
-            bits[0] = np.uint32(every[0, at] & LOW)
-            values[row, at] = bits.view(np.float32)[0]
+        found[code[x]] = total
+        nearest[code[x], :total] = every[0, :total]

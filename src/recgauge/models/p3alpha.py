@@ -10,8 +10,8 @@ from scipy import sparse
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel, check_memory
-from recgauge.utils.checks import Count, DoubleArray, IntArray, NotNegative
-from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
+from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
+from recgauge.utils.compiled import F32s, F64s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.threads import over_blocks
 
@@ -27,10 +27,9 @@ class WalkModel(ItemWeightModel):
     top_k: int | None
     first_cut: FirstCut
 
-    @property
     @abstractmethod
     def _popularity_power(self) -> float:
-        """Power of an item's number of users that its sum is divided by."""
+        """Return the power of an item's number of users that its sum is divided by."""
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Add up the chances of all walks."""
@@ -42,7 +41,8 @@ class WalkModel(ItemWeightModel):
             if self.first_cut == "normalized":
                 sums = np.maximum(weights.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
                 weights.data = (weights.data / np.repeat(sums, np.diff(weights.indptr))).astype(np.float32)
-            weights = _cut_columns(weights, self.top_k)
+            if self.top_k is not None:
+                weights = cut_columns(weights.tocsc(), self.top_k).tocsr()
         self._item_weights = ItemWeights(rows, weights)
         return self
 
@@ -59,7 +59,7 @@ class WalkModel(ItemWeightModel):
         name = type(self).__name__
         check_memory(name, f"weights of {n_items:,} items", _BYTES * most, "Keep fewer: model.top_k.")
         lists = (by_item.indptr, by_item.indices, rows.indptr, rows.indices)
-        first, last = _power(of_item, self.alpha), _power(of_item, self._popularity_power)
+        first, last = _power(of_item, self.alpha), _power(of_item, self._popularity_power())
         shares = (first, last) if self.first_cut == "none" else (last, first)
         of_users = _power(of_user, self.alpha)
         with (progress or NoProgress()).step("walk", n_items, "items") as advance:
@@ -71,14 +71,15 @@ class WalkModel(ItemWeightModel):
         return sparse.csr_array((weights, codes, starts), shape=(n_items, n_items))
 
 
-def _cut_columns(weights: sparse.csr_array, top_k: int | None) -> sparse.csr_array:
-    """Return the largest `top_k` weights of each column; None: all."""
-    if top_k is None:
-        return weights
-    columns = weights.tocsc()
-    keep_largest(columns.indptr.astype(np.int64), columns.indices, columns.data, top_k)
-    columns.eliminate_zeros()
-    return columns.tocsr()
+def cut_columns(weights: sparse.csc_array, most: int | LongArray) -> sparse.csc_array:
+    """Return each column's largest weights alone, whatever their sign; of equal ones those of low codes."""
+    n_weights = np.diff(weights.indptr)
+    column = np.repeat(np.arange(len(n_weights)), n_weights)
+    order = np.lexsort((weights.indices, -np.abs(weights.data), column))
+    place = np.arange(len(order)) - weights.indptr[column]
+    weights.data[order[place >= np.broadcast_to(most, n_weights.shape)[column]]] = 0.0
+    weights.eliminate_zeros()
+    return weights
 
 
 def _power(counts: IntArray, power: float) -> DoubleArray:
@@ -148,7 +149,6 @@ class P3alpha(WalkModel):
     top_k: Count | None = 100
     first_cut: FirstCut = "none"
 
-    @property
     def _popularity_power(self) -> float:
         return 0.0
 
@@ -165,16 +165,6 @@ def largest(weights: F32s, codes: I32s, count: int, k: int) -> int:
             kept += 1
     weights[kept:k], codes[kept:k] = level, ties[: k - kept]
     return k
-
-
-@compiled(nogil=True)
-def keep_largest(starts: I64s, codes: I32s, weights: F32s, k: int) -> None:
-    """Set all weights of each list but the k largest to 0; the lists come one after the other."""
-    for at in range(len(starts) - 1):
-        start, stop = starts[at], starts[at + 1]
-        if stop - start > k:
-            largest(weights[start:stop], codes[start:stop], stop - start, k)
-            weights[start + k : stop] = 0.0
 
 
 @compiled(nogil=True)

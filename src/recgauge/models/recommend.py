@@ -1,16 +1,145 @@
-"""From a fitted model to ranked lists: candidates, mask, rank, ties; once, for all models."""
+"""From a split to a fitted model, and from it to ranked lists.
 
-from typing import Any
+Which rows a model learns from, then the rows of held-out users; candidates, mask, rank and ties, once for all
+models.
+"""
 
+import inspect
+from typing import Any, Literal, get_args
+
+import numpy as np
 from scipy import sparse
 
+from recgauge import models
 from recgauge.candidates import CandidateItems
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
 from recgauge.data.top_k import TopK
-from recgauge.engine import Source, rank_candidates, top_k
+from recgauge.engine import rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.models import GivesLists, Recommender
-from recgauge.utils.checks import IntArray, check_int
+from recgauge.models import FoldsIn, GivesLists, RatingPredictor, Recommender
+from recgauge.utils.checks import IntArray, check_choice, check_int
 from recgauge.utils.progress import NoProgress, Progress
+
+FitOn = Literal["train", "train_validation", "all"]
+"""Rows that a model can be fitted on."""
+
+
+def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
+    """Return the rows that a model learns from.
+
+    Parameters
+    ----------
+    split : Split
+    fit_on : {"train", "train_validation", "all"}
+        ``train``: the training rows. ``train_validation``: the same, for the validation rows have joined
+        the training part by then (`Split.with_validation_in_train`). ``all``: those of every part, test
+        included. That is what some articles do, such as counting an item's popularity before they split;
+        their numbers can only be repeated so. Such a run is marked, for its model has seen the answers.
+
+    Returns
+    -------
+    Interactions
+        For ``all`` in the order train, fold-in, validation, test, over the same ids.
+
+    Examples
+    --------
+    >>> rows = Interactions.from_ids([1, 1, 2, 2], [1, 2, 1, 2])
+    >>> split = Split("x", rows.take(np.array([0, 2])), None, rows.take(np.array([1, 3])))
+    >>> len(rows_to_fit(split, "train")), len(rows_to_fit(split, "all"))
+    (2, 4)
+    """
+    if check_choice("fit_on", fit_on, get_args(FitOn)) != "all":
+        return split.train
+    parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
+    times = [part.timestamp for part in parts if part.timestamp is not None]
+    return Interactions(
+        np.concatenate([part.user for part in parts]),
+        np.concatenate([part.item for part in parts]),
+        np.concatenate([part.value for part in parts]),
+        np.concatenate(times) if len(times) == len(parts) else None,
+        split.train.user_ids,
+        split.train.item_ids,
+    )
+
+
+def leak_mark(fit_on: str) -> str | None:
+    """Return what a run must say of itself because of the rows its model saw, None if nothing."""
+    if fit_on != "all":
+        return None
+    return "fit_on=all: the model was fitted on the test rows, too; compare with no honest run"
+
+
+def fit(
+    model: Recommender | RatingPredictor,
+    split: Split,
+    fit_on: FitOn = "train",
+    *,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Recommender | RatingPredictor:
+    """Fit a model on the training rows; give it the fold-in rows of held-out users, if there are any.
+
+    Parameters
+    ----------
+    model : Recommender or RatingPredictor
+    split : Split
+    fit_on : {"train", "train_validation", "all"}
+        See `rows_to_fit`; with ``all`` nobody is left to fold in.
+    rng : numpy.random.Generator
+        The stream of the fit stage.
+    progress : Progress, optional
+        Given to models whose `fit` takes it.
+
+    Returns
+    -------
+    Recommender or RatingPredictor
+        The model itself.
+
+    Raises
+    ------
+    ConfigError
+        If users are held out and the model cannot fold them in; said before it is trained.
+    FitError
+        If training fails.
+
+    Examples
+    --------
+    >>> from recgauge.data.interactions import Interactions
+    >>> from recgauge.models.popularity import Popularity
+    >>> from recgauge.splits.shares import RandomRows
+    >>> ratings = Interactions.from_ids([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3])
+    >>> split = RandomRows(test_size=0.5).split(ratings, rng=np.random.default_rng(0))
+    >>> fit(Popularity(), split, rng=np.random.default_rng(0)).score(np.array([0], np.int32)).shape
+    (1, 3)
+    """
+    rows = rows_to_fit(split, fit_on)
+    reports = "progress" in inspect.signature(model.fit).parameters
+    extra: dict[str, Any] = {"progress": progress} if reports else {}
+    if split.fold_in is None or fit_on == "all":
+        return model.fit(rows, rng=rng, **extra)
+    if not isinstance(model, FoldsIn):
+        raise ConfigError(
+            f"split={split.name}: its test users are not in the training rows, and {type(model).__name__} "
+            "cannot serve users whom it was not trained on (it has no fold_in). Choose a model that can: "
+            f"{', '.join(models_that_fold_in())}; or a split that holds out rows, such as random_per_user."
+        )
+    fitted = model.fit(rows, rng=rng, **extra)
+    folded: Recommender | RatingPredictor = fitted.fold_in(split.fold_in)
+    return folded
+
+
+def models_that_fold_in() -> list[str]:
+    """Return the names of recgauge's models that can fold in users, as ``model=NAME`` has them.
+
+    Examples
+    --------
+    >>> "svd" in models_that_fold_in()
+    True
+    """
+    exported = [getattr(models, name) for name in dir(models)]
+    folding = [each for each in exported if hasattr(each, "fold_in") and each.__module__ != models.__name__]
+    return sorted({each.__module__.rpartition(".")[2] for each in folding})
 
 
 def recommend(
@@ -63,16 +192,15 @@ def recommend(
     if isinstance(model, GivesLists):
         return model.lists(users, k, chosen)
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
-        source, name = source_of(model), type(model).__name__
-        settings: Any = {"memory_mib": memory_mib, "n_threads": n_threads, "on_progress": advance}
+        source = model.factors() or model.item_weights() or model
+        settings: Any = {
+            "memory_mib": memory_mib,
+            "n_threads": n_threads,
+            "on_progress": advance,
+            "name": type(model).__name__,
+        }
         if chosen.per_user is not None:
-            items, scores = rank_candidates(source, users, k, chosen.per_user, name=name, **settings)
+            items, scores = rank_candidates(source, users, k, chosen.per_user, **settings)
         else:
-            seen, only = chosen.excluded, chosen.items
-            items, scores = top_k(source, users, k, seen=seen, items=only, name=name, **settings)
+            items, scores = top_k(source, users, k, seen=chosen.excluded, items=chosen.items, **settings)
     return TopK(users, items, scores, distinct=True)
-
-
-def source_of(model: Recommender) -> Source:
-    """Return what the engine makes a model's lists from: factors, item weights, or else its scores."""
-    return model.factors() or model.item_weights() or model

@@ -119,9 +119,12 @@ class Recorded(Recommender, RatingPredictor):
     @property
     def found(self) -> tuple[Found, ...]:
         """What is odd about the lists, after `fit`; with missing predictions, after `predict`."""
+        return (*self._known_lists().found, *self._missing)
+
+    def _known_lists(self) -> "KnownLists":
         if self._lists is None:
             raise not_fitted(self)
-        return (*self._lists.found, *self._missing)
+        return self._lists
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
         """Return the scores of pairs as ratings, NaN where the file has none; see `RatingPredictor`.
@@ -133,14 +136,13 @@ class Recorded(Recommender, RatingPredictor):
         DataError
             If a pair has no score, unless `keep` names ``without_prediction``.
         """
-        if self._lists is None:
-            raise not_fitted(self)
-        if self._lists.scores is None:
+        lists = self._known_lists()
+        if lists.scores is None:
             raise ModelError(
                 f"model=recorded: {self.path} has no scores, so no predicted ratings. Give it a column "
                 "such as prediction, or leave rating metrics out."
             )
-        found = self._lists.scores_of(users, items)
+        found = lists.scores_of(users, items)
         missing = np.isnan(found)
         if missing.any():
             at = int(np.argmax(missing))
@@ -155,8 +157,7 @@ class Recorded(Recommender, RatingPredictor):
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: a list does not say how its model scores other items."""
-        if self._lists is None:
-            raise not_fitted(self)
+        self._known_lists()
         raise ModelError(
             "model=recorded: recorded lists hold no scores of other items, so curves of full rankings cannot "
             "be made of them. Leave metrics=[curves] out."
@@ -164,9 +165,7 @@ class Recorded(Recommender, RatingPredictor):
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the first `k` candidates of the users' lists; -1 pads short ones."""
-        if self._lists is None:
-            raise not_fitted(self)
-        found = self._lists
+        found = self._known_lists()
         lengths = np.diff(found.start)[users]
         row = np.repeat(np.arange(len(users)), lengths)
         at = np.arange(len(row)) + np.repeat(found.start[users] - np.cumsum(lengths) + lengths, lengths)

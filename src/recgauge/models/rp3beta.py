@@ -57,6 +57,5 @@ class RP3beta(WalkModel):
     top_k: Count | None = 100
     first_cut: FirstCut = "none"
 
-    @property
     def _popularity_power(self) -> float:
         return self.beta

@@ -1,14 +1,12 @@
 """A fitted model in a folder: what it learned, the ids, the titles and what each user has seen."""
 
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +15,9 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
 from recgauge.data.top_k import TopK
 from recgauge.engine import ItemWeights
-from recgauge.errors import ConfigError, ModelError, RecgaugeError, said
+from recgauge.errors import ConfigError, ModelError, said
 from recgauge.models import Factors, KnownRatings, Recommender
-from recgauge.models.recommend import recommend, source_of
+from recgauge.models.recommend import recommend
 from recgauge.utils.checks import shown
 from recgauge.utils.files import refuse_irregular
 from recgauge.utils.plain import Arrays, pack, unpack
@@ -27,11 +25,6 @@ from recgauge.utils.plain import Arrays, pack, unpack
 FORMAT = 1
 ABOUT, ARRAYS = "model.json", "arrays.npz"
 _KINDS: dict[str, type] = {kind.__name__: kind for kind in (Factors, ItemWeights, KnownRatings)}
-_BROKEN = (
-    OSError, ValueError, LookupError, TypeError, AttributeError, ImportError, ArithmeticError, MemoryError,
-    RecursionError, BadZipFile, zlib.error, RecgaugeError,
-)  # fmt: skip
-"""What reading a damaged file, and computing with what was in it, raises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +101,7 @@ class SavedModel:
             found = recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
             if (found.items >= len(self.item_ids)).any():
                 raise ValueError("it gives items that have no id")
-        except _BROKEN as error:
+        except Exception as error:  # whatever computing with damaged numbers raises
             raise ModelError(
                 f"the saved model cannot recommend; it may be damaged: {said(error)}."
             ) from error
@@ -136,15 +129,13 @@ class SavedModel:
         return [user for user in users if self._code(user) is None]
 
     def _code(self, user: Any) -> int | None:
-        return self._codes.get(user, self._codes_of_texts.get(str(user)))
+        return self._codes.get(user, self._codes.get(str(user)))
 
     @cached_property
     def _codes(self) -> dict[Any, int]:
-        return {one: code for code, one in enumerate(self.user_ids.tolist())}
-
-    @cached_property
-    def _codes_of_texts(self) -> dict[str, int]:
-        return {str(one): code for one, code in self._codes.items()}
+        """Codes of ids and of their texts."""
+        ids = self.user_ids.tolist()
+        return {str(one): code for code, one in enumerate(ids)} | {one: code for code, one in enumerate(ids)}
 
     def save(self, folder: str | Path) -> None:
         """Write the folder: model.json and arrays.npz, without pickles; see docs/saved_models.md.
@@ -157,12 +148,10 @@ class SavedModel:
             If the folder cannot be written.
         """
         arrays: Arrays = {}
-        settings, learned = _parts(self.model)
         about = {
             "format": FORMAT,
             "class": f"{type(self.model).__module__}.{type(self.model).__qualname__}",
-            "settings": settings,
-            "learned": _pack_learned(learned, arrays),
+            **_pack_model(self.model, arrays),
             "user_ids": pack(self.user_ids, "user_ids", arrays),
             "item_ids": pack(self.item_ids, "item_ids", arrays),
             "titles": pack(self.titles, "titles", arrays),
@@ -212,7 +201,7 @@ class SavedModel:
                 ids = get(about["user_ids"]), get(about["item_ids"])
                 found = cls(model, *ids, candidates, get(about["titles"]))
             found._check_sizes()
-        except _BROKEN as error:
+        except Exception as error:  # whatever reading a damaged file raises
             raise ModelError(f"{folder} holds no model that can be loaded: {said(error)}.") from error
         return found
 
@@ -226,7 +215,7 @@ class SavedModel:
             raise ValueError(f"what users have seen has the shape {excluded.shape}")
         if items is not None and not (np.diff(items, prepend=-1, append=n_items) > 0).all():
             raise ValueError("the items that may be recommended are not rising codes")
-        match source_of(self.model):
+        match self.model.factors() or self.model.item_weights():
             case Factors(user=user, item=item):
                 learned = len(user), len(item)
             case ItemWeights(interactions=rows, weights=weights):
@@ -264,31 +253,29 @@ def learned_bytes(model: object) -> int | None:
     """
     arrays: Arrays = {}
     try:
-        _pack_learned(_parts(model)[1], arrays)
+        _pack_model(model, arrays)
     except ModelError:
         return None
     return sum(array.nbytes for array in arrays.values())
 
 
-def _parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments that build a model, and the other attributes, which `fit` has stored."""
+def _pack_model(model: Any, arrays: Arrays) -> dict[str, Any]:
+    """Return the settings that build a model, and the other attributes, which `fit` has stored."""
     if not is_dataclass(model) or not hasattr(model, "__dict__"):
         raise ModelError(
             f"the model cannot be saved: {type(model).__qualname__} is no dataclass (without slots), so it "
             "is not known which arguments build it."
         )
     settings = {one.name: getattr(model, one.name) for one in fields(model) if one.init}
-    return settings, {name: each for name, each in vars(model).items() if name not in settings}
-
-
-def _pack_learned(learned: Mapping[str, Any], arrays: Arrays) -> dict[str, Any]:
+    learned = {name: each for name, each in vars(model).items() if name not in settings}
     try:
-        return {name: pack(each, name, arrays, _KINDS) for name, each in learned.items()}
+        packed = {name: pack(each, name, arrays, _KINDS) for name, each in learned.items()}
     except TypeError as error:
         raise ModelError(
             f"the model cannot be saved: {error}. Keep what fit learns in numbers, texts, arrays, sparse CSR "
             "or CSC arrays, Factors, ItemWeights or KnownRatings."
         ) from error
+    return {"settings": settings, "learned": packed}
 
 
 def _length(array: Any, name: str) -> int:

@@ -11,7 +11,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel, check_memory
 from recgauge.models.ease import lower_gram, mirrored
-from recgauge.models.p3alpha import with_room
+from recgauge.models.p3alpha import cut_columns, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, LongArray, NotNegative, Positive, Within
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
@@ -114,20 +114,11 @@ class SLIM(ItemWeightModel):
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         by_target = sparse.csc_array((weights, codes, starts), shape=(n_items, n_items))
         if self.top_k is not None or self.drop_smallest:
-            by_target = self._cut(by_target)
+            n_weights = np.diff(by_target.indptr)
+            most = np.minimum(n_weights - self.drop_smallest, self.top_k or n_items)
+            by_target = cut_columns(by_target, most)
         self._item_weights = ItemWeights(rows, by_target.tocsr())
         return self
-
-    def _cut(self, by_target: sparse.csc_array) -> sparse.csc_array:
-        """Return the largest weights of each column alone."""
-        n_weights = np.diff(by_target.indptr)
-        most = np.minimum(n_weights - self.drop_smallest, self.top_k or len(n_weights))
-        target = np.repeat(np.arange(len(n_weights)), n_weights)
-        order = np.lexsort((by_target.indices, -np.abs(by_target.data), target))
-        place = np.arange(len(order)) - by_target.indptr[target]
-        by_target.data[order[place >= most[target]]] = 0.0
-        by_target.eliminate_zeros()
-        return by_target
 
 
 def _gram(

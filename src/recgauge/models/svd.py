@@ -96,7 +96,20 @@ class SVD(FactorModel):
         check_memory(
             "SVD", f"{k} factors of {n_items:,} items", 8 * n_items * (3 * k + 180), "Use fewer factors."
         )
-        times, start = _squared_product(matrix, advance), rng.standard_normal((n_items, BLOCK))
+        times: Callable[[DoubleArray], DoubleArray]
+        if matrix.nnz >= FEW_ROWS:
+            from recgauge.models._lanes import squared_product
+
+            times = squared_product(matrix, advance)
+        else:
+            wide = matrix.astype(np.float64)
+            turned = wide.T.tocsr()
+
+            def times(x: DoubleArray) -> DoubleArray:
+                advance(1)
+                return np.asarray(turned @ (wide @ x))
+
+        start = rng.standard_normal((n_items, BLOCK))
         with threadpool_limits(1, "blas"):  # small products: threads that wait cost ten times the work
             found = leading_eigenvectors(times, start, k)
         if found is None:
@@ -112,22 +125,6 @@ class SVD(FactorModel):
         folded[users] = rows[users].astype(np.float64) @ factors.item.astype(np.float64)
         self._factors = Factors(folded, factors.item)
         return self
-
-
-def _squared_product(matrix: sparse.csr_array, advance: Advance) -> Callable[[DoubleArray], DoubleArray]:
-    """Return the function that multiplies (n_items, BLOCK) float64 by ``matrix.T @ matrix``."""
-    if matrix.nnz >= FEW_ROWS:
-        from recgauge.models._svd_kernel import squared_product
-
-        return squared_product(matrix, advance)
-    wide = matrix.astype(np.float64)
-    turned = wide.T.tocsr()
-
-    def multiply(x: DoubleArray) -> DoubleArray:
-        advance(1)
-        return np.asarray(turned @ (wide @ x))
-
-    return multiply
 
 
 BLOCK = 8  # vectors that are multiplied at a time: a row of them is a line of memory

@@ -19,7 +19,7 @@ from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
 from recgauge.errors import listed
-from recgauge.models.fitting import leak_mark
+from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
 from recgauge.report.latex import render_latex
 from recgauge.report.run_tables import MARK, sweep_mark_lines

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from recgauge.comparison.series import Best, Series, all_series, best_values, has_rivals, headline_keys
 from recgauge.data.split import Step
-from recgauge.models.fitting import leak_mark
+from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines, markdown_table
 from recgauge.runs.folder import JobOutcome, Status
 from recgauge.runs.protocol import MARK as MARK

@@ -18,7 +18,7 @@ from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
 from recgauge.files.columns import PAIRS
 from recgauge.files.stored import find_stored, is_stored
-from recgauge.isolated.environments import Environment, find_environment
+from recgauge.isolated import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
 from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated

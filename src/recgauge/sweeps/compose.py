@@ -18,7 +18,7 @@ from recgauge.metrics import Metric
 from recgauge.metrics.curves.full_ranking import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender
-from recgauge.models.fitting import check_fit_on
+from recgauge.models.recommend import FitOn
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.targets import TARGET, allowed_packages, check_component, find_class
 from recgauge.splits import Splitter
@@ -74,7 +74,7 @@ def compose(
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         seed=check_int("seed", settings.seed, minimum=0),
-        fit_on=check_fit_on(settings.fit_on),
+        fit_on=check_choice("fit_on", settings.fit_on, get_args(FitOn)),
         evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
         guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
         sanity=settings.sanity,

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from recgauge.metrics import HEADLINE
-from recgauge.models.fitting import leak_mark
+from recgauge.models.recommend import leak_mark
 from recgauge.report import markdown_table
 from recgauge.report.run_tables import by_cutoffs, filter_points, mark_lines, steps_markdown
 from recgauge.runs.folder import Failure, Summary

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recgauge.engine._factors import prepare
-from recgauge.engine._scan import Queries, encode_users, error_bound, reach_of
+from recgauge.engine._factors import Queries, encode_users, error_bound, prepare, reach_of
 
 
 @numba.njit
@@ -39,14 +38,9 @@ def panel_of(panels):
 
 
 def bounds(panels, queries):
+    users = range(len(queries.norm))
     at = panel_of(panels)
-    return np.array([
-        error_bound.py_func(
-            queries.residual[u], queries.length[u], queries.norm[u],
-            panels.residual[at], panels.norm[at], panels.rounding, panels.slack,
-        )
-        for u in range(len(queries.norm))
-    ])  # fmt: skip
+    return np.array([error_bound.py_func(user, at, queries, panels) for user in users])
 
 
 @st.composite
@@ -75,7 +69,7 @@ def test_panel_norms_fall_even_where_squares_overflow_or_vanish(problem, magnitu
     """The search ends by bisection, and the order of the items is only roughly by norm."""
     user, item = problem
     item = (item * np.float32(10.0**magnitude)).astype(np.float32)
-    panels = prepare(user, item, np.arange(len(item), dtype=np.int32), True)
+    panels = prepare(user, item, np.arange(len(item), dtype=np.int32), is_byte=True)
     assert (np.diff(panels.norm) <= 0.0).all()
     assert np.isfinite(panels.norm).all()
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from full_sort import factor_scores, full_sort
 from recgauge.engine import _factors, sources, top_k
-from recgauge.engine._vectors import has_byte_dot
+from recgauge.engine._lists import HAS_BYTE_DOT
 from recgauge.errors import ConfigError, ScoreError
 
 KINDS = {
@@ -58,9 +58,7 @@ def model(user, item):
 @given(problems(), st.booleans())
 def test_lists_equal_a_full_sort(problem, use_bytes):
     user, item, users, k, seen, allowed = problem
-    maker = _factors.FactorLists(
-        model(user, item), seen, allowed, None, "model", use_bytes and has_byte_dot()
-    )
+    maker = _factors.FactorLists(model(user, item), seen, allowed, None, "model", use_bytes and HAS_BYTE_DOT)
     items, scores = sources.make_lists(maker, users, k, 1 << 20, 1, None)
     expected_items, expected_scores = full_sort(factor_scores(user, item), users, k, seen, allowed)
     assert_array_equal(items, expected_items)

@@ -13,9 +13,9 @@ CODE = """
 import sys
 import numpy as np
 from types import SimpleNamespace
-from recgauge.engine import _vectors
+from recgauge.engine import _lists
 from recgauge.engine import top_k
-assert sys.argv[1] == "this" or not _vectors.has_wide_vectors()
+assert sys.argv[1] == "this" or not _lists.HAS_WIDE_VECTORS
 rng = np.random.default_rng(1)
 user, item = rng.standard_normal((150, 19), np.float32), rng.standard_normal((700, 19), np.float32)
 item *= rng.uniform(0.1, 2.0, (700, 1)).astype(np.float32)

@@ -10,12 +10,15 @@ from importlib import import_module
 
 import pytest
 
+from recgauge import isolated as environments
 from recgauge.cli.commands import cli
 from recgauge.errors import ConfigError, MissingDataError
-from recgauge.isolated import LIBRARIES, Library, environments, library_of
-from recgauge.isolated.environments import (
+from recgauge.isolated import (
+    LIBRARIES,
     PINS,
+    Library,
     find_environment,
+    library_of,
     make_environment,
     remove_environment,
 )
@@ -33,7 +36,7 @@ class Tiny(Library):
 
 
 def tiny(pinned="tinyrec==1.0\n", pythons=(HERE, HERE)):
-    return Tiny("tinyrec", "TinyRec", ("tinyrec",), pythons, "it says so", "0.1 GB", pinned)
+    return Tiny("tinyrec", "TinyRec", ("tinyrec",), pythons, "0.1 GB", pinned)
 
 
 def write_wheel(folder, name, version):
@@ -180,7 +183,7 @@ def test_what_is_no_python_is_refused(libraries):
 
 def test_a_version_that_the_library_cannot_use_is_refused_before_anything_is_installed(libraries, tmp_path):
     libraries(tiny(pythons=((3, 5), (3, 6))))
-    expected = r"TinyRec 1.0 needs Python 3\.5 to 3\.6 \(it says so\).*env make tinyrec --python python3.6"
+    expected = r"TinyRec 1.0 needs Python 3\.5 to 3\.6;.*env make tinyrec --python python3.6"
     with pytest.raises(ConfigError, match=expected):
         make_environment("tinyrec", NoProgress())
     assert not environments.environments_folder().exists()

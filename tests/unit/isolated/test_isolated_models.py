@@ -19,8 +19,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError
 from recgauge.guards.checks import check_lengths
-from recgauge.isolated import LIBRARIES
-from recgauge.isolated.environments import PINS
+from recgauge.isolated import LIBRARIES, PINS
 from recgauge.isolated.process import HERE, Program
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend

@@ -3,8 +3,8 @@
 import argparse
 
 from recgauge.cli.commands.options import say
-from recgauge.isolated import LIBRARIES
-from recgauge.isolated.environments import (
+from recgauge.isolated import (
+    LIBRARIES,
     Environment,
     environments_folder,
     look_for,

@@ -50,7 +50,6 @@ class Training:
     item: Array
     value: Array
     timestamp: Array
-    tell: Callable[[int, int], None]
 
 
 def invalid_settings(model: str, error: Exception) -> SettingsError:
@@ -81,7 +80,7 @@ def serve(fit: Fit) -> None:
     for command in _commands():
         try:
             if command["do"] == "fit":
-                job = _read_job(command, say)
+                job = _read_job(command)
                 n_items = job.n_items
                 answer, seconds = fit(job)
             else:
@@ -112,13 +111,10 @@ def _commands() -> Any:
         yield waiting.get()
 
 
-def _read_job(command: dict[str, Any], say: Callable[..., None]) -> Training:
+def _read_job(command: dict[str, Any]) -> Training:
     arrays = np.load(command["rows"], allow_pickle=False)
-    return Training(
-        **command["job"],
-        **{name: arrays[name] for name in ("user", "item", "value", "timestamp")},
-        tell=lambda done, total: say(progress=[done, total]),
-    )
+    columns = {name: arrays[name] for name in ("user", "item", "value", "timestamp")}
+    return Training(**command["job"], **columns)
 
 
 def from_scores(score: Callable[[Array], Array], n_items: int) -> Answer:

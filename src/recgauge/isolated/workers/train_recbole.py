@@ -42,7 +42,6 @@ def fit(job: Training) -> tuple[Answer, float]:
     start = perf_counter()
     model = get_model(config["model"])(config, batches._dataset).to(config["device"])
     trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
-    _tell_epochs(trainer, job)
     trainer.fit(batches, None, saved=False, show_progress=False)
     seconds = perf_counter() - start
     model.eval()
@@ -96,18 +95,6 @@ def _write_rows(job: Training) -> None:
             f"{user}\t{item}\t{value:g}\t{time}\n"
             for user, item, value, time in zip(*(one.tolist() for one in columns), strict=True)
         )
-
-
-def _tell_epochs(trainer: Any, job: Training) -> None:
-    train, total, done = trainer._train_epoch, int(trainer.epochs), [0]
-
-    def told(*args: Any, **more: Any) -> Any:
-        loss = train(*args, **more)
-        done[0] += 1
-        job.tell(done[0], total)
-        return loss
-
-    trainer._train_epoch = told
 
 
 class _Scores:
