@@ -74,7 +74,11 @@ class CandidateItems:
         if not self.limited:
             return ""
         matrix = self.per_user
-        arrays = [self.items] if matrix is None else [matrix.indptr.astype(np.int64), matrix.indices]
+        arrays = (
+            [self.items]
+            if matrix is None
+            else [part.astype(np.int64) for part in (matrix.indptr, matrix.indices)]
+        )
         digest = sha256()
         for array in arrays:
             digest.update(np.ascontiguousarray(array).tobytes())

@@ -8,7 +8,6 @@ import numpy as np
 
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
-from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, check_int, read_only, shown
 
@@ -146,19 +145,6 @@ def make_catalogue(
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
     return Catalogue(size, counts, n_train_users, seen, features, similarity)
-
-
-def seen_matrix(
-    history: Ragged, rows: IntArray, codes: IntArray, shape: tuple[int, int]
-) -> "sparse.csr_array":
-    """Return who had what in training, ones of shape (n_users, n_items)."""
-    from scipy import sparse
-
-    owner = np.repeat(rows, history.lengths)
-    matrix = sparse.coo_array((np.ones(len(codes), np.float32), (owner, codes)), shape=shape).tocsr()
-    matrix.sum_duplicates()
-    matrix.data[:] = 1
-    return matrix
 
 
 def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import IntArray
+from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.grouped import dense, encode_sorted
 
 IdArray = npt.NDArray[Any]
@@ -85,12 +85,14 @@ def encode(
     if few or dense(every) or (every.dtype.kind == "U" and not in_order):
         ids, codes = encode_sorted(every)
         if in_order:
-            ids, codes = _as_they_appear(ids, codes)
+            first = np.empty(len(ids), np.int64)
+            first[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row is written last
+            ids, codes = _reordered(ids, codes, np.argsort(first))
     else:
         _refuse_unusable(subjects, columns)
         ids, codes = _encode_hashed(every)
         if not in_order:
-            ids, codes = _sorted(ids, codes)
+            ids, codes = _reordered(ids, codes, _sorted(ids))
     return ids, [codes[edges[i] : edges[i + 1]] for i in range(len(columns))]
 
 
@@ -120,13 +122,10 @@ def _joined(columns: Sequence[IdArray]) -> IdArray:
     return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
 
-def _as_they_appear(ids: IdArray, codes: IntArray) -> tuple[IdArray, IntArray]:
-    first = np.empty(len(ids), np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row is written last
-    order = np.argsort(first)
-    code_of = np.empty(len(ids), np.int32)
-    code_of[order] = np.arange(len(ids), dtype=np.int32)
-    return ids[order], code_of[codes]
+def _reordered(ids: IdArray, codes: IntArray, order: LongArray) -> tuple[IdArray, IntArray]:
+    position = np.empty(len(ids), np.int32)
+    position[order] = np.arange(len(ids), dtype=np.int32)
+    return ids[order], position[codes]
 
 
 def _encode_hashed(ids: IdArray) -> tuple[IdArray, IntArray]:
@@ -154,16 +153,11 @@ def _refuse_unusable(subjects: Sequence[str], columns: Sequence[IdArray]) -> Non
                 raise SchemaError(f"{subject}: ids must be hashable: {error}.") from error
 
 
-def _sorted(ids: IdArray, codes: IntArray) -> tuple[IdArray, IntArray]:
-    if ids.dtype == object:
-        try:
-            order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
-        except TypeError:  # ids of several types have no order of their own
-            order = np.array(
-                sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, str(ids[i]))), np.int64
-            )
-    else:
-        order = np.argsort(ids, kind="stable")
-    position = np.empty(len(ids), np.int32)
-    position[order] = np.arange(len(ids), dtype=np.int32)
-    return ids[order], position[codes]
+def _sorted(ids: IdArray) -> LongArray:
+    """Return the order of distinct ids."""
+    if ids.dtype != object:
+        return np.argsort(ids, kind="stable")
+    try:
+        return np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
+    except TypeError:  # ids of several types have no order of their own
+        return np.array(sorted(range(len(ids)), key=lambda i: (type(ids[i]).__name__, str(ids[i]))), np.int64)

@@ -148,7 +148,7 @@ def _ranked_frame(table: Any) -> Ragged:
     if "rank" not in frame and "score" not in frame:
         raise SchemaError(f"recommendations: a table needs a column 'score' or 'rank', got {listed(frame)}.")
     score = _numbers("recommendations: score", frame["score"]) if "score" in frame else None
-    key = _numbers("recommendations: rank", frame["rank"]) if "rank" in frame else -_present(score)
+    key = _numbers("recommendations: rank", frame["rank"]) if score is None or "rank" in frame else -score
     users = as_ids("recommendations: user", frame["user"])
     ids, user = encode_runs("recommendations: user", users)
     items = as_ids("recommendations: item", frame["item"])
@@ -187,8 +187,3 @@ def _numbers(subject: str, values: Any) -> DoubleArray:
     if not np.isfinite(numbers).all():
         raise SchemaError(f"{subject}: numbers must be finite, got {numbers[~np.isfinite(numbers)][0]}.")
     return numbers
-
-
-def _present(values: DoubleArray | None) -> DoubleArray:
-    assert values is not None
-    return values

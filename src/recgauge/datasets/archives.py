@@ -116,10 +116,6 @@ class ArchiveSource(FileSource):
         """The archive."""
         return ((self.published, self.locations),)
 
-    def fetch(self, progress: Progress | None = None) -> VerifiedFile:
-        """Find or download the archive and verify it, without reading it; see `fetch_all`."""
-        return self.fetch_all(progress)[0]
-
 
 def read_members(
     path: Path, members: Sequence[str], wanted: Wanted, how: TextFormat | None = None, form: str | None = None

@@ -107,7 +107,7 @@ class Gowalla(ArchiveSource):
         SchemaError
             If a pinned archive is not laid out as published.
         """
-        file = self.fetch(progress)
+        (file,) = self.fetch_all(progress)
         provenance = file.provenance
         if provenance == REZIPPED:
             provenance = "the two files of the published split, by their sha256"

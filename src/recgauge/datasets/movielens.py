@@ -269,7 +269,7 @@ class MovieLens(ArchiveSource):
         """
         progress = progress or NoProgress()
         release = RELEASES[self.name]
-        file = self.fetch(progress)
+        (file,) = self.fetch_all(progress)
         found = Inputs([file.path], self.cache, prepared=self.prepared).get(
             partial(_read, file, release),
             [file.sha256],

@@ -181,7 +181,14 @@ def _version() -> str:
 
 def write_copy(folder: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
     """Write a copy next to `folder`, and give it its name when it is complete; another one is replaced."""
-    arrays, described = _to_arrays(prepared)
+    features, arrays = prepared.item_features, Arrays()
+    parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
+    parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
+    described = {
+        "parts": {name: pack(part, name, arrays) for name, part in parts.items()},
+        "feature_names": None if features is None else list(features.names),
+        "facts": dict(prepared.facts),
+    }
     arrays[_ABOUT] = np.frombuffer(json.dumps({**about, **described}).encode(), np.uint8)
     hidden = folder.with_name(f".{folder.name}.tmp")  # the caller holds the lock, so nobody else writes it
     shutil.rmtree(hidden, ignore_errors=True)
@@ -217,7 +224,10 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
         # one after the other: numpy parses their headers, at which two threads of Python 3.11 can fail
         arrays = {name: np.asarray(np.load(path, mmap_mode="r")) for name, path in paths.items()}
         about: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
-        return _from_arrays(arrays, about), about
+        parts = {name: unpack(packed, arrays) for name, packed in about["parts"].items()}
+        rows, names = Interactions(*(parts[name] for name in _ROWS)), about["feature_names"]
+        features = None if names is None else ItemFeatures(parts["features"], tuple(names))
+        return Prepared(rows, parts["item_titles"], features, about["facts"]), about
     except IntegrityError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -226,23 +236,3 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
 
 def _checksum(path: Path) -> int:
     return zlib.crc32(np.memmap(path, mode="r").data)
-
-
-def _to_arrays(prepared: Prepared) -> tuple[Arrays, dict[str, Any]]:
-    """Return arrays by name, and what else is needed, as JSON."""
-    features, arrays = prepared.item_features, Arrays()
-    parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
-    parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
-    return arrays, {
-        "parts": {name: pack(part, name, arrays) for name, part in parts.items()},
-        "feature_names": None if features is None else list(features.names),
-        "facts": dict(prepared.facts),
-    }
-
-
-def _from_arrays(arrays: Arrays, described: Mapping[str, Any]) -> Prepared:
-    parts = {name: unpack(packed, arrays) for name, packed in described["parts"].items()}
-    rows = Interactions(*(parts[name] for name in _ROWS))
-    names = described["feature_names"]
-    features = None if names is None else ItemFeatures(parts["features"], tuple(names))
-    return Prepared(rows, parts["item_titles"], features, described["facts"])

@@ -13,12 +13,11 @@ from recgauge.data.catalogue import (
     catalogue_size,
     feature_matrix,
     make_catalogue,
-    seen_matrix,
     similarity_matrix,
     table_ids,
 )
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, pairs_matrix
 from recgauge.data.relevance import Relevant
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.data.top_k import TopK
@@ -278,7 +277,11 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     similarity = None
     if item_similarity is not None:
         similarity = similarity_matrix(item_similarity, item_ids, size, columns[0])
-    seen = None if history is None else seen_matrix(history, rows[2], columns[2], (len(user_ids), size))
+    seen = (
+        None
+        if history is None
+        else pairs_matrix(np.repeat(rows[2], history.lengths), columns[2], (len(user_ids), size))
+    )
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
     catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)

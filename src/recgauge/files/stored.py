@@ -375,24 +375,14 @@ def _files(system: "fs.FileSystem", path: str, signs: str) -> "Iterator[fs.FileI
 
     from pyarrow import fs
 
-    if not any(sign in path for sign in signs):
-        info = system.get_file_info(path)
-        if info.type == fs.FileType.File:
-            yield info
-            return
-        base, pattern = path, None
-    else:
-        fixed = path.split("/")
-        base = "/".join(
-            fixed[: next(at for at, part in enumerate(fixed) if any(sign in part for sign in signs))]
-        )
-        pattern = path
+    first = next((at for at, sign in enumerate(path) if sign in signs), None)
+    base = path if first is None else path[:first].rpartition("/")[0]
+    if first is None and (info := system.get_file_info(path)).type == fs.FileType.File:
+        yield info
+        return
     for info in sorted(system.get_file_info(fs.FileSelector(base, recursive=True)), key=lambda one: one.path):
         inside = info.path[len(base) :].strip("/").split("/")
         hidden = any(part.startswith(("_", ".")) for part in inside)
-        if (
-            not hidden
-            and info.path.endswith(PARQUET)
-            and (pattern is None or fnmatchcase(info.path, pattern))
-        ):
+        fits = first is None or fnmatchcase(info.path, path)
+        if fits and not hidden and info.path.endswith(PARQUET):
             yield info

@@ -20,6 +20,7 @@ from recgauge.utils.checks import BoolArray, LongArray, Share, shown, text_array
 
 Paths = str | Sequence[str]
 _PARTS = ("test", "validation", "train")
+_OF_TABLES = ("format", "member", "limits", "user", "item", "header", "separator", "quotes", "encoding")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,20 +271,8 @@ class Published(Splitter):
             return self._table(paths).load().interactions
 
     def _table(self, paths: Paths) -> Table:
-        return Table(
-            paths,
-            format=self.format,
-            member=self.member,
-            limits=self.limits,
-            user=self.user,
-            item=self.item,
-            rating=False,
-            time=False,
-            header=self.header,
-            separator=self.separator,
-            quotes=self.quotes,
-            encoding=self.encoding,
-        )
+        same = {name: getattr(self, name) for name in _OF_TABLES}
+        return Table(paths, rating=False, time=False, **same)
 
 
 def _not_there(matched: _Matched, n_dropped: int) -> str:
