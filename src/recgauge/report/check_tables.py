@@ -179,17 +179,14 @@ def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
 
 def check_json(result: CheckResult) -> str:
     """Return everything, not rounded."""
+    plain = asdict(result)
+    before = plain.pop("before")
     content = {
         "recgauge": __version__,
-        "candidate": result.candidate,
-        "baseline": result.baseline,
         "outcome": result.outcome,
         "passed": result.passed,
-        "level": result.level,
-        "rules": asdict(result.rules),
-        "verdicts": [asdict(verdict) for verdict in result.verdicts],
-        "look": asdict(result.look),
-        "candidates_before": None if result.before is None else len(result.before),
+        **plain,
+        "candidates_before": None if before is None else len(before),
         "notes": [headline(result), *looks(result), *result.notes],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -198,7 +198,8 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
     assert outcome.record is not None
-    render_terminal(run_blocks(outcome.record, [*outcome.said, *_reused(outcome)]), output())
+    reused = [_reused(outcome)] if outcome.status == "reused" else []
+    render_terminal(run_blocks(outcome.record, [*outcome.said, *reused]), output())
     _print_places(outcome.folder, address, server, outcome.run_id)
 
 
@@ -214,15 +215,14 @@ def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "")
     parts += [MARK if record.incomparable else "", told]
     number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
     console = output()
-    for line in (f"{number} {title}: {'  '.join(filter(None, parts))}", *_reused(outcome)):
-        console.print(line)
+    console.print(f"{number} {title}: {'  '.join(filter(None, parts))}")
+    if outcome.status == "reused":
+        console.print(_reused(outcome))
 
 
-def _reused(outcome: JobOutcome) -> list[str]:
-    if outcome.status != "reused":
-        return []
+def _reused(outcome: JobOutcome) -> str:
     run = f"run {outcome.run_id}" if outcome.run_id else f"the run in {outcome.folder}"
-    return [f"reused {run} (force=true repeats)"]
+    return f"reused {run} (force=true repeats)"
 
 
 def print_sweep(

@@ -6,7 +6,6 @@ Making one takes a second or two for 20 million rows.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -235,6 +234,14 @@ def _part(part: Interactions, dataset: Dataset, sha256: str | None) -> PartCard:
         head = per_item[short_head(per_item, share, boundary) & (per_item > 0)]
         held = float(head.sum() / len(part))
         heads.append(HeadShare(share, boundary, len(head), len(known_items) - len(head), held))
+    time = None
+    if part.timestamp is not None:
+        first, last = int(part.timestamp.min()), int(part.timestamp.max())
+        # a card must not end a run whose models never look at times
+        if first // _DAY >= _EARLIEST and last // _DAY <= _LATEST:
+            place = (len(part) - 1) // 2
+            middle = int(np.partition(part.timestamp, place)[place]) // _DAY
+            time = TimeFacts(first, last, str(np.datetime64(middle, "D")))
     return PartCard(
         n_rows=len(part),
         n_users=len(known_users),
@@ -245,7 +252,7 @@ def _part(part: Interactions, dataset: Dataset, sha256: str | None) -> PartCard:
         rows_per_item=_quantiles(known_items),
         gini=Gini().value(known_items.astype(np.float64)),
         heads=tuple(heads),
-        time=_time(part.timestamp),
+        time=time,
         sha256=sha256 or part.sha256(),
     )
 
@@ -277,17 +284,6 @@ def count_ratings(values: npt.NDArray[np.floating]) -> tuple[DoubleArray, LongAr
         return distinct.astype(np.float64), counts.astype(np.int64), False
     counts, edges = np.histogram(values, bins=_BINS)
     return (edges[1:] + edges[:-1]).astype(np.float64) / 2, counts.astype(np.int64), True
-
-
-def _time(timestamps: LongArray | None) -> TimeFacts | None:
-    if timestamps is None:
-        return None
-    first, last = int(timestamps.min()), int(timestamps.max())
-    if first // _DAY < _EARLIEST or last // _DAY > _LATEST:
-        return None  # a card must not end a run whose models never look at times
-    place = (len(timestamps) - 1) // 2
-    middle = int(np.partition(timestamps, place)[place]) // _DAY
-    return TimeFacts(first, last, str(np.datetime64(middle, "D")))
 
 
 def _against_train(split: Split, parts: Mapping[str, PartCard]) -> tuple[ColdStart, Drift]:
@@ -339,14 +335,6 @@ def shares_by_popularity(
     return shares[0], shares[1]
 
 
-def write_card(card: DataCard, folder: Path) -> list[Path]:
-    """Write data_card.json and data_card.md, and return them."""
-    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card)}
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in texts]
-
-
 def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
     """Return the card as a page in Markdown, with figures by caption and relative path at its end."""
     parts = []
@@ -366,7 +354,9 @@ _SIZES: Mapping[str, Callable[[PartCard], str]] = {
     "mean rating": lambda part: f"{part.ratings.mean:.4f}" if part.ratings else "",
     "deviation": lambda part: f"{part.ratings.deviation:.4f}" if part.ratings else "",
     "relevant rows": lambda part: percent(part.ratings.relevant) if part.ratings else "",
-    "first (UTC)": lambda part: _moment(part.time.first) if part.time else "",
+    "first (UTC)": lambda part: (
+        f"{np.datetime64(part.time.first, 's')}".replace("T", " ") if part.time else ""
+    ),
     "median day": lambda part: part.time.median_day if part.time else "",
     "last (UTC)": lambda part: _moment(part.time.last) if part.time else "",
 }

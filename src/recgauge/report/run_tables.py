@@ -80,13 +80,18 @@ def _short(value: float) -> str:
 def run_lines(record: RunRecord) -> list[str]:
     """Return the lines around the table: data, what was dropped and skipped, seconds."""
     data, counts = record.dataset, record.counts
+    parts = ", ".join(f"{name} {part.rows:,} rows" for name, part in record.split.parts.items())
+    filters = [step for step in record.split.steps if step.stage == "filters"]
     told = [
-        *_filter_lines(record),
+        *(_filter_lines(filters) if filters else []),
         f"data     {record.names['dataset']}: {data.n_rows:,} rows, {data.n_users:,} users, "
         f"{data.n_items:,} items ({data.provenance})",
-        f"split    {record.names['split']}: "
-        + ", ".join(f"{name} {part.rows:,} rows" for name, part in record.split.parts.items()),
-        *map(_split_line, _of_split(record)),
+        f"split    {record.names['split']}: {parts}",
+        *(
+            _split_line(step)
+            for step in record.split.steps
+            if step.stage != "filters" and (step.dropped_rows or step.note)
+        ),
     ]
     if mark := leak_mark(record.fit_on):
         told.append(f"marked   {mark}")
@@ -156,33 +161,37 @@ def mark_lines(record: RunRecord) -> list[str]:
     return told
 
 
-def _filter_lines(record: RunRecord) -> list[str]:
+def _filter_lines(steps: Sequence[Step]) -> list[str]:
     """Return how much data came in and how much each filter left, one aligned line each."""
-    steps = _filters(record)
     counts = _counts_after_each(steps)
     widths = [max(len(f"{count:,}") for count in column) for column in zip(*counts, strict=True)]
-    texts = ["as loaded", *map(_text, steps)]
     told: list[str] = []
-    for row, text in zip(counts, texts if counts else [], strict=True):
+    for row, text in zip(counts, ["as loaded", *map(_text, steps)], strict=True):
         cells = zip(row, widths, COUNTS, strict=True)
         numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
         told.append(f"{'' if told else 'filters':9}{numbers}  {text}")
     return told
 
 
+def _counts_after_each(filters: Sequence[Step]) -> list[tuple[int, int, int]]:
+    """Return rows, users and items as loaded and after each filter; nothing without filters."""
+    loaded = [(step.rows[0], step.users[0], step.items[0]) for step in filters[:1]]
+    return [*loaded, *((step.rows[1], step.users[1], step.items[1]) for step in filters)]
+
+
 def steps_markdown(record: RunRecord) -> list[str]:
     """Return the lines of a table of all filters, and of what the split dropped, before and after."""
-    steps = [*_filters(record), *_of_split(record)]
     rows = [
         [_text(step), *(f"{before:,} → {after:,}" for before, after in (step.rows, step.users, step.items))]
-        for step in steps
+        for step in record.split.steps
+        if step.stage == "filters" or step.dropped_rows or step.note
     ]
     return markdown_table(rows, ["step", *COUNTS], right=COUNTS).splitlines() if rows else []
 
 
 def filter_points(record: RunRecord) -> list[tuple[str, int, float]]:
     """Return ``(name, step, count)``: rows, users and items after so many filters, from 0 on."""
-    counts = _counts_after_each(_filters(record))
+    counts = _counts_after_each([step for step in record.split.steps if step.stage == "filters"])
     return [
         (f"filters/{kind}", n_filters, float(row[column]))
         for column, kind in enumerate(COUNTS)
@@ -190,27 +199,11 @@ def filter_points(record: RunRecord) -> list[tuple[str, int, float]]:
     ]
 
 
-def _filters(record: RunRecord) -> list[Step]:
-    return [step for step in record.split.steps if step.stage == "filters"]
-
-
-def _of_split(record: RunRecord) -> list[Step]:
-    """Return the split's steps that dropped something or have something to say."""
-    steps = [step for step in record.split.steps if step.stage != "filters"]
-    return [step for step in steps if step.dropped_rows or step.note]
-
-
 def _text(step: Step) -> str:
     """Say what a step did: what it dropped, and what it made of the values."""
     if step.note and not step.dropped_rows:
         return step.note
     return f"without {step.name}" + (f"; {step.note}" if step.note else "")
-
-
-def _counts_after_each(steps: Sequence[Step]) -> list[tuple[int, int, int]]:
-    """Return rows, users and items as loaded and after each step; nothing without steps."""
-    loaded = [(step.rows[0], step.users[0], step.items[0]) for step in steps[:1]]
-    return [*loaded, *((step.rows[1], step.users[1], step.items[1]) for step in steps)]
 
 
 def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[Block]:

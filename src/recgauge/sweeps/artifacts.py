@@ -21,7 +21,7 @@ from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.report.data_card import data_card, write_card
+from recgauge.report.data_card import card_markdown, data_card
 from recgauge.runs.folder import HITS as HITS
 from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
@@ -62,7 +62,8 @@ def write_run(
             split_settings={**record.settings["split"], "seed": record.seed},
             digests={name: part.sha256 for name, part in record.split.parts.items()},
         )
-        write_card(card, folder)
+        (folder / "data_card.json").write_text(card.to_json(), encoding="utf-8")
+        (folder / "data_card.md").write_text(card_markdown(card), encoding="utf-8")
     if settings.figures:
         with timings.stage("figures"):
             _draw(result, record.names, folder)

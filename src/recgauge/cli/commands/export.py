@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
 from recgauge.cli.commands.run_data import data_of
-from recgauge.errors import MissingDataError
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Form, Grades, Scores, export_run
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
@@ -59,15 +58,11 @@ def run_export(options: Namespace) -> None:
 
 def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
     folder = run_folder(run, uri, ["record.json", LISTS, TEST, PREDICTIONS])
-    if not (folder / "record.json").is_file():
-        raise MissingDataError(
-            f"{run}: has no record.json, so it is no finished run. Name a run's id or its output folder; "
-            "that of a sweep has a folder for each of its runs."
-        )
+    stored = RunFolder.read(folder)
     needs_lists = any(form in NEED_LISTS for form in forms)
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
-    require_stored(run, folder, ("record.json", *([LISTS] if needs_lists and not rated else []), TEST))
-    return RunFolder.read(folder)
+    require_stored(run, folder, ([LISTS] if needs_lists and not rated else []) + [TEST])
+    return stored
 
 
 def add_package_options(parser: ArgumentParser) -> None:

@@ -49,25 +49,20 @@ def data_card(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as
 
 def guards(data: ReportData) -> Section:
     """Return the guards that fired, and the names of those that did not."""
+    found = [(run, guard) for run, record in _records(data) for guard in record.guards]
     fired: dict[tuple[str, str, str], dict[str, None]] = {}
-    checked: dict[str, None] = {}
-    for run, record in _records(data):
-        for guard in record.guards:
-            checked[guard.name] = None
-            if guard.fired:
-                level = "overridden" if guard.overridden else guard.level
-                fired.setdefault((guard.name, level, guard.message), {})[run] = None
-    if not checked:
-        return Section("Guards", "The runs have no guards on record.", folded=True)
+    for run, guard in found:
+        if guard.fired:
+            level = "overridden" if guard.overridden else guard.level
+            fired.setdefault((guard.name, level, guard.message), {})[run] = None
     names = dict.fromkeys(name for name, _, _ in fired)
-    quiet = [name for name in checked if name not in names]
-    lead = f"None of {len(checked)} guards fired."
+    quiet = [name for name in dict.fromkeys(guard.name for _, guard in found) if name not in names]
+    lead = f"{len(names)} of {len(names) + len(quiet)} guards fired: {listed(names) or 'none'}."
     blocks: list[PageBlock] = []
     if fired:
-        lead = f"{len(names)} of {len(checked)} guards fired: {listed(list(names))}."
         header = ("guard", "what was found, and in which runs")
         rows = tuple(
-            (Cell(name, (level,)), Cell(message, (listed(list(runs), most=6),)))
+            (Cell(name, (level,)), Cell(message, (listed(runs, most=6),)))
             for (name, level, message), runs in fired.items()
         )
         blocks.append(TableBlock("Guards that fired", header, rows, words=header[1:], look="guards"))
@@ -210,18 +205,18 @@ def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
     if not records:
         return
     lowest = records[0].dataset.relevant_from
-    relevant = (
-        "Every test row is relevant"
+    yield (
+        "Every test row is relevant;"
         if lowest is None
-        else f"A test item is relevant if it was rated {lowest:g} or higher"
+        else f"A test item is relevant if it was rated {lowest:g} or higher;"
     )
-    evaluated = [record.counts["users_evaluated"] for record in records]
     left = [record.counts.get("users_without_relevant_items", 0) for record in records]
     result = data.comparison.result(data.comparison.metrics[0], part.name)
     repeated = max(len(series.records) for series in part.runs.values()) > 1
     together = f" with each seed or fold, {result.n_users:,} in all of them together" if repeated else ""
     without = f"; {between(left)} without a relevant test item are left out" if any(left) else ""
-    yield f"{relevant}; {between(evaluated)} users are evaluated{together}{without}."
+    evaluated = between(record.counts["users_evaluated"] for record in records)
+    yield f"{evaluated} users are evaluated{together}{without}."
 
 
 def _candidates(record: RunRecord) -> Iterator[str]:
@@ -236,18 +231,15 @@ def _candidates(record: RunRecord) -> Iterator[str]:
 
 
 def _models(data: ReportData) -> Iterator[str]:
-    told: dict[str, str] = {}
-    for part in data.parts:
-        for run in part.runs:
-            record = part.record(run)
-            model = _with_settings(record.names["model"], counted_settings(record.settings).get("model"))
-            if (search := record.search) is not None:
-                by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
-                model += f", chosen in {by} on validation rows"
-            told.setdefault(model, FIT_ON.get(record.fit_on, record.fit_on))
-    for fit_on in dict.fromkeys(told.values()):
-        models = "; ".join(model for model, rows in told.items() if rows == fit_on)
-        yield f"Models, trained {fit_on}: {models}."
+    told: dict[str, dict[str, None]] = {}
+    for record in (part.record(run) for part in data.parts for run in part.runs):
+        model = _with_settings(record.names["model"], counted_settings(record.settings).get("model"))
+        if (search := record.search) is not None:
+            by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
+            model += f", chosen in {by} on validation rows"
+        told.setdefault(FIT_ON.get(record.fit_on, record.fit_on), {})[model] = None
+    for fit_on, models in told.items():
+        yield f"Models, trained {fit_on}: {'; '.join(models)}."
 
 
 def _metrics(data: ReportData) -> Iterator[str]:
@@ -262,12 +254,13 @@ def _metrics(data: ReportData) -> Iterator[str]:
 
 
 def _software(record: RunRecord) -> Iterator[str]:
-    environment = record.environment
-    packages: Mapping[str, Any] = environment.get("packages") or {}
-    named = [f"{name} {packages[name]}" for name in ("numpy", "scipy", "numba") if packages.get(name)]
-    if "recgauge" in environment:
-        python = [f"Python {environment['python']}"] if "python" in environment else []
-        yield f"Computed with recgauge {environment['recgauge']} ({listed([*python, *named])})."
+    facts = record.environment
+    versions = {"Python": facts.get("python"), **(facts.get("packages") or {})}
+    named = [
+        f"{name} {versions[name]}" for name in ("Python", "numpy", "scipy", "numba") if versions.get(name)
+    ]
+    if "recgauge" in facts:
+        yield f"Computed with recgauge {facts['recgauge']} ({listed(named)})."
 
 
 def _with_settings(name: str, node: Any) -> str:
