@@ -65,3 +65,12 @@ def test_a_plan_has_the_jobs_of_a_glob(workplace):
     found = [rows(done)[number].split()[1] for number in "012"]
     assert found == ["model=item_knn", "model=rating_knn", "model=user_knn"]
     assert list(workplace.folder.iterdir()) == []
+
+
+def test_a_setting_that_only_swept_models_have_goes_to_each(workplace):
+    done = workplace.run("-m", "model=biased_mf,bpr", "model.n_epochs=2", "seed=1", "--plan")
+    assert done.code == 0, done.err
+    assert [rows(done)[number].split()[1] for number in "01"] == ["model=biased_mf", "model=bpr"]
+    wrong = workplace.run("-m", "model=biased_mf,svd", "model.n_epochs=2", "--plan")
+    assert wrong.code == 1
+    assert "model svd has no such setting" in wrong.err

@@ -67,7 +67,7 @@ class Words:
             if not Path(folder).is_dir():
                 raise ConfigError(f"--config-dir={folder}: there is no such folder.")
             options["config_dir"] = str(Path(folder).absolute())  # Hydra takes others for packages
-        return cls(options, overrides)
+        return cls(options, tuple(_with_each_job(overrides)) if "multirun" in options else overrides)
 
     @cached_property
     def parsed(self) -> list[Override]:
@@ -174,6 +174,24 @@ def _parser() -> ArgumentParser:
         short = [f"-{_SHORT[name]}"] if name in _SHORT else []
         parser.add_argument(f"--{name.replace('_', '-')}", *short, **kind)
     return parser
+
+
+def _with_each_job(words: Sequence[str]) -> Iterator[str]:
+    """Let settings of components that are swept come with each job, as a choice of one value.
+
+    Hydra also composes what all jobs share, where the default is chosen: for ``-m model=bpr,slim
+    model.l2=1`` it would look for the setting in svd.
+    """
+    try:
+        parsed = OverridesParser.create().parse_overrides(list(words))
+    except HydraException:  # which is explained where they are used
+        yield from words
+        return
+    swept = {word.key_or_group for word in parsed if word.is_sweep_override()}
+    for text, word in zip(words, parsed, strict=True):
+        (group, _, setting), value = word.key_or_group.partition("."), text.partition("=")[2]
+        plain = setting and value and not (word.is_sweep_override() or word.is_add() or word.is_delete())
+        yield f"{word.key_or_group}=choice({value})" if plain and group in swept else text
 
 
 def _search_path_word(paths: Sequence[str]) -> str:
