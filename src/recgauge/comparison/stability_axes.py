@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from recgauge.comparison.claims import label, split_key
+from recgauge.comparison.claims import as_key, label, split_key
 from recgauge.comparison.runs import Condition, reference_key
 from recgauge.comparison.series import FOLDS, fold_of
 from recgauge.comparison.stability import Stability, compare_orders
+from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
@@ -269,17 +270,13 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
 
 def _metric_axis(values: Frames, key: str, asked: Sequence[str]) -> Frames:
     k = split_key(key)[1]
-    same = [other for other in values if split_key(other)[1] == k]
     if asked:
-        wanted = [one.replace("@", "_at_") for one in asked]
-        wanted = [one if one in values else metric_key(one, k) for one in wanted]
-        unknown = [one for one in wanted if one not in values]
-        if unknown:
-            raise ConfigError(
-                f"--metrics: there is no {listed(map(label, unknown))}; there are {listed(map(label, same))}."
-            )
+        named = [as_key(one) for one in asked]
+        named = [one if one in values else metric_key(one, k) for one in named]
+        wanted = choose_metrics(named, list(values), "--metrics")
     else:
-        wanted = [other for other in same if k is None or is_accuracy(split_key(other)[0])]
+        same = [one for one in values if split_key(one)[1] == k]
+        wanted = tuple(one for one in same if k is None or is_accuracy(split_key(one)[0]))
     return {label(one): values[one] for one in dict.fromkeys([key, *wanted])}
 
 

@@ -355,7 +355,13 @@ class UserValues:
                 cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
         values, fold_means = _over_folds(cells)
         if not np.isfinite(values).all(axis=1).any():
-            raise ConfigError(_nobody(every, chosen))
+            first = [
+                f"{name}: {listed(map(shown, some[0].users[:1])) or 'none'}" for name, some in every.items()
+            ]
+            raise ConfigError(
+                f"compare: no user has a value of {listed(chosen, most=3)} in every run; the first users are "
+                f"{'; '.join(first[:3])}."
+            )
         shares, pooled = _shares(every, chosen, codes, folds, cells, values, fold_means)
         return cls(
             users,
@@ -390,19 +396,6 @@ class UserValues:
         complete = known.all(axis=0)
         left_out = int((known.any(axis=0) & ~complete).sum())
         return self.users[complete], np.ascontiguousarray(self.values[which][:, complete]), left_out
-
-
-def _nobody(runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]) -> str:
-    """Say why no user has a value in every run."""
-    without = [
-        name
-        for name, repeats in runs.items()
-        if not any(np.isfinite(one.values[metric]).any() for one in repeats for metric in metrics)
-    ]
-    if without:
-        return f"compare: {listed(without, most=3)}: no user has a value of {listed(metrics, most=3)}."
-    first = [f"{name}: {shown(repeats[0].users[0])}" for name, repeats in list(runs.items())[:3]]
-    return f"compare: the runs have no user in common; their first ids are {', '.join(first)}."
 
 
 def _metrics_in_common(
