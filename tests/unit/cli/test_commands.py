@@ -45,17 +45,14 @@ def test_each_command_has_help(name, capsys):
     assert f"usage: recgauge {name}" in capsys.readouterr().out
 
 
-def test_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_are_listed(capsys):
     assert main(["conventions"]) == 0
     printed = capsys.readouterr().out
-    assert [line.split()[0] for line in printed.splitlines()[1 : 1 + len(conventions())]] == list(
-        conventions()
-    )
+    shown = [line.split()[0] for line in printed.splitlines()[1:]]
+    assert shown[: len(conventions())] == list(conventions())
 
 
-def test_a_name_shows_definitions_and_the_versions_that_prove_them(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_name_shows_definitions_and_the_versions_that_prove_them(capsys):
     assert main(["conventions", "omnirec"]) == 0
     printed = capsys.readouterr().out
     assert "no_list=skip" in printed
@@ -63,6 +60,6 @@ def test_a_name_shows_definitions_and_the_versions_that_prove_them(
     assert "Proven with OmniRec 1.0.0." in printed
 
 
-def test_a_typing_error_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_typing_error_gets_a_hint(capsys):
     assert main(["conventions", "warprek"]) == 1
     assert "Did you mean warprec?" in capsys.readouterr().err

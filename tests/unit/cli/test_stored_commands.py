@@ -38,15 +38,8 @@ def place(tmp_path_factory):
     users.to_parquet(folder / "users.parquet", row_group_size=50)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        files = [
-            "--run",
-            "new.parquet",
-            "old.parquet",
-            "--truth",
-            "truth.parquet",
-            "--metrics",
-            "ndcg@5,recall@5",
-        ]
+        files = ["--run", "new.parquet", "old.parquet", "--truth", "truth.parquet"]
+        files += ["--metrics", "ndcg@5,recall@5"]
         main(["evaluate", *files, "--out", "whole.parquet", "whole.json"])
         main(["evaluate", *files, "--work", "work", "--out", "parts.parquet"])
         for name in ("new", "old"):

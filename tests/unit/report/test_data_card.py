@@ -77,34 +77,21 @@ def card(rows, split):
     return data_card(dataset_of(rows, citation="Somebody 2026"), split, split_settings={"seed": "0"})
 
 
-def test_counts_of_all_rows(card):
-    data = card.data
+def test_all_rows(card):
+    data, ratings, (half, most) = card.data, card.data.ratings, card.data.heads
     assert (data.n_rows, data.n_users, data.n_items) == (8, 4, 3)
     assert data.density == pytest.approx(8 / 12)
     assert (data.rows_per_user.lowest, data.rows_per_user.median, data.rows_per_user.highest) == (1, 2, 3)
-
-
-def test_ratings(card):
-    ratings = card.data.ratings
     assert ratings.values == ((1.0, 1), (2.0, 1), (3.0, 1), (4.0, 3), (5.0, 2))
     assert ratings.mean == pytest.approx(3.5)
     assert ratings.deviation == pytest.approx(np.std([5, 3, 4, 4, 1, 5, 2, 4]))
     assert ratings.relevant == pytest.approx(5 / 8)
-    assert not ratings.binned
-
-
-def test_head_and_gini(card):
     # x has 4 of 8 rows, y 3, z 1: half is reached with x alone, 80 % is crossed by y
-    half, most = card.data.heads
     assert (half.n_head, half.n_tail, half.head_rows) == (1, 2, 0.5)
     assert (most.n_head, most.n_tail, most.head_rows) == (2, 1, 0.875)
     # sum of |a - b| over all ordered pairs is 12; 12 / (2 * 3 * 8)
-    assert card.data.gini == pytest.approx(0.25)
-
-
-def test_times(card):
-    assert (card.data.time.first, card.data.time.last) == (0, 6 * DAY)
-    assert card.data.time.median_day == "1970-01-04"
+    assert data.gini == pytest.approx(0.25)
+    assert (data.time.first, data.time.last, data.time.median_day) == (0, 6 * DAY, "1970-01-04")
     assert card.parts["train"].time.median_day == "1970-01-03"
 
 
