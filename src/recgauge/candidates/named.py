@@ -1,5 +1,6 @@
 """Items named in a list or a file: those that are allowed, or negatives that somebody else has drawn."""
 
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,10 @@ from recgauge.candidates import CandidateItems, Candidates, Seen, seen_rows
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
-from recgauge.files.limits import opened_text
+from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files.opening import find_list_files
+from recgauge.files.text import not_utf8
 from recgauge.utils.checks import IntArray, shown
-from recgauge.utils.files import refuse_irregular, user_path
 
 
 def codes_by_text(ids: IdArray) -> dict[str, int]:
@@ -23,30 +24,15 @@ def codes_by_text(ids: IdArray) -> dict[str, int]:
 
 
 def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
-    """Yield the number, from 1, and the text of every line that is not blank.
-
-    Raises
-    ------
-    MissingDataError
-        If there is no such file.
-    SchemaError
-        If it is not UTF-8 text, or a line is too long.
-    """
-    file = user_path(path)
-    refuse_irregular(file, subject)
-    if not file.is_file():
-        raise MissingDataError(f"{subject}: there is no file {path}. Name one with candidates.path=FILE.")
-    try:
-        with opened_text(file) as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, line.removesuffix("\n")
-    except UnicodeDecodeError as error:
-        raise SchemaError(
-            f"{subject}: {path} is not UTF-8 text ({error.reason}). Save it as UTF-8."
-        ) from error
-    except OSError as error:
-        raise MissingDataError(f"{subject}: cannot read {path}: {error.strerror}.") from error
+    """Yield the number, from 1, and the text of every line that is not blank."""
+    for file in find_list_files([path], f"{subject}: candidates.path"):
+        try:
+            with file.open() as stream:
+                for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
+                    if line.strip():
+                        yield number, line.removesuffix("\n")
+        except UnicodeDecodeError as error:
+            raise not_utf8(file) from error
 
 
 def some(ids: IdArray) -> str:
@@ -193,10 +179,10 @@ class NegativesFile(Candidates):
         for number, line in numbered_lines("NegativesFile", self.path):
             user, item, named = self._parsed(number, line)
             if user not in code_of_user:
-                raise self._unknown(number, "user", user, some(test.user_ids))
+                raise self._unknown(number, "user", user, test.user_ids)
             for text in (item, *named):
                 if text not in code_of_item:
-                    raise self._unknown(number, "item", text, some(test.item_ids))
+                    raise self._unknown(number, "item", text, test.item_ids)
             rows.append((number, code_of_user[user], code_of_item[item]))
             negatives += [code_of_item[text] for text in named]
             users += [code_of_user[user]] * len(named)
@@ -220,10 +206,10 @@ class NegativesFile(Candidates):
             )
         return match.group(1), match.group(2), negatives
 
-    def _unknown(self, number: int, kind: str, text: str, example: str) -> SchemaError:
+    def _unknown(self, number: int, kind: str, text: str, ids: IdArray) -> SchemaError:
         return SchemaError(
             f"NegativesFile: {self.path}, line {number}: the data set has no {kind} {shown(text)}. "
-            f"Write ids as the data set does, such as {example}; published files often renumber them."
+            f"Write ids as the data set does, such as {some(ids)}; published files often renumber them."
         )
 
     def _check_rows(self, split: Split, rows: list[tuple[int, int, int]]) -> None:

@@ -76,8 +76,7 @@ def _generated() -> tuple[Interactions, npt.NDArray[Any], DoubleArray]:
     """Return rows, titles and genres of the items."""
     rng = np.random.default_rng(_SEED)
     genres, affinity = _taste(rng)
-    user, item = _choices(rng, affinity)
-    value, timestamp = _ratings(rng, affinity, user, item)
+    user, item, value, timestamp = _rows(rng, affinity)
     order = np.argsort(timestamp, kind="stable")
     interactions = Interactions(
         user[order],
@@ -87,7 +86,7 @@ def _generated() -> tuple[Interactions, npt.NDArray[Any], DoubleArray]:
         np.arange(1, N_USERS + 1),
         np.arange(1, N_ITEMS + 1),
     )
-    titles = demo_titles(rng, N_ITEMS)
+    titles = _titles(rng)
     titles.setflags(write=False)
     genres.setflags(write=False)
     return interactions, titles, genres
@@ -113,8 +112,14 @@ def _taste(rng: np.random.Generator) -> tuple[DoubleArray, DoubleArray]:
     return genres, affinity
 
 
-def _choices(rng: np.random.Generator, affinity: DoubleArray) -> tuple[IntArray, IntArray]:
-    """Choose distinct items for each user by popularity and taste; shapes (n_ratings,)."""
+def _rows(
+    rng: np.random.Generator, affinity: DoubleArray
+) -> tuple[IntArray, IntArray, FloatArray, LongArray]:
+    """Return users, items, ratings and seconds, each of shape (n_ratings,).
+
+    Each user chooses distinct items by popularity and taste, rates them in half stars from 0.5 to 5, and does
+    so in sessions after a first day.
+    """
     activity = np.exp(0.9 * rng.standard_normal(N_USERS))
     counts = 15 + np.floor((N_RATINGS - 15 * N_USERS) * activity / activity.sum()).astype(np.int64)
     counts = np.minimum(counts, N_ITEMS // 2)
@@ -126,17 +131,8 @@ def _choices(rng: np.random.Generator, affinity: DoubleArray) -> tuple[IntArray,
     keys = popularity + _TASTE_STRENGTH * affinity + rng.gumbel(size=affinity.shape)
     best = np.argsort(-keys, axis=1, kind="stable")
     chosen = np.arange(N_ITEMS) < counts[:, None]
-    user = np.repeat(np.arange(N_USERS), counts)
-    return user.astype(np.int32), best[chosen].astype(np.int32)
-
-
-def _ratings(
-    rng: np.random.Generator, affinity: DoubleArray, user: IntArray, item: IntArray
-) -> tuple[FloatArray, LongArray]:
-    """Rate the chosen items in half stars from 0.5 to 5, in sessions after each user's first day.
-
-    Ratings and seconds have shape (n_ratings,).
-    """
+    user = np.repeat(np.arange(N_USERS), counts).astype(np.int32)
+    item = best[chosen].astype(np.int32)
     user_bias = 0.4 * rng.standard_normal(N_USERS)
     item_bias = 0.35 * rng.standard_normal(N_ITEMS)
     noise = 0.6 * rng.standard_normal(len(user))
@@ -145,7 +141,7 @@ def _ratings(
     stay = rng.exponential(60.0, N_USERS) + 1.0
     day = np.minimum(joined[user] + rng.uniform(0, 1, len(user)) * stay[user], _DAYS)
     seconds: LongArray = (_FIRST_DAY + np.floor(day * 86_400)).astype(np.int64)
-    return np.clip(np.rint(liking * 2) / 2, 0.5, 5.0).astype(np.float32), seconds
+    return user, item, np.clip(np.rint(liking * 2) / 2, 0.5, 5.0).astype(np.float32), seconds
 
 
 GENRES = (
@@ -176,13 +172,12 @@ _ENDING = (
 )  # fmt: skip
 
 
-def demo_titles(rng: np.random.Generator, n_items: int) -> npt.NDArray[Any]:
-    """Return `n_items` titles with a year, such as "The Silent Harbour (1987)"; all distinct up to 1,584."""
-    n_names = len(_FIRST) * len(_SECOND) * len(_ENDING)
-    number = rng.permutation(max(n_names, n_items))[:n_items] % n_names
-    first, rest = np.divmod(number, n_names // len(_FIRST))
+def _titles(rng: np.random.Generator) -> npt.NDArray[Any]:
+    """Return a title with a year for each item, such as "The Silent Harbour (1987)"; all distinct."""
+    number = rng.permutation(len(_FIRST) * len(_SECOND) * len(_ENDING))[:N_ITEMS]
+    first, rest = np.divmod(number, len(_SECOND) * len(_ENDING))
     second, ending = np.divmod(rest, len(_ENDING))
-    years = rng.integers(1950, 2020, n_items)
+    years = rng.integers(1950, 2020, N_ITEMS)
     names = [
         f"The {_FIRST[a]} {_SECOND[b]}{_ENDING[c]} ({year})"
         for a, b, c, year in zip(first, second, ending, years, strict=True)

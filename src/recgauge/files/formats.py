@@ -11,7 +11,7 @@ from functools import partial
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.nested import one_row_per_item, read_count_lines, read_json_lines, read_user_lines
+from recgauge.files.nested import one_row_per_item, read_id_lines, read_json_lines
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.rows import RawRows, Rows, TimeUnit, check
@@ -57,8 +57,8 @@ FORMATS: Mapping[str, Format] = {
         layout=lambda file, wanted, _: find_layout(file, wanted, TextFormat("\t", header=True, quotes=False)),
         endings=(".inter",),
     ),
-    "user_lines": Format(read_user_lines),
-    "count_lines": Format(read_count_lines),
+    "user_lines": Format(read_id_lines),
+    "count_lines": Format(partial(read_id_lines, counted=True)),
     "trec_run": Format(
         layout=partial(_trec, ("user", None, "item", "rank", "score", "tag")),
         endings=(".run", ".trec"),

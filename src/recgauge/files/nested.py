@@ -138,17 +138,11 @@ def as_ids(
     )
 
 
-def read_user_lines(file: TableFile, wanted: Wanted, how: TextFormat) -> RawRows:
-    """Return one row for each item of each line, which begins with a user; `how` says what parts the ids."""
-    return _row_per_id(file, wanted, how, counted=False)
+def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: bool = False) -> RawRows:
+    """Return one row for each item of each line, which begins with a user; `how` says what parts the ids.
 
-
-def read_count_lines(file: TableFile, wanted: Wanted, how: TextFormat) -> RawRows:
-    """Return one row for each item of each line, which begins with their count; lines are users, from 0."""
-    return _row_per_id(file, wanted, how, counted=True)
-
-
-def _row_per_id(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: bool) -> RawRows:
+    `counted`: it begins with the number of its items instead, and lines are users, from 0.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import csv as arrow_csv

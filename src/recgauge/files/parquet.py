@@ -10,7 +10,7 @@ from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
-from recgauge.files.stored import StoredTable, table_of_files
+from recgauge.files.stored import StoredTable, is_text, plain_type, table_of_files
 from recgauge.files.text import TextFormat
 from recgauge.utils.memory import check_memory
 
@@ -35,8 +35,8 @@ def read_stored(table: StoredTable) -> RawRows:
     import pyarrow as pa
 
     text = pa.dictionary(pa.int32(), pa.large_string())
-    kinds = {field.name: _plain(field.type) for field in table.schema}
-    texts = [name for name, kind in kinds.items() if _is_text(kind)]
+    kinds = {field.name: plain_type(field.type) for field in table.schema}
+    texts = [name for name, kind in kinds.items() if is_text(kind)]
     schema = pa.schema([(name, text if name in texts else kind) for name, kind in kinds.items()])
     found = []
     for file in range(len(table.paths)):
@@ -63,19 +63,6 @@ def part_of_table(
     return RawRows(file, columns, labels, range(1, len(rows) + 1), unit="row")
 
 
-def _plain(kind: "pa.DataType") -> "pa.DataType":
-    """Return the type of the values of a dictionary."""
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _is_text(kind: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
 def _ids(file: Source, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str) -> "pa.ChunkedArray":
     """Return ids, bytes as the text they are; some programs write text without saying that it is."""
     import pyarrow as pa
@@ -85,8 +72,8 @@ def _ids(file: Source, wanted: Wanted, column: "pa.ChunkedArray", role: str, lab
             return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.large_string()))
         except pa.ArrowInvalid:
             pass
-    kind = _plain(column.type)
-    usable = _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
+    kind = plain_type(column.type)
+    usable = is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
     # fractions as ids of lists would match no others
     if usable or (pa.types.is_floating(kind) and not wanted.mixed_ids):
         return column

@@ -289,11 +289,22 @@ def _kind(kind: "pa.DataType") -> str:
     """Return what the values of a type are: whole, real, text, or the type itself."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    tests = {"whole": pa.types.is_integer, "real": pa.types.is_floating, "text": pa.types.is_string}
-    found = next((name for name, test in tests.items() if test(kind)), None)
-    return found or ("text" if pa.types.is_large_string(kind) else str(kind))
+    tests = {"whole": pa.types.is_integer, "real": pa.types.is_floating, "text": is_text}
+    return next((name for name, test in tests.items() if test(plain_type(kind))), str(plain_type(kind)))
+
+
+def plain_type(kind: "pa.DataType") -> "pa.DataType":
+    """Return the type of the values of a dictionary."""
+    import pyarrow as pa
+
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def is_text(kind: "pa.DataType") -> bool:
+    """Whether values are texts, however they are stored."""
+    import pyarrow as pa
+
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def is_stored(text: str) -> bool:

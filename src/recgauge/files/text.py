@@ -351,15 +351,11 @@ def _has_names(line: str, wanted: Wanted) -> bool:
 
 
 def _one_column(file: TableFile, line: str) -> SchemaError:
+    remedy = "Set dataset.separator, or dataset.format=user_lines if each line is a user followed by items"
     if not file.limits.adjustable:
-        return SchemaError(
-            f"{file}, line 1: {shown(line[:200])} is a single column. Separate columns by commas, tabs, "
-            "semicolons, | or blanks."
-        )
-    return SchemaError(
-        f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Set "
-        "dataset.separator, or dataset.format=user_lines if each line is a user followed by items."
-    )
+        remedy = "Separate columns by commas, tabs, semicolons, | or blanks"
+    shape = shown(line[:200])
+    return SchemaError(f"{file}: cannot tell what separates the fields of its first line {shape}. {remedy}.")
 
 
 class _QuoteFoundError(Exception):

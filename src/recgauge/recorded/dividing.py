@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recgauge.errors import DataError, said
-from recgauge.files.stored import RowGroup, StoredTable
+from recgauge.files.stored import RowGroup, StoredTable, plain_type
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.files import written_whole
@@ -230,7 +230,7 @@ class DividedTable:
                 found += [reader.get_batch(place) for place in places]
         rows = pa.Table.from_batches(found)
         user = rows.schema.get_field_index(self.table.labels["user"])
-        kind = _plain(self.table.schema.field(self.table.labels["user"]).type)  # results show it
+        kind = plain_type(self.table.schema.field(self.table.labels["user"]).type)  # results show it
         return rows.set_column(user, rows.schema.names[user], rows.column(user).cast(kind))
 
     def forget(self) -> None:
@@ -248,12 +248,5 @@ def _narrow(table: StoredTable) -> "pa.Schema":
             least = np.promote_types(np.min_scalar_type(min(span[0], 0)), np.min_scalar_type(max(span[1], 0)))
             if least.kind in "iu":  # whole numbers below 0 and above what 63 bits hold have no type in common
                 field = field.with_type(pa.from_numpy_dtype(least))
-        fields.append(field.with_type(_plain(field.type)))
+        fields.append(field.with_type(plain_type(field.type)))
     return pa.schema(fields)
-
-
-def _plain(kind: "pa.DataType") -> "pa.DataType":
-    """Return the type of the values of a dictionary, which each batch could have another of."""
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind

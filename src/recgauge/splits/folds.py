@@ -8,11 +8,10 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits import Assignment, ColdRows, Splitter
-from recgauge.splits._order import ByTime, latest_first, shuffled
+from recgauge.splits._order import ByTime, latest_first, ranks_by, shuffled
 from recgauge.utils.checks import (
     BoolArray,
     IntArray,
-    LongArray,
     Natural,
     check_int,
     check_real,
@@ -184,21 +183,12 @@ class HeldOutUsers(ByTime):
             cold = held_out & ~trained[rows.item]
             unused = (("rows of held-out users with items that no training user has", cold),)
             held_out &= ~cold
-            rank = _ranks(rows, rank, held_out)
+            rank[held_out] = ranks_by(rows.take(held_out), rank[held_out], rank[held_out])
         n_rows = np.bincount(rows.user[held_out], minlength=rows.n_users)
         n_hidden = np.minimum(np.maximum(np.rint(n_rows * self.hidden), 1), n_rows - 1)
         hidden = held_out & (rank < n_hidden[rows.user])
         in_validation = None if validated is None else hidden & validated[rows.user]
         return Assignment(hidden & tested[rows.user], in_validation, held_out & ~hidden, unused)
-
-
-def _ranks(rows: Interactions, rank: LongArray, kept: BoolArray) -> LongArray:
-    """Return the ranks among the kept rows of each user."""
-    order = np.flatnonzero(kept)[np.lexsort((rank[kept], rows.user[kept]))]
-    counts = np.bincount(rows.user[kept], minlength=rows.n_users)
-    ranks = np.zeros(len(rows), dtype=np.int64)
-    ranks[order] = np.arange(len(order)) - (np.cumsum(counts) - counts)[rows.user[order]]
-    return ranks
 
 
 @dataclass(frozen=True)

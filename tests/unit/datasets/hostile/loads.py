@@ -30,17 +30,12 @@ def _used() -> int:
 
 def _load(options: dict[str, object]) -> dict[str, object]:
     try:
-        loaded = Table(**options).load()  # type: ignore[arg-type]
+        rows = Table(**options).load().interactions  # type: ignore[arg-type]
     except RecgaugeError as error:
         return {"refused": str(error), "kind": type(error).__name__}
-    rows = loaded.interactions
-    times = [] if rows.timestamp is None else rows.timestamp.tolist()
     return {
         "users": [str(one) for one in rows.user_ids[rows.user[:9]].tolist()],
         "items": [str(one) for one in rows.item_ids[rows.item[:9]].tolist()],
-        "ratings": rows.value[:9].tolist(),
-        "times": times[:9],
-        "provenance": loaded.provenance,
     }
 
 
