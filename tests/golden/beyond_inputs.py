@@ -12,8 +12,6 @@ from golden.cases import GoldenValue
 from golden.ranking_inputs import ranking_inputs
 from golden.ranking_rows import Row
 from recgauge.conventions import Convention
-from recgauge.evaluation.evaluate import convert, select_metrics
-from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import Metric
 
 
@@ -39,8 +37,6 @@ class Asked:
     def evaluate(
         self, metrics: dict[str, str | Metric], cutoffs: tuple[int | None, ...]
     ) -> recgauge.Evaluation:
-        if self.similarity is not None:
-            return self._evaluate_with_similarity(metrics, cutoffs)
         return recgauge.evaluate(
             self.lists,
             self.relevant,
@@ -49,33 +45,9 @@ class Asked:
             conventions=self.convention,
             train=self.train,
             item_features=self.features,
+            item_similarity=self.similarity,
             n_items=self.n_items,
             users=self.users,
-        )
-
-    def _evaluate_with_similarity(
-        self, metrics: dict[str, str | Metric], cutoffs: tuple[int | None, ...]
-    ) -> recgauge.Evaluation:
-        """Evaluate as the public function does, with similarities of items that only a catalogue can hold."""
-        given = convert(
-            self.lists,
-            self.relevant,
-            train=self.train,
-            item_features=self.features,
-            n_items=self.n_items,
-            scores=None,
-            users=self.users,
-            threshold=1.0,
-        )
-        return evaluate_top_k(
-            select_metrics(metrics, self.convention),
-            given.top_k,
-            given.relevant,
-            cutoffs=cutoffs,
-            user_ids=given.user_ids,
-            policies=self.convention.policies,
-            catalogue=replace(given.catalogue, similarity=self.similarity),
-            users=given.users,
         )
 
 

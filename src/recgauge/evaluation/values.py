@@ -91,10 +91,14 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
 def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, bool], dict[str, Definition]]:
     """Group metrics by what judging depends on, and by whether random orders of equal scores are drawn.
 
-    A convention may order ties or count repeated items differently for one metric.
+    A convention may order ties or count repeated items differently for one metric. Metrics of other things
+    than lists are refused.
     """
     groups: dict[tuple[Policies, bool], dict[str, Definition]] = {}
     for name, definition in metrics.items():
+        if not isinstance(definition.metric, (UserMetric, RunMetric)):
+            kind = type(definition.metric).__name__
+            raise MetricError(f"{name}: a metric must be a UserMetric or a RunMetric, got {kind}.")
         ways = definition.policies
         drawn = ways.ties == "expected" and not definition.metric.has_expected
         way = Policies(

@@ -17,7 +17,7 @@ from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
 from recgauge.recorded.findings import describe
-from recgauge.utils.checks import LongArray
+from recgauge.utils.checks import BoolArray, LongArray
 
 MANY_UNKNOWN = 0.1
 MANY_NEW = 0.5
@@ -49,20 +49,17 @@ def check_split(
 
 
 def _overlap(split: Split) -> GuardResult:
-    test = split.test
-    none = GuardResult("overlap", 0.0, "note", "No test row is in another part, and none repeats another.")
-    if split.is_apart:
-        return none
-    in_train = stored(split.seen, test.user, test.item)
-    in_validation = np.zeros(len(test), np.bool_)
-    if split.validation is not None and len(split.validation):
-        in_validation = stored(split.validation.to_csr(), test.user, test.item)
-    again = np.ones(len(test), np.bool_)
-    again[np.unique(pair_codes(test), return_index=True)[1]] = False
-    n_shared = int((in_train | in_validation | again).sum())
+    test, where = split.test, dict[str, BoolArray]()
+    if not split.is_apart:
+        where["in train"] = stored(split.seen, test.user, test.item)
+        if split.validation is not None:
+            where["in validation"] = stored(split.validation.to_csr(), test.user, test.item)
+        where["an earlier test row"] = np.ones(len(test), np.bool_)
+        where["an earlier test row"][np.unique(pair_codes(test), return_index=True)[1]] = False
+    n_shared = int(np.any([*where.values()], axis=0).sum())
     if not n_shared:
-        return none
-    where = {"in train": in_train, "in validation": in_validation, "an earlier test row": again}
+        message = "No test row is in another part, and none repeats another."
+        return GuardResult("overlap", 0.0, "note", message)
     found = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
     share = n_shared / len(test)
     return GuardResult(

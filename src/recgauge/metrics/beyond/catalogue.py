@@ -781,16 +781,12 @@ class ItemPopularity(UserMetric):
             case "share":
                 return mean_rows / max(1, int(rows.sum()))
             case _:
-                return mean_over_list(_quantile(train_users(self, judged)), judged, k, self.divisor)
+                from scipy.stats import rankdata  # a second of start-up that only this definition needs
 
-
-def _quantile(counts: LongArray) -> DoubleArray:
-    from scipy.stats import rankdata  # a second of start-up that only this definition needs
-
-    quantile = np.zeros(len(counts))
-    known = counts > 0
-    quantile[known] = rankdata(counts[known]) / max(1, int(known.sum()))
-    return quantile
+                users = train_users(self, judged)
+                quantile, known = np.zeros(len(users)), users > 0
+                quantile[known] = rankdata(users[known]) / max(1, int(known.sum()))
+                return mean_over_list(quantile, judged, k, self.divisor)
 
 
 @dataclass(frozen=True)
@@ -844,10 +840,6 @@ class SeenShare(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the share of seen items in each list, shape (m,)."""
-        empty = np.nan if self.empty == "nan" else 0.0
-        return divide(self._seen(judged, k), list_length(judged, k), empty)
-
-    def _seen(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         seen = seen_items(self, judged)
         known = np.empty(judged.n_users)
         for rows in row_blocks(judged.n_users, seen.shape[1] + 1):
@@ -856,7 +848,7 @@ class SeenShare(UserMetric):
             mark = np.zeros((history.shape[0], history.shape[1] + 1), np.bool_)
             mark[np.repeat(np.arange(len(mark)), np.diff(history.indptr)), history.indices] = True
             known[rows] = np.take_along_axis(mark, judged.items[rows, :k] % mark.shape[1], axis=1).sum(axis=1)
-        return known
+        return divide(known, list_length(judged, k), np.nan if self.empty == "nan" else 0.0)
 
 
 @dataclass(frozen=True)
