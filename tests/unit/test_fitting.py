@@ -1,11 +1,10 @@
-import importlib
-import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import get_args
 
 import numpy as np
 import pytest
 
+from recgauge import models
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
@@ -13,7 +12,8 @@ from recgauge.errors import ConfigError, SchemaError
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.bias import Bias, Method
 from recgauge.models.biased_mf import BiasedMF
-from recgauge.models.recommend import fit, models_that_fold_in
+from recgauge.models.recommend import fit
+from recgauge.models.recorded import Recorded
 from recgauge.models.svd import SVD
 from recgauge.splits.folds import StrongGeneralisation
 from recgauge.utils.randomness import stream
@@ -49,16 +49,14 @@ def test_a_model_that_cannot_fold_in_is_refused_before_training_with_those_that_
         fitted(Stubborn(), held_out)
 
 
-# recorded lists learn and score nothing
-@pytest.mark.parametrize("name", sorted({*models_that_fold_in()} - {"recorded"}))
-def test_folding_in_keeps_what_was_learnt(held_out, name):
-    kind = next(
-        thing
-        for thing in vars(importlib.import_module(f"recgauge.models.{name}")).values()
-        if getattr(thing, "__module__", "").endswith(f".{name}")
-        and hasattr(thing, "fold_in")
-        and not inspect.isabstract(thing)
-    )
+KINDS = [getattr(models, name) for name in models.__all__]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in KINDS if hasattr(kind, "fold_in") and is_dataclass(kind) and kind is not Recorded],
+)
+def test_folding_in_keeps_what_was_learnt(held_out, kind):
     trained = np.unique(held_out.train.user)[:20]
     before = kind().fit(held_out.train, rng=np.random.default_rng(0)).score(trained)
     model = fitted(kind(), held_out)
@@ -68,41 +66,13 @@ def test_folding_in_keeps_what_was_learnt(held_out, name):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize("values", ["rating", "binary"])
-def test_svd_folds_in_a_trained_users_rows_as_it_trained_them(demo, values):
-    rows = demo.interactions
-    model = SVD(values=values).fit(rows, rng=np.random.default_rng(0))
-    expected = model.factors().user.copy()
-    np.testing.assert_allclose(model.fold_in(rows).factors().user, expected, atol=1e-3)
+TURNED = [SVD(values="rating"), SVD(values="binary"), *(Bias(method=method) for method in get_args(Method))]
 
 
-@pytest.mark.parametrize("method", get_args(Method))
-def test_bias_folds_in_a_trained_users_rows_as_it_trained_them(demo, method):
-    rows = demo.interactions
-    model = Bias(method=method).fit(rows, rng=np.random.default_rng(0))
-    expected = model.factors().user.copy()
-    np.testing.assert_allclose(model.fold_in(rows).factors().user, expected, atol=1e-5)
-
-
-def test_biased_mf_folds_in_the_minimum_of_its_own_sum(held_out):
-    """No small step of a user's bias or factors makes the penalised sum smaller."""
-    model = BiasedMF(n_factors=8, n_epochs=5, regularization=0.1)
-    fitted(model, held_out)
-    factors, mean = model.factors(), model.known().mean
-
-    def total(user, p, bias):
-        mine = held_out.fold_in.take(held_out.fold_in.user == user)
-        q, item_bias = factors.item[mine.item, :8].astype(float), factors.item[mine.item, 8]
-        error = mine.value - mean - bias - item_bias - q @ p
-        return (error**2).sum() + 0.1 * len(mine) * (bias**2 + p @ p)
-
-    rng = np.random.default_rng(1)
-    for user in held_out.test_users[:10]:
-        p, bias = factors.user[user, :8].astype(float), factors.user[user, 9] - mean
-        least = total(user, p, bias)
-        for _ in range(20):
-            step = rng.normal(scale=0.05, size=9)
-            assert total(user, p + step[:8], bias + step[8]) > least
+@pytest.mark.parametrize("model", TURNED, ids=repr)
+def test_the_rows_of_trained_users_are_folded_in_as_they_were_trained(demo, model):
+    expected = model.fit(demo.interactions, rng=np.random.default_rng(0)).factors().user.copy()
+    np.testing.assert_allclose(model.fold_in(demo.interactions).factors().user, expected, atol=1e-3)
 
 
 def test_biased_mf_folds_in_one_row_without_regularization():

@@ -83,17 +83,6 @@ def test_random_ratings_have_mean_and_spread_of_the_training_ratings(demo):
     assert (skew, excess) == pytest.approx((0, 3), abs=0.1)
 
 
-def test_random_ratings_follow_the_seed_and_nothing_else(demo):
-    rows = demo.interactions
-    shuffled = rows.take(np.random.default_rng(1).permutation(len(rows)))
-    users, items = rows.user[:500], rows.item[:500]
-    drawn = RandomRating().fit(rows, rng=stream(0, "fit")).predict(users, items)
-    again = RandomRating().fit(shuffled, rng=stream(0, "fit")).predict(users[::-1], items[::-1])
-    np.testing.assert_allclose(drawn, again[::-1], rtol=1e-6)
-    other = RandomRating().fit(rows, rng=stream(1, "fit")).predict(users, items)
-    assert (drawn != other).mean() > 0.99
-
-
 def test_svd_is_the_best_approximation_of_its_rank(rng):
     dense = rng.integers(0, 5, (30, 20)) * rng.integers(0, 2, (30, 20))
     user, item = np.nonzero(dense)

@@ -535,23 +535,16 @@ class FactorLists:
         name: str,
         use_bytes: bool = HAS_BYTE_DOT,
     ) -> None:
-        self._user, self._item = (
-            as_float32(f"{name}: user factors", source.user),
-            as_float32(f"{name}: item factors", source.item),
-        )
-        if (
-            self._user.ndim != 2
-            or self._item.ndim != 2
-            or self._user.shape[1:] != self._item.shape[1:]
-            or not self._user.shape[1]
-        ):
+        names = f"{name}: user factors", f"{name}: item factors"
+        self._user, self._item = map(as_float32, names, (source.user, source.item))
+        shapes = self._user.shape, self._item.shape
+        if [len(shape) for shape in shapes] != [2, 2] or not shapes[0][1] == shapes[1][1] > 0:
             raise ScoreError(
                 f"{name}: factors must be matrices with the same number of columns, at least 1, "
-                f"got {self._user.shape} and {self._item.shape}."
+                f"got {shapes[0]} and {shapes[1]}."
             )
-        self.n_users, width = self._user.shape
-        factors = (f"{name}: user factors", self._user), (f"{name}: item factors", self._item)
-        check_sums(name, *factors, width)
+        self.n_users, width = shapes[0]
+        check_sums(name, (names[0], self._user), (names[1], self._item), width)
         n_items = len(self._item)
         self._threads = threading.local()
         self._panels: Panels | None = None

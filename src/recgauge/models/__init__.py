@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -277,14 +277,19 @@ class FactorModel(Recommender):
 class FactorRatings(FactorModel, RatingPredictor):
     """A rating predictor that keeps `Factors`, whose products are its predictions."""
 
+    rates_unknown: ClassVar[bool] = True
+    """Whether it predicts for users and items without training rows; else NaN stands there."""
+
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Return the predicted ratings, shape (n,) float32; unknown users and items count as average."""
+        """Return the predicted ratings, shape (n,) float32."""
         factors = self.factors()
         predicted = np.empty(len(users), np.float32)
         # A block at a time: all rows' factors at once would take 800 bytes a row at 100 factors.
         for start in range(0, len(users), _ROWS_AT_A_TIME):
             rows = slice(start, start + _ROWS_AT_A_TIME)
             predicted[rows] = np.einsum("nd,nd->n", factors.user[users[rows]], factors.item[items[rows]])
+        if not self.rates_unknown:
+            predicted[~self.known().both(users, items)] = np.nan
         return predicted
 
 

@@ -80,13 +80,12 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, position
     return [context.make_array(signature.args[a])(context, builder, arguments[a]) for a in positions]
 
 
-def _fetch(builder: ir.IRBuilder, row: ir.Value, width: ir.Value) -> None:
-    """Ask memory for a row that is needed soon."""
-    byte = ir.IntType(8)
-    kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32])
+def _fetch(builder: ir.IRBuilder, place: ir.Value, *, to_write: bool = False) -> None:
+    """Ask memory for what is needed soon."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
     prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-    with cgutils.for_range_slice(builder, _I64(0), width, _I64(LANES), intp=_I64) as (at, _):
-        builder.call(prefetch, [_at(builder, row, at, byte), _I32(0), _I32(3), _I32(1)])
+    builder.call(prefetch, [builder.bitcast(place, byte), _I32(int(to_write)), _I32(3), _I32(1)])
 
 
 @intrinsic
@@ -127,11 +126,9 @@ def add_errors(
             rows = [row_of(place) for place in places]
             for place in places if n_rows > 1 else ():
                 later = builder.add(place, _I64(_AHEAD))
-                _fetch(
-                    builder,
-                    row_of(builder.select(builder.icmp_signed("<", later, stop), later, place)),
-                    width,
-                )
+                row = row_of(builder.select(builder.icmp_signed("<", later, stop), later, place))
+                with cgutils.for_range_slice(builder, _I64(0), width, _I64(LANES), intp=_I64) as (at, _):
+                    _fetch(builder, builder.gep(row, [at]))
             factors = []
             for place, product in zip(places, _dots(builder, rows, x, width), strict=True):
                 error = builder.fsub(target, product)
@@ -168,7 +165,7 @@ def add_square(_typing: Any, table: Any, codes: Any, values: Any, start: Any, st
             array.data for array in _arrays(context, builder, signature, arguments, (0, 1, 2, 5))
         )
         start, stop = arguments[3], arguments[4]
-        eight, byte = ir.VectorType(_F64, 8), ir.IntType(8)
+        eight = ir.VectorType(_F64, 8)
         sums = [cgutils.alloca_once(builder, eight) for _ in range(2)]
         for total in sums:
             builder.store(ir.Constant(eight, None), total)
@@ -185,11 +182,8 @@ def add_square(_typing: Any, table: Any, codes: Any, values: Any, start: Any, st
         def take(place: ir.Value, total: ir.Value) -> None:
             product = builder.fmul(weight(place), builder.load(row_of(table, place), align=8))
             builder.store(builder.fadd(builder.load(total), product), total)
-            soon = builder.bitcast(row_of(out, place), byte.as_pointer())
-            builder.call(prefetch, [soon, _I32(1), _I32(3), _I32(1)])
+            _fetch(builder, row_of(out, place), to_write=True)
 
-        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), _I32, _I32, _I32])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
         pairs = builder.add(start, builder.and_(builder.sub(stop, start), _I64(-2)))
         with cgutils.for_range_slice(builder, start, pairs, _I64(2), intp=_I64) as (p, _):
             take(p, sums[0])

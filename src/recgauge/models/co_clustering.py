@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class CoClustering(EpochModel, FactorRatings):
     >>> len(losses), model.predict(np.array([2], np.int32), np.array([0], np.int32)).tolist()
     (20, [5.0])
     """
+
+    rates_unknown: ClassVar[bool] = False
 
     n_user_clusters: Count = 3
     n_item_clusters: Count = 3
@@ -122,11 +124,6 @@ class CoClustering(EpochModel, FactorRatings):
         user = np.where(new[:, None], self._user_factors(groups, means, new), factors.user)
         self._factors, self._known = Factors(user, factors.item), known.with_users_of(histories)
         return self
-
-    def predict(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Return the predicted ratings, shape (n,) float32; NaN for unknown users and items."""
-        predicted = super().predict(users, items)
-        return np.where(self.known().both(users, items), predicted, np.float32(np.nan))
 
 
 def _counts_and_sums(

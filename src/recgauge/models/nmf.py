@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
-from recgauge.utils.checks import Count, DoubleArray, FloatArray, IntArray, LongArray, NotNegative
+from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
 from recgauge.utils.compiled import F64s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
 from recgauge.utils.threads import over_blocks
@@ -66,6 +66,8 @@ class NMF(EpochModel, FactorRatings):
     [4.0, 1.0]
     """
 
+    rates_unknown: ClassVar[bool] = False
+
     n_factors: Count = 15
     n_epochs: Count = 50
     reg_pu: NotNegative = 0.06
@@ -110,11 +112,6 @@ class NMF(EpochModel, FactorRatings):
         user = np.where(new[:, None], p, factors.user).astype(np.float32)
         self._factors, self._known = Factors(user, factors.item), known.with_users_of(histories)
         return self
-
-    def predict(self, users: IntArray, items: IntArray) -> FloatArray:
-        """Return the predicted ratings, shape (n,) float32; NaN for unknown users and items."""
-        predicted = super().predict(users, items)
-        return np.where(self.known().both(users, items), predicted, np.float32(np.nan))
 
 
 def _rows(own: IntArray, others: IntArray, rows: Interactions, n_codes: int) -> _Rows:

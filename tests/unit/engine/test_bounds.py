@@ -2,11 +2,10 @@
 
 import numba
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recgauge.engine._factors import Queries, encode_users, error_bound, prepare, reach_of
+from recgauge.engine._factors import Queries, encode_users, error_bound, prepare
 
 
 @numba.njit
@@ -61,28 +60,3 @@ def test_rough_scores_and_norms_bound_true_scores(problem, use_bytes):
     assert (np.abs(rough_scores(panels, queries) - true) <= bounds(panels, queries)).all()
     longest = queries.norm[:, None] * panels.norm[panel_of(panels)] * (1.0 + panels.slack)
     assert (np.abs(true) <= longest).all()
-
-
-@settings(max_examples=30, deadline=None)
-@given(factors(), st.sampled_from((-25.0, 0.0, 25.0)))
-def test_panel_norms_fall_even_where_squares_overflow_or_vanish(problem, magnitude):
-    """The search ends by bisection, and the order of the items is only roughly by norm."""
-    user, item = problem
-    item = (item * np.float32(10.0**magnitude)).astype(np.float32)
-    panels = prepare(user, item, np.arange(len(item), dtype=np.int32), is_byte=True)
-    assert (np.diff(panels.norm) <= 0.0).all()
-    assert np.isfinite(panels.norm).all()
-
-
-def test_the_bound_is_reached_so_nothing_smaller_is_safe(rng):
-    user, item = np.ones((1, 1), np.float32), rng.standard_normal((300, 1)).astype(np.float32)
-    panels, queries = prepared(user, item, True)
-    true = user.astype(np.float64) @ item[panels.code[panels.code >= 0]].astype(np.float64).T
-    share = np.abs(rough_scores(panels, queries) - true) / bounds(panels, queries)
-    assert 0.99 < share.max() <= 1.0
-
-
-@pytest.mark.parametrize("threshold", [9.0, 3.0, 2.99, 0.0, -np.inf])
-def test_a_search_goes_on_while_a_norm_reaches_the_threshold(threshold):
-    norm = np.array([3.0, 3.0, 1.5, 1.0, 0.0])
-    assert reach_of.py_func(norm, 2.0, threshold) == (2.0 * norm >= threshold).sum()

@@ -92,23 +92,6 @@ def test_many_users_in_many_blocks(rng):
     assert_array_equal(scores[:10], best)
 
 
-def test_seen_as_pointers_and_codes_as_list_of_items(rng):
-    user, item = matrix(rng, 9, 5, "normal"), matrix(rng, 90, 5, "normal")
-    seen = sparse.csr_array(rng.random((9, 90)) < 0.3, dtype=np.float32)
-    users = np.arange(9, dtype=np.int32)
-    mask = rng.random(90) < 0.5
-    expected = top_k(model(user, item), users, 7, seen=seen, items=mask)
-    result = top_k(
-        model(user, item),
-        users,
-        7,
-        seen=(seen.indptr, seen.indices),
-        items=np.flatnonzero(mask).astype(np.int32),
-    )
-    for a, b in zip(result, expected, strict=True):
-        assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
 @pytest.mark.parametrize("side", ["user", "item"])
 def test_factors_that_are_not_finite_are_refused(rng, bad, side):

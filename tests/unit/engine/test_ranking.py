@@ -72,16 +72,6 @@ def test_rows_may_be_unordered_and_name_an_item_twice(rng):
     assert items[1].tolist() == [7, -1, -1, -1]
 
 
-def test_nobody_asked_and_nothing_given():
-    scores = np.zeros((3, 9), np.float32)
-    nothing = sparse.csr_array((3, 9), dtype=np.int8)
-    items, best = rank_candidates(lambda users: scores[users], np.empty(0, np.int32), 2, nothing)
-    assert items.shape == best.shape == (0, 2)
-    items, best = rank_candidates(lambda users: scores[users], np.arange(3, dtype=np.int32), 2, nothing)
-    assert (items == -1).all()
-    assert np.isneginf(best).all()
-
-
 def test_what_cannot_be_ranked_is_refused():
     scores = np.zeros((2, 4), np.float32)
     user, some = np.array([1], np.int32), sparse.csr_array(np.ones((2, 4)))

@@ -1,5 +1,3 @@
-from typing import get_args
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +5,7 @@ from hypothesis import strategies as st
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.models.bias import Bias, Method
+from recgauge.models.bias import Bias
 
 RNG = np.random.default_rng(0)
 
@@ -53,12 +51,6 @@ def test_plain_means(method, expected):
     train = ratings([(0, 0, 4.0), (1, 1, 2.0)])
     model = Bias(method=method).fit(train, rng=RNG)
     assert model.predict(np.array([0], np.int32), np.array([1], np.int32)).tolist() == [expected]
-
-
-@pytest.mark.parametrize("method", get_args(Method))
-def test_nobody_known_gets_the_mean(method):
-    model = Bias(method=method).fit(ratings([(0, 0, 4.0), (1, 1, 2.0)]), rng=RNG)
-    assert model.predict(np.array([3], np.int32), np.array([3], np.int32)).tolist() == [3.0]
 
 
 def test_no_rating_to_learn_from():

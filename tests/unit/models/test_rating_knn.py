@@ -142,7 +142,3 @@ def test_ratings_of_zero_count():
     train = Interactions.from_ids([0, 0, 1, 1], [0, 1, 0, 1], [0.0, 0.0, 0.0, 0.0])
     model = RatingKNN(method="basic").fit(train, rng=RNG)
     assert model.predict(np.array([0], np.int32), np.array([1], np.int32)).tolist() == [0.0]
-    wide = Interactions(train.user, train.item, train.value, None, np.arange(3), np.arange(2))
-    new = Interactions(np.array([2]), np.array([0]), np.array([0.0]), None, np.arange(3), np.arange(2))
-    model = RatingKNN(method="basic").fit(wide, rng=RNG).fold_in(new)
-    assert model.predict(np.array([2], np.int32), np.array([1], np.int32)).tolist() == [0.0]
