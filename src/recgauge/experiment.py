@@ -35,9 +35,9 @@ from recgauge.models.random import Random
 from recgauge.models.recommend import FitOn, fit
 from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
-from recgauge.utils.memory import watch_peak
 from recgauge.utils.progress import NoProgress, Progress, Timings
 from recgauge.utils.randomness import stream
+from recgauge.utils.resources import watch_peak
 
 
 @dataclass(frozen=True, slots=True, eq=False)

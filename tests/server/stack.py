@@ -1,7 +1,6 @@
 """A tracking server as teams run it: PostgreSQL, MLflow in front of it, and a network that can fail."""
 
 import os
-import random
 import shutil
 import signal
 import socket
@@ -150,9 +149,9 @@ class Network:
     """A proxy in front of a server that cuts connections or answers late.
 
     `cut_after` is a number of bytes from the program that runs, counted over all connections: the one that
-    sends them ends there, or, with `cut_answer`, when the server answers; later ones work. `every` is the
-    probability that a piece of data is the last one. `delay` is in seconds before each answer. `instead` is
-    what every question is answered with, while the server is not asked.
+    sends them ends there, or, with `cut_answer`, when the server answers; later ones work. `delay` is in
+    seconds before each answer. `instead` is what every question is answered with, while the server is not
+    asked.
     """
 
     def __init__(self, port: int) -> None:
@@ -161,7 +160,6 @@ class Network:
         self.port = self._listening.getsockname()[1]
         self.cut_after: int | None = None
         self.cut_answer = False
-        self.every: float = 0.0
         self.delay = 0.0
         self.instead: bytes | None = None
         self.n_cut = self.n_bytes = self.n_troubled = 0
@@ -218,9 +216,6 @@ class Network:
                 left = max(0, size - (self.n_bytes - self.cut_after)) if asked else 0
                 self.cut_after = None
                 return left
-            if self.every and random.random() < self.every:
-                self.n_cut += 1
-                return random.randrange(size)
         return size
 
 

@@ -68,17 +68,6 @@ def test_a_connection_cut_anywhere(far_place, network, made, cut_answer):
     far_place.check_complete(N_CUTS + 2)
 
 
-def test_connections_cut_at_random_in_a_sweep(far_place, network):
-    random.seed(14)
-    network.every = 0.03
-    with far_place.sweep(10) as sweep:
-        sweep.end()
-    network.every = 0.0
-    assert network.n_cut
-    far_place.sync("--uri", far_place.uri)
-    far_place.check_complete(10)
-
-
 def test_a_program_killed_while_it_delivers(place, server, made):
     list(copies(place, made, range(6)))
     moments = random.Random(7)

@@ -16,7 +16,7 @@ from recgauge.comparison.tests_of_pairs import student_quantile
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray
 from recgauge.utils.randomness import GOLDEN, Words, mix, stream
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 _BLOCK_BYTES = 1 << 26  # of the weights that a thread holds
 _SHARES = 1 << 16  # parts of 1 in which probabilities of Poisson weights are counted

@@ -25,8 +25,8 @@ from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
 from recgauge.files.stored import StoredFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
-from recgauge.utils.memory import memory_named
 from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.resources import memory_named
 
 OnBadRows = Literal["error", "skip"]
 _BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay

@@ -18,7 +18,7 @@ from recgauge.engine.sources import (
     make_lists,
 )
 from recgauge.utils.checks import FloatArray, IntArray, check_int
-from recgauge.utils.threads import process_cpus
+from recgauge.utils.resources import process_cpus
 
 __all__ = [
     "FactorSource",

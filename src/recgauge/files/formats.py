@@ -17,7 +17,7 @@ from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.rows import RawRows, Rows, TimeUnit, check
 from recgauge.files.stored import PARQUET, StoredTable
 from recgauge.files.text import Layout, TextFormat, find_layout, not_utf8, read_carefully, read_fast
-from recgauge.utils.memory import check_memory, memory_named
+from recgauge.utils.resources import check_memory, memory_named
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
 from recgauge.files.stored import StoredTable, is_text, plain_type, table_of_files
 from recgauge.files.text import TextFormat
-from recgauge.utils.memory import check_memory
+from recgauge.utils.resources import check_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa

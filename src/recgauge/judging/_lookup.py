@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
 from recgauge.utils.grouped import BLOCK, TABLE, repeats, run_starts
-from recgauge.utils.threads import process_cpus
+from recgauge.utils.resources import process_cpus
 
 INSERTION_LIMIT = 100
 FIRST_CELLS = 200_000_000  # ten lists of 100 for each user of MovieLens 20M

@@ -15,8 +15,8 @@ from recgauge.engine import ItemWeights
 from recgauge.errors import FitError, ModelError, NotFittedError, SchemaError
 from recgauge.utils.checks import BoolArray, Checked, FloatArray, IntArray
 from recgauge.utils.lazy import lazy_names
-from recgauge.utils.memory import free_memory, in_units
 from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.resources import free_memory, in_units
 
 if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias

@@ -18,7 +18,7 @@ from scipy import sparse
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import Advance
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 cgutils: Any = numba_cgutils
 intrinsic: Callable[[Any], Any] = numba_intrinsic

@@ -14,7 +14,7 @@ from recgauge.models import ItemWeightModel, check_memory
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 _BLOCK = 128  # rows of the Gram matrix that a thread makes at a time; a multiple of the kernels' tiles
 

@@ -13,7 +13,7 @@ from recgauge.models import EpochModel, FactorModel, Factors, Values, check_memo
 from recgauge.models._lanes import add_errors, dot, padded
 from recgauge.utils.checks import Count, DoubleArray, FloatArray, Positive, Share
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 ROWS_AT_A_TIME = 64
 ROWS_OF_A_GRAM = 1 << 12  # sums do not depend on threads, since a part's rows do not

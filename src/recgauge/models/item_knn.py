@@ -21,7 +21,7 @@ from recgauge.utils.checks import (
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks, usable_cpus
+from recgauge.utils.resources import over_blocks, usable_cpus
 
 Similarity = Literal[
     "cosine", "asymmetric_cosine", "adjusted_cosine", "pearson", "jaccard", "dice", "tversky", "dot"

@@ -12,7 +12,7 @@ from recgauge.models import EpochModel, FactorRatings, Factors, KnownRatings
 from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
 from recgauge.utils.compiled import F64s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 _Rows = tuple[LongArray, IntArray, DoubleArray]
 _CODES_AT_A_TIME = 256

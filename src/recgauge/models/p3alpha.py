@@ -13,7 +13,7 @@ from recgauge.models import ItemWeightModel, check_memory
 from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 FirstCut = Literal["none", "plain", "normalized"]
 _BLOCK = 256  # items that a thread takes at a time

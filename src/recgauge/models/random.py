@@ -9,7 +9,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray, LongArray
 from recgauge.utils.randomness import item_words, pair_bits, user_words
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 Draw = Literal["uniform", "rows"]
 _NEVER = np.float32(100)  # no drawn item waits longer: the longest waiting time below is 36.8

@@ -18,7 +18,7 @@ from recgauge.utils.checks import (
     read_only,
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 Method = Literal["basic", "means", "zscore", "baseline"]
 Similarity = Literal["msd", "cosine", "pearson", "pearson_baseline"]

@@ -15,7 +15,7 @@ from recgauge.models.p3alpha import cut_columns, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, LongArray, NotNegative, Positive, Within
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 _BLOCK = 64  # items that a thread takes at a time
 _SMALL = 4_096  # items up to which a Gram matrix with a place for every pair costs little

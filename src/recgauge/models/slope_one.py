@@ -11,7 +11,7 @@ from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.grouped import grouped
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.threads import over_blocks
+from recgauge.utils.resources import over_blocks
 
 _ITEMS_AT_A_TIME = 32
 

@@ -18,9 +18,9 @@ from recgauge.files.stored import RowGroup, StoredTable, plain_type
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.files import written_whole
-from recgauge.utils.memory import in_units
 from recgauge.utils.progress import Progress
 from recgauge.utils.randomness import hash_ids
+from recgauge.utils.resources import in_units
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.runs.record import JobFacts, RunRecord
 from recgauge.runs.stored import LISTS, RunFolder
 from recgauge.runs.stored import RECORD as RECORD
-from recgauge.utils.files import digest_of
+from recgauge.utils.files import digest_of, written_whole
 from recgauge.utils.plain import from_plain
 
 CHECKSUMS = "SHA256SUMS"
@@ -159,9 +159,8 @@ class JobOutcome:
 def write_jobs(jobs: Sequence[JobOutcome], folder: Path) -> None:
     """Write sweep.json into the folder of a sweep, whole or not at all."""
     listed = [{name: getattr(job, name) for name in _LISTED} | {"folder": str(job.folder)} for job in jobs]
-    hidden = folder / f".{JOBS}.unfinished"
-    hidden.write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    hidden.replace(folder / JOBS)
+    with written_whole(folder / JOBS) as hidden:
+        hidden.write_text(json.dumps(listed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_jobs(folder: Path) -> list[JobOutcome]:

@@ -26,7 +26,7 @@ from recgauge.errors import ConfigError, said
 from recgauge.runs.folder import JobOutcome
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.messages import print_note
-from recgauge.utils.threads import process_cpus
+from recgauge.utils.resources import process_cpus
 
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -22,7 +22,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, Entry, entry_of
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
-from recgauge.utils.files import exclusive
+from recgauge.utils.files import exclusive, written_whole
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -112,9 +112,8 @@ def mark_delivered(folder: Path, store: Store, run_id: str, experiment_id: str) 
     """Write delivered.json, whole or not at all."""
     note = store.plain() | {"run_id": run_id, "experiment_id": experiment_id}
     note["files_sha256"] = file_digest(folder / CHECKSUMS)
-    hidden = folder / f".{DELIVERED}.unfinished"
-    hidden.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
-    hidden.replace(folder / DELIVERED)
+    with written_whole(folder / DELIVERED) as hidden:
+        hidden.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
 
 
 def _files(folder: Path) -> list[Path]:

@@ -67,15 +67,14 @@ def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None
         with explained(store, f"read run {run_id}"):
             digest = opened.client.get_run(run_id).data.tags.get(FILES_TAG)
             _copy(opened.client, run_id, wanted, hidden)
-        if digest is None:
-            raise IntegrityError("it was stored without a digest of its files")
-        if missing := [name for name in wanted if not (hidden / name).is_file()]:
-            raise IntegrityError(f"it has no {', '.join(missing)}")
-        if file_digest(hidden / CHECKSUMS) != digest:
-            raise IntegrityError(f"its {CHECKSUMS} has been changed")
-        sums = read_checksums(hidden / CHECKSUMS)
-        if changed := [name for name in names if file_digest(hidden / name) != sums.get(name)]:
-            raise IntegrityError(f"{', '.join(changed)} has been changed")
+        sums = read_checksums(hidden / CHECKSUMS) | {CHECKSUMS: digest}
+        wrong = [
+            name
+            for name in wanted
+            if not (hidden / name).is_file() or file_digest(hidden / name) != sums.get(name)
+        ]
+        if wrong:
+            raise IntegrityError(f"{', '.join(wrong)} is missing or not as it was stored")
     mark_delivered(folder, store, run_id, opened.experiment_id)
 
 

@@ -5,11 +5,11 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from recgauge import errors
 from recgauge.errors import RecgaugeError, TrackingError
@@ -24,7 +24,7 @@ def delivering() -> "subprocess.Popen[str]":
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
 
 
-class Deliveries:
+class Deliveries(AbstractContextManager["Deliveries"]):
     """Delivers folders in the background; leaving the context waits for what is under way.
 
     A store that fails is left alone until then, when what it lacks is delivered once more. The `store` that
@@ -67,9 +67,6 @@ class Deliveries:
         with suppress(RecgaugeError):
             return str(self._done[folder].result()["address"])
         return None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *raised: object) -> None:
         try:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numba
@@ -81,21 +82,17 @@ def _kernel_folder(sources: Path) -> Path | None:
     return None
 
 
-class Compiling(event.TimingListener):  # type: ignore[misc] # numba is not typed
+class Compiling(event.Listener):  # type: ignore[misc] # numba is not typed
     """Measures how long threads compile functions, or load what was compiled earlier, while it listens.
 
-    `on_compile` is called once, when the first function begins to be compiled.
+    `seconds` are those in which a thread did so, while others may have waited for it. `on_compile` is called
+    once, when the first function begins to be compiled.
     """
 
     def __init__(self, on_compile: Callable[[], None]) -> None:
-        super().__init__()
-        self._calls = [on_compile]
+        self.seconds = self._begun = 0.0
+        self._n_open, self._calls = 0, [on_compile]
         self._lock = Lock()  # functions are compiled inside others, and on several threads
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock seconds in which a thread did so, while others may have waited for it."""
-        return self.duration if self.done else 0.0
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -109,13 +106,17 @@ class Compiling(event.TimingListener):  # type: ignore[misc] # numba is not type
     def on_start(self, event: Any) -> None:
         """Take the time."""
         with self._lock:
-            super().on_start(event)
+            if not self._n_open:
+                self._begun = perf_counter()
+            self._n_open += 1
             calls = self._calls if event.kind == "numba:compile" else []
             call = calls.pop() if calls else None
         if call:
             call()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 - numba's contract
         """Add up the time if nothing is compiled any more."""
         with self._lock:
-            super().on_end(event)
+            self._n_open -= 1
+            if not self._n_open:
+                self.seconds += perf_counter() - self._begun

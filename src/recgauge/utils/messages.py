@@ -6,7 +6,7 @@ import traceback
 from pathlib import Path
 
 from recgauge.errors import RecgaugeError, message, said
-from recgauge.utils.memory import free_memory, in_units
+from recgauge.utils.resources import free_memory, in_units
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 

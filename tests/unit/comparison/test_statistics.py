@@ -115,7 +115,7 @@ def test_sums_are_exact_so_that_blocks_and_order_cannot_move_them(rng, monkeypat
     whole = bootstrap_means(rounded, 70, seed=1)
     flips = flipped_sums(rounded, 70, seed=1)[0]
     monkeypatch.setattr("recgauge.comparison.resampling._BLOCK_BYTES", 8 * 1000 * 7)
-    monkeypatch.setattr("recgauge.utils.threads.usable_cpus", lambda: 5)
+    monkeypatch.setattr("recgauge.utils.resources.usable_cpus", lambda: 5)
     assert np.array_equal(bootstrap_means(rounded, 70, seed=1), whole)
     assert np.array_equal(flipped_sums(rounded, 70, seed=1)[0], flips)
     assert np.array_equal(bootstrap_means(rounded, 30, seed=1), whole[:30])

@@ -20,7 +20,7 @@ from recgauge.files.limits import LimitedStream, Limits
 from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
 from recgauge.splits import Published
-from recgauge.utils import memory
+from recgauge.utils import resources
 from recgauge.utils.messages import explain_memory_error
 from recgauge.utils.progress import NoProgress, Timings
 
@@ -171,7 +171,7 @@ def test_watching_finds_exactly_what_is_beyond_a_limit(content, size, most):
 def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
-    monkeypatch.setattr(memory, "free_memory", lambda: 50_000)
+    monkeypatch.setattr(resources, "free_memory", lambda: 50_000)
     with pytest.raises(
         DataError, match=r"2,00. rows or so need about 9.,... bytes .*50,000 bytes can be had"
     ):

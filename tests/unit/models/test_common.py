@@ -23,7 +23,7 @@ from recgauge.models.slim import SLIM
 from recgauge.models.slope_one import SlopeOne
 from recgauge.models.svd_pp import SVDpp
 from recgauge.models.user_knn import UserKNN
-from recgauge.utils import threads
+from recgauge.utils import resources
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), NMF(3, 5), P3alpha(top_k=20), RP3beta(top
 @pytest.mark.parametrize("model", IN_BLOCKS, ids=repr)
 def test_threads_and_blocks_change_no_bit(model, part, monkeypatch):
     users = np.arange(300, dtype=np.int32)
-    monkeypatch.setattr(threads, "usable_cpus", lambda: 1)
+    monkeypatch.setattr(resources, "usable_cpus", lambda: 1)
     whole = model.fit(part, rng=np.random.default_rng(0)).score(users)
-    monkeypatch.setattr(threads, "usable_cpus", lambda: 3)
+    monkeypatch.setattr(resources, "usable_cpus", lambda: 3)
     for name, value in SMALL_BLOCKS.items():
         monkeypatch.setattr(f"recgauge.models.{name}", value)
     assert np.array_equal(model.fit(part, rng=np.random.default_rng(0)).score(users), whole)

@@ -11,7 +11,7 @@ from recgauge.errors import FitError
 from recgauge.models import ease
 from recgauge.models.ease import EASE
 from recgauge.models.recommend import recommend
-from recgauge.utils import memory, threads
+from recgauge.utils import resources
 from recgauge.utils.progress import NoProgress
 from recgauge.utils.randomness import stream
 
@@ -40,7 +40,7 @@ def test_weights_are_those_of_the_closed_form(demo, l2, error):
 def test_weights_do_not_depend_on_the_number_of_threads(demo, monkeypatch):
     found = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(threads, "usable_cpus", lambda n=n_threads: n)
+        monkeypatch.setattr(resources, "usable_cpus", lambda n=n_threads: n)
         with threadpool_limits(n_threads, "blas"):
             found.append(fitted(demo.interactions).item_weights().weights)
     assert np.array_equal(*found)
@@ -84,11 +84,11 @@ def test_a_penalty_too_small_to_invert_is_refused():
 
 def test_free_memory_is_the_least_of_machine_and_container(tmp_path, monkeypatch):
     machine = SimpleNamespace(available=2_048_000)
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: machine)
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
-    assert memory.free_memory() == 2_048_000
+    monkeypatch.setattr(resources.psutil, "virtual_memory", lambda: machine)
+    monkeypatch.setattr(resources, "_CGROUP", tmp_path)
+    assert resources.free_memory() == 2_048_000
     (tmp_path / "memory.current").write_text("900000\n")
     (tmp_path / "memory.stat").write_text("anon 5\ninactive_file 100\n")
     for limit, free in (("max", 2_048_000), ("1000000", 100_100)):
         (tmp_path / "memory.max").write_text(limit + "\n")
-        assert memory.free_memory() == free
+        assert resources.free_memory() == free

@@ -79,6 +79,10 @@ def test_what_is_no_database_is_refused(tmp_path):
         open_store(Store(f"sqlite:///{tmp_path}/text.db"))
     with pytest.raises(TrackingError, match="not a regular file but a folder"):
         open_store(Store(f"sqlite:///{tmp_path}"))
+    with pytest.raises(TrackingError, match="the folder /no/such/folder does not exist"):
+        open_store(Store("sqlite:////no/such/folder/a.db"))
+    with pytest.raises(TrackingError, match="Connection refused"):
+        open_store(Store("http://127.0.0.1:9"))
 
 
 def test_a_database_of_another_program_stays_as_it_is(tmp_path, capsys):

@@ -14,7 +14,7 @@ from recgauge.isolated import (
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.places import program
-from recgauge.utils.memory import in_units
+from recgauge.utils.resources import in_units
 
 _EXAMPLE = "then: recgauge run model=NAME"
 

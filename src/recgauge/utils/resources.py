@@ -1,15 +1,22 @@
-"""Memory that a process can still have, so that large work is refused before it starts."""
+"""What this process may use of its machine: memory, so that large work is refused early, and processors."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
 from recgauge.errors import DataError
+from recgauge.utils.progress import Advance
+
+Made = TypeVar("Made")
 
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _CGROUP = Path("/sys/fs/cgroup")
+_REMEDY = "Use a machine with more memory, end other programs, or give a part of the rows."
 
 
 def free_memory() -> int | None:
@@ -67,9 +74,6 @@ def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
         )
 
 
-_REMEDY = "Use a machine with more memory, end other programs, or give a part of the rows."
-
-
 @contextmanager
 def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
     """Turn a MemoryError into a DataError with rows, bytes and what to do.
@@ -89,3 +93,52 @@ def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[No
             f"{what}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
             f"({in_units(needed)}) while they are read. {_REMEDY}"
         ) from error
+
+
+def usable_cpus() -> int:
+    """Return the number of CPUs of this process, at most as many as NUMBA_NUM_THREADS says, as in workers."""
+    from numba import config  # takes long to import, and who asks has compiled functions
+
+    return min(process_cpus(), int(config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
+
+
+def process_cpus() -> int:
+    """Return the number of CPUs that the system lets this process use, limited or not."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def over_blocks(
+    work: Callable[[int, int], Made],
+    n: int,
+    size: int,
+    *,
+    advance: Advance | None = None,
+    n_threads: int | None = None,
+) -> Sequence[Made]:
+    """Return ``work(start, stop)`` of all blocks of ``range(n)``, in order, made side by side.
+
+    Examples
+    --------
+    >>> over_blocks(lambda start, stop: sum(range(start, stop)), 10, 4)
+    [6, 22, 17]
+    """
+    starts = range(0, n, size)
+    threads = min(usable_cpus() if n_threads is None else n_threads, len(starts))
+
+    def block(start: int) -> tuple[int, Made]:
+        stop = min(start + size, n)
+        return stop - start, work(start, stop)
+
+    pool = ThreadPoolExecutor(threads) if threads > 1 else None
+    made = []
+    try:
+        for n_done, result in map(block, starts) if pool is None else pool.map(block, starts):
+            made.append(result)
+            if advance is not None:
+                advance(n_done)
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
+    return made
