@@ -86,10 +86,10 @@ class Measured(ABC):
         """Return the interval of a run's number."""
 
     @abstractmethod
-    def difference(self, a: int, b: int) -> "_Difference":
+    def difference(self, a: int, b: int) -> _Difference:
         """Return two runs compared, before the correction."""
 
-    def corrected(self, found: Mapping[tuple[int, int], "_Difference"]) -> tuple[DoubleArray, float]:
+    def corrected(self, found: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
         first = np.array([each.p[self.procedure.tests[0]] for each in found.values()])
         level = self.procedure.alpha
@@ -98,7 +98,7 @@ class Measured(ABC):
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
 
-    def _pair(self, a: int, b: int, found: "_Difference", p: float, critical: float) -> Pair:
+    def _pair(self, a: int, b: int, found: _Difference, p: float, critical: float) -> Pair:
         n, base, stderr = self.n_compared, self.mean(b), found.deviation / sqrt(self.n_compared)
         detectable = detectable_difference(stderr, n, critical)
         return Pair(
@@ -127,37 +127,32 @@ class Measured(ABC):
         means = [self.mean(run) for run in range(len(self.runs))]
         sign = 1.0 if self.higher_is_better else -1.0
         order = sorted(range(len(means)), key=lambda run: (-sign * means[run], run))
-        places = sorted(set(means), reverse=self.higher_is_better)
-        rows = [
-            RunRow(
-                self.runs[run],
-                means[run],
-                *self.interval(run),
-                self.n_compared,
-                is_best=means[run] == places[0],
-                is_second=len(places) > 1 and means[run] == places[1],
-                repeats=(repeats or {}).get(run),
-            )
-            for run in order
-        ]
-        if self.procedure.baseline is None:
-            chosen = list(combinations(order, 2))
-        else:
-            base = self.runs.index(self.procedure.baseline)
-            chosen = [(run, base) for run in order if run != base]
+        base = None if self.procedure.baseline is None else self.runs.index(self.procedure.baseline)
+        chosen = combinations(order, 2) if base is None else ((run, base) for run in order if run != base)
         found = {(a, b): self.difference(a, b) for a, b in chosen}
         adjusted, critical = self.corrected(found)
         pairs = [
             self._pair(*place, found[place], p, critical)
             for place, p in zip(found, adjusted.tolist(), strict=True)
         ]
-        if self.procedure.baseline is None:
-            place = {run: i for i, run in enumerate(order)}
-            different = [
-                (place[a], place[b]) for (a, b), pair in zip(chosen, pairs, strict=True) if pair.differs
-            ]
-            marks = compact_letters(len(rows), different) or [""] * len(rows)
-            rows = [replace(row, letters=mark) for row, mark in zip(rows, marks, strict=True)]
+        marks = None
+        if base is None:
+            differ = [place for place, pair in zip(found, pairs, strict=True) if pair.differs]
+            marks = compact_letters(len(order), [(order.index(a), order.index(b)) for a, b in differ])
+        places = [*sorted(set(means), reverse=self.higher_is_better), None]
+        rows = [
+            RunRow(
+                self.runs[run],
+                means[run],
+                *self.interval(run),
+                self.n_compared,
+                letters=mark,
+                is_best=means[run] == places[0],
+                is_second=means[run] == places[1],
+                repeats=(repeats or {}).get(run),
+            )
+            for run, mark in zip(order, marks or [""] * len(order), strict=True)
+        ]
         result = MetricComparison(
             self.dataset,
             self.metric,
