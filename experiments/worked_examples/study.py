@@ -29,10 +29,6 @@ class WorkedExamples(Study):
     needs_runs: ClassVar[bool] = False
     name: str
 
-    def check(self, source: Path) -> None:
-        """Read the cases."""
-        read_cases(source / "cases.json")
-
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
         """Return one row per case, in the order of the file."""
         cases = read_cases(source / "cases.json")

@@ -1,5 +1,6 @@
 """Lists that other programs made, read from files, with a report of everything that is odd about them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -218,15 +219,13 @@ def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
 def _distinct_names(runs: list[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
     """Give runs of the same name the folder of their file, or a number."""
     names = [name for name, _ in runs]
-    longer = [
-        f"{folder}/{name}" if names.count(name) > 1 and (folder := rows.file.path.parent.name) else name
-        for name, rows in runs
-    ]
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     unique = []
-    for name, (_, rows) in zip(longer, runs, strict=True):
-        seen[name] = seen.get(name, 0) + 1
-        unique.append((name if seen[name] == 1 else f"{name}#{seen[name]}", rows))
+    for name, rows in runs:
+        folder = rows.file.path.parent.name
+        longer = f"{folder}/{name}" if names.count(name) > 1 and folder else name
+        seen[longer] += 1
+        unique.append((longer if seen[longer] == 1 else f"{longer}#{seen[longer]}", rows))
     return unique
 
 

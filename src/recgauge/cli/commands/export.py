@@ -1,15 +1,14 @@
 """``recgauge export`` and ``package``: runs as files of other tools, and as one zip that others can check."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
 from recgauge.cli.commands.run_data import data_of
-from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Form, Grades, Scores, export_run
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder
+from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
+from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
@@ -38,9 +37,13 @@ def add_export_options(parser: ArgumentParser) -> None:
 def run_export(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
-    out = user_path(str(options.out))
+    folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
+    run, out = RunFolder.read(folder), user_path(str(options.out))
+    rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
+    needs_lists = not rated and any(form in NEED_LISTS for form in forms)
+    require_stored(options.run, folder, [*([LISTS] if needs_lists else []), TEST])
     files, notes = export_run(
-        _run(options.run, store_uri(options), forms),
+        run,
         options.run,
         out,
         forms,
@@ -54,15 +57,6 @@ def run_export(options: Namespace) -> None:
     for path, n_rows in files.items():
         say(f"{path}{'' if n_rows is None else f': {n_rows:,} rows'}")
     say(f"{out / ABOUT} says what they hold, and how to evaluate them")
-
-
-def _run(run: str, uri: str, forms: Sequence[Form]) -> RunFolder:
-    folder = run_folder(run, uri, ["record.json", LISTS, TEST, PREDICTIONS])
-    stored = RunFolder.read(folder)
-    needs_lists = any(form in NEED_LISTS for form in forms)
-    rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
-    require_stored(run, folder, ([LISTS] if needs_lists and not rated else []) + [TEST])
-    return stored
 
 
 def add_package_options(parser: ArgumentParser) -> None:
