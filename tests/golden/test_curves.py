@@ -1,4 +1,4 @@
-"""Curves and areas give what the libraries give: means and every user's value."""
+"""Curves, and areas of full rankings, give what the libraries give; areas of lists are among the rankings."""
 
 from functools import cache
 
@@ -7,21 +7,9 @@ import pytest
 from scipy import sparse
 
 from golden.rating_lane import agree, entries
-from recgauge.data.catalogue import Catalogue
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
-from recgauge.judging import judge
 from recgauge.metrics.curves import precision_recall_curve, roc_curve
 from recgauge.metrics.curves.full_ranking import AUC, StepAveragePrecision, rank_block, rank_one
-from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC, ListAUC, PartialAUC
 
-LISTS = {
-    ("replay", "RocAuc"): ListAUC(),
-    ("rectools", "PartialAUC"): PartialAUC(),
-    ("rectools", "PAP"): PartialAUC(positives="min_relevant_k"),
-    ("elliot", "LAUC"): LimitedAUC(),
-    ("implicit", "auc"): CompletedAUC(),
-}
 FULL_RANKINGS = {
     ("sklearn", "roc_auc_score_per_user"): AUC(),
     ("recbole", "GAUC"): AUC(aggregate="weighted"),
@@ -68,18 +56,8 @@ class Ranking:
         for row, user in enumerate(self.users):
             dense[row, inputs["train"][user]] = 1
         self.seen = sparse.csr_array(dense)
-        self.lists = [inputs["recs"][self.users[row]] for row in self.rows]
         full = inputs["full_scores"]
         self.scores = None if full is None else np.array([full[self.users[row]] for row in self.rows])
-
-    def judged(self):
-        width = max([1, *(len(one) for one in self.lists)])
-        items = np.array([[*one, *[-1] * (width - len(one))] for one in self.lists], np.int32)
-        scores = np.where(items >= 0, -np.arange(width, dtype=np.float32), -np.inf)
-        users = np.array(self.rows, np.int32)
-        relevant = Relevant(users, self.start, self.items, np.ones(len(self.items), np.float32), 0)
-        catalogue = Catalogue(self.n_items, seen=self.seen)
-        return judge(TopK(users, items, scores.astype(np.float32)), relevant, catalogue)
 
     def rankings(self):
         return rank_block(self.scores, self.start, self.items, self.seen[self.rows])
@@ -91,25 +69,14 @@ class Ranking:
             relevant[row, self.items[self.start[row] : self.start[row + 1]]] = True
         return AUC().value(rank_one(relevant[candidate], self.scores[candidate]))
 
-    def all_users(self, per_user, others):
-        values = np.full(len(self.users), others)
-        values[self.rows] = per_user
-        return values
-
-
-def compare_list(ranking, metric, expected):
-    # RePlay counts users without relevant items as 0, the others leave them out.
-    others = 0.0 if expected["library"] == "replay" else np.nan
-    per_user = ranking.all_users(metric.per_user(ranking.judged(), expected["k"]), others)
-    n = agree(np.nanmean(per_user), expected["value"])
-    return n + (agree(per_user, expected["per_user"]) if "per_user" in expected else 0)
-
 
 def compare_full(ranking, metric, expected):
     rankings = ranking.rankings()
     n = agree(metric.value(rankings), expected["value"])
     if "per_user" in expected:
-        n += agree(ranking.all_users(metric.per_user(rankings), np.nan), expected["per_user"])
+        values = np.full(len(ranking.users), np.nan)
+        values[ranking.rows] = metric.per_user(rankings)
+        n += agree(values, expected["per_user"])
     return n
 
 
@@ -126,8 +93,6 @@ def compare(case, expected):
     if case["kind"] == "binary":
         return None if key[1] in LEFT_OUT else compare_binary(case, expected)
     ranking = Ranking(case["inputs"])
-    if key in LISTS:
-        return compare_list(ranking, LISTS[key], expected)
     if expected["value"] == "NaN":  # no user has both kinds of candidates
         assert np.isnan(AUC().per_user(ranking.rankings())).all()
         return 1
@@ -139,7 +104,7 @@ def compare(case, expected):
 @cache
 def curve_entries():
     """All of the binary cases, and the curves among the ranking ones."""
-    keys = {*LISTS, *FULL_RANKINGS, *POOLED}
+    keys = {*FULL_RANKINGS, *POOLED}
     ranking = [(case, e) for case, e in entries("ranking") if (e["library"], e["metric"]) in keys]
     return ranking + entries("binary")
 
@@ -165,5 +130,5 @@ def test_values_are_counted():
     print(f"curves: {len(results) - n_left_out} stored entries, {n_values} numbers compared")  # noqa: T201
     for name, reason in LEFT_OUT.items():
         print(f"  left out: {name}: {reason}")  # noqa: T201
-    assert len(results) - n_left_out == 1018
+    assert len(results) - n_left_out == 362
     assert n_left_out == 96
