@@ -10,9 +10,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.explain import explain_config_error
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain
@@ -209,8 +207,5 @@ def _check_typed(launcher: Any, typed: Sequence[Override]) -> None:
 
 
 def _resolved(config: DictConfig, key: str) -> Any:
-    try:
-        node = OmegaConf.select(config, key)
-        return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
-    except OmegaConfBaseException as error:
-        raise ConfigError(explain_config_error(error)) from error
+    node = OmegaConf.select(config, key)
+    return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node

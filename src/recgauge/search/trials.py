@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from recgauge.errors import ConfigError, FitError, ScoreError, SearchError
 from recgauge.search.space import Space, holds
-from recgauge.utils.checks import check_choice, check_int, check_real
+from recgauge.utils.checks import Checked, Count, Natural, Positive
 from recgauge.utils.files import exclusive
 from recgauge.utils.plain import from_plain
 from recgauge.utils.progress import NoProgress, Progress
@@ -111,7 +111,7 @@ class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Checked):
     """How a model's settings are searched: by which metric, by which sampler, for how long.
 
     Parameters
@@ -141,24 +141,16 @@ class Search:
 
     metric: str | None = None
     sampler: Sampler = "tpe"
-    trials: int | None = 20
-    seconds: float | None = None
-    seed: int = 0
+    trials: Count | None = 20
+    seconds: Positive | None = None
+    seed: Natural = 0
     prune: bool = True
-    random_trials: int | None = None
+    random_trials: Count | None = None
 
     def __post_init__(self) -> None:
-        check_choice("tune.sampler", self.sampler, get_args(Sampler))
-        check_int("tune.seed", self.seed, minimum=0)
+        super().__post_init__()
         if self.trials is None and self.seconds is None:
-            raise ConfigError("tune: give a budget, tune.trials=20 or tune.seconds=600.")
-        if self.trials is not None:
-            check_int("tune.trials", self.trials, minimum=1)
-        if self.seconds is not None:
-            check_real("tune.seconds", self.seconds, low=0.0, high=float("inf"), low_open=True)
-
-        if self.random_trials is not None:
-            check_int("tune.random_trials", self.random_trials, minimum=1)
+            raise ConfigError("give a budget, tune.trials=20 or tune.seconds=600.")
 
     def n_random(self, number: int) -> int:
         """Return how many trials there must be for the sampler to learn from them in a trial, from 0 on."""

@@ -72,11 +72,6 @@ class Job:
     search: SearchFacts | None = None  # chose the model's settings
     dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
 
-    @property
-    def label(self) -> str:
-        """The words that make the job, without secrets."""
-        return " ".join(without_secrets(list(self.words)))
-
     @cached_property
     def settings(self) -> dict[str, Any]:
         """The settings as plain values without secrets, for what is stored."""
@@ -96,9 +91,8 @@ class Job:
     @property
     def outcome(self) -> JobOutcome:
         """What is known of its end before it begins."""
-        return JobOutcome(
-            self.number, self.label, names=self.names, settings=self.settings, folder=self.folder
-        )
+        label = " ".join(without_secrets(list(self.words)))
+        return JobOutcome(self.number, label, names=self.names, settings=self.settings, folder=self.folder)
 
     def study(self) -> Study | None:
         """Return the study that the job's run is made for."""
@@ -202,7 +196,7 @@ def _run(job: Job, started: float) -> JobOutcome:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
     if job.log:
-        print_job_line(outcome, job.label, job.number + 1)
+        print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
         return outcome
     print_error(f"the run is complete, but its model is not saved: {unsaved}")

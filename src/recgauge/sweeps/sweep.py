@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -170,7 +171,7 @@ class Workers:
         job = min(self._waiting, key=lambda job: (job.rows != kept, job.rows in running))
         self._waiting.remove(job)
         fingerprint = self._fingerprints.get(job.number, "")
-        lock = _lock(job, fingerprint)
+        lock = _lock(job, fingerprint) if fingerprint else None
         if lock is not None and not lock.is_locked:
             self._elsewhere.append(job)
         elif lock is not None and (done := find_finished(job, fingerprint)) is not None:
@@ -197,8 +198,7 @@ class Workers:
                 self._tried.add(job.number)
                 self._waiting.insert(0, job)
                 return
-            reason, log = reason or "its process died twice", job.folder / LOG
-            reason = f"{reason}; what it printed is in {log}" if log.exists() else reason
+            reason = reason or "its process died twice"
             leave_failure(job, time.time(), reason)
             yield replace(job.outcome, status="failed", reason=reason)
         else:
@@ -208,8 +208,6 @@ class Workers:
 
 def _lock(job: Job, fingerprint: str) -> FileLock | None:
     """Return the lock of a job, held unless another sweep is at it; the system frees those of the dead."""
-    if not fingerprint:
-        return None
     try:
         job.index.mkdir(parents=True, exist_ok=True)
         lock = FileLock(job.index / f"{fingerprint}.lock", thread_local=False)
@@ -348,11 +346,12 @@ class Watching:
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
         self._sweep, self._n_workers, self._n_todo = sweep, engine.n_workers, len(sweep.waiting)
+        self._elsewhere = not engine.in_this_process
         self._ended = self._failed = 0
         self._began, self._said = monotonic(), set[str]()
         console = output(stderr=True)
         self.bar: bars.Progress | None = None
-        if console.is_terminal and not engine.in_this_process and self._n_todo:
+        if console.is_terminal and self._elsewhere and self._n_todo:
             times = (TimeElapsedColumn(), TimeRemainingColumn())
             columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), *times)
             self.bar = bars.Progress(*columns, console=console, transient=True)
@@ -372,7 +371,9 @@ class Watching:
         elif (reason := str(outcome.reason)) not in self._said:
             self._said.add(reason)
             label = "" if self._sweep.alone else f"{self._sweep.labels[outcome.number]}: "
-            print_error(f"{label}{reason}{_traceback_in(outcome.folder / LOG)}")
+            log = outcome.folder / LOG
+            seen = f"; what it printed is in {log}" if self._elsewhere and log.exists() else ""
+            print_error(f"{label}{reason}{seen}")
 
     def _print(self, outcome: JobOutcome) -> None:
         if self._sweep.alone:
@@ -386,38 +387,12 @@ class Watching:
         parts += [f"{self._failed} failed"] if self._failed else []
         if self._ended < self._n_todo:
             left = (monotonic() - self._began) / self._ended * (self._n_todo - self._ended)
-            parts.append(f"about {in_words(left)} left")
+            parts.append(f"about {timedelta(seconds=round(left))} left")
         return ", ".join(parts)
 
     def _state(self) -> str:
         running = min(self._n_workers, self._n_todo - self._ended)
         return f"{running} running" + (f", {self._failed} failed" if self._failed else "")
-
-
-def in_words(seconds: float) -> str:
-    """Return a time for people.
-
-    Examples
-    --------
-    >>> [in_words(seconds) for seconds in (0.4, 42, 100, 8000, 200_000)]
-    ['1 s', '42 s', '1 min 40 s', '2 h 13 min', '2 days 7 h']
-    """
-    whole = max(1, round(seconds))
-    if whole >= 48 * 3600:
-        return f"{whole // 86400} days {whole % 86400 // 3600} h"
-    if whole >= 3600:
-        return f"{whole // 3600} h {whole % 3600 // 60} min"
-    return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
-
-
-def _traceback_in(log: Path) -> str:
-    """Say that a job's log ends with a traceback, if it does."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - (1 << 16)))
-            return f"; its traceback is in {log}" if b"Traceback (most recent" in file.read() else ""
-    except OSError:
-        return ""
 
 
 def show_plan(sweep: Sweep) -> bool:
