@@ -14,10 +14,18 @@ TUNED = ("model=bias", "tune=random", "split.validation_size=0.1", "metrics=[ndc
 
 
 def trials_in_mlflow(workplace):
-    """Return the numbers of the newest final run's trials."""
+    """Return the trials of the newest final run's search, which are runs of an experiment of their own."""
     client, final = MlflowClient(tracking_uri=workplace.uri), workplace.runs()[-1]
-    (name,) = (key for key in final.data.metrics if key.startswith("search/"))
-    return [point.step for point in client.get_metric_history(final.info.run_id, name)]
+    experiment = client.get_experiment_by_name("recgauge searches")
+    search = f"tags.`recgauge.search` = '{final.data.tags['recgauge.search']}'"
+    found = client.search_runs([experiment.experiment_id], search)
+    return sorted(found, key=lambda run: int(run.data.tags["recgauge.trial"]))
+
+
+def numbers_in_mlflow(workplace):
+    trials = trials_in_mlflow(workplace)
+    assert {run.info.status for run in trials} == {"FINISHED"}
+    return [int(run.data.tags["recgauge.trial"]) for run in trials]
 
 
 def record(workplace):
@@ -33,16 +41,19 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
     assert "not searched, since the command line gives it: reg_u" in first.err
     assert [f"trial {n} of 3: " in first.err for n in range(1, 5)] == [True, True, True, False]
     final = workplace.runs()[-1]
-    assert trials_in_mlflow(workplace) == [0, 1, 2]
+    assert numbers_in_mlflow(workplace) == [0, 1, 2]
     assert final.data.tags["recgauge.tuned"].startswith("3 trials (random)")
     assert final.data.params["fit_on"] == "train_validation"
     kept = record(workplace)
     assert [trial["number"] for trial in kept["search"]["trials"]] == [0, 1, 2]
     assert all(set(trial["settings"]) == {"reg_i"} for trial in kept["search"]["trials"])
+    for tracked, trial in zip(trials_in_mlflow(workplace), kept["search"]["trials"], strict=True):
+        assert tracked.data.params == {"reg_i": str(trial["settings"]["reg_i"])}
+        assert tracked.data.metrics["validation/ndcg_at_10"] == trial["value"]
 
     more = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")
     assert "3 trials of this search are done; going on" in more.err
-    assert trials_in_mlflow(workplace) == [0, 1, 2, 3, 4]
+    assert numbers_in_mlflow(workplace) == [0, 1, 2, 3, 4]
     assert record(workplace)["search"]["trials"][:3] == kept["search"]["trials"]
 
     again = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")

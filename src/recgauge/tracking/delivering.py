@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,16 @@ from recgauge.runs.folder import (
 )
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
-from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, Entry, entry_of
+from recgauge.tracking.page import (
+    FILES_TAG,
+    FINGERPRINT_TAG,
+    SEARCH_TAG,
+    SUMMARY_TAG,
+    TRIAL_TAG,
+    Entry,
+    entry_of,
+    trial_entries,
+)
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
 from recgauge.utils.files import exclusive, written_whole
 
@@ -52,7 +62,7 @@ def deliver(folder: Path, store: Store) -> str:
                 files, content = _files(folder), read_folder(folder)
                 opened = open_store(store)
                 with explained(store, f"store {folder}"):
-                    run_id = _store(opened, folder, files, content)
+                    run_id = _store(opened, store, folder, files, content)
                 check_still_there(store)
                 mark_delivered(folder, store, run_id, opened.experiment_id)
             with suppress(OSError):  # who waits for it finds the folder delivered
@@ -134,6 +144,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _store(
     opened: Opened,
+    store: Store,
     folder: Path,
     files: Sequence[Path],
     content: RunRecord | Failure | Summary,
@@ -145,6 +156,9 @@ def _store(
     run = _find(opened, content, digest)
     if run is not None and run.info.status in ("FINISHED", "FAILED", "KILLED"):
         return str(run.info.run_id)
+    if isinstance(content, RunRecord) and content.search is not None:
+        beside = open_store(replace(store, experiment=f"{store.experiment} searches"))
+        _store_trials(beside, content.search.sha256, trial_entries(content), ended)
     if run is None:
         tags = {**entry.tags, FILES_TAG: digest}
         run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
@@ -169,6 +183,21 @@ def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -
     if isinstance(content, Summary):
         runs = [run for run in runs if SUMMARY_TAG in run.data.tags]
     return min(runs, key=lambda run: run.info.status == "RUNNING", default=None)
+
+
+def _store_trials(opened: Opened, search: str, entries: Mapping[str, Entry], now: int) -> None:
+    """Store each trial of a search as a run, once, also if the search goes on or runs on other test rows."""
+    found = opened.client.search_runs(
+        [opened.experiment_id], f"tags.`{SEARCH_TAG}` = '{search}'", max_results=50_000
+    )
+    stored = {run.data.tags[TRIAL_TAG]: run for run in found}
+    for number, entry in entries.items():
+        run = stored.get(number) or opened.client.create_run(
+            opened.experiment_id, now, dict(entry.tags), entry.job.name
+        )
+        if run.info.status == "RUNNING":
+            _store_values(opened, run.info.run_id, entry, now)
+            opened.client.set_terminated(run.info.run_id, entry.status, now)
 
 
 def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:

@@ -4,7 +4,7 @@ import colorsys
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -25,6 +25,7 @@ from recgauge.runs.settings import (
 COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
 """Params that runs are compared by; they are logged first, since MLflow keeps the order."""
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
+SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 LONGEST_ERROR = 5_000
@@ -71,6 +72,29 @@ def entry_of(content: RunRecord | Failure | Summary) -> Entry:
     metrics = [(key, value, 0) for key, value in metric_values(content).items()]
     metrics += [(name, value, k) for name, k, value in curve_points(content)]
     return Entry(facts, "FINISHED", tags | final_tags(content), params, metrics, dataset_inputs(content))
+
+
+def trial_entries(record: RunRecord) -> dict[str, Entry]:
+    """Return what MLflow is told of each trial of a search, by number: settings and what they reached."""
+    entries: dict[str, Entry] = {}
+    if (search := record.search) is None or record.job is None:
+        return entries
+    for trial in search.trials:
+        name = f"{record.names['model']} · {record.names['dataset']} · trial {trial.number}"
+        tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: str(trial.number)}
+        tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
+        tags |= {"recgauge.state": trial.state} | ({"error": trial.reason} if trial.reason else {})
+        key, epochs = f"validation/{search.metric}", [int(epoch) for epoch in trial.by_epoch]
+        points = [(key, value, int(epoch)) for epoch, value in trial.by_epoch.items()]
+        points += [] if trial.value is None else [(key, trial.value, max(epochs, default=0))]
+        entries[str(trial.number)] = Entry(
+            replace(record.job, name=name),
+            "FAILED" if trial.state == "failed" else "FINISHED",
+            tags,
+            {setting: str(value) for setting, value in trial.settings.items()},
+            [*points, ("seconds", trial.seconds, 0)],
+        )
+    return entries
 
 
 def _job_tags(job: JobFacts) -> dict[str, str]:
@@ -229,7 +253,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.leak": leak_mark(record.fit_on) or "",
         "recgauge.evaluate_on": record.evaluated_on,
         "recgauge.tuned": "" if record.search is None else str(record.search),
-        "recgauge.search": "" if record.search is None else record.search.sha256,
+        SEARCH_TAG: "" if record.search is None else record.search.sha256,
         "recgauge.incomparable": record.incomparable,
         "recgauge.candidates_sha256": record.candidates_sha256,
         "recgauge.guards": ", ".join(g.name for g in record.guards if g.fired),
