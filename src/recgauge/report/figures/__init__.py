@@ -12,6 +12,7 @@ from recgauge.report.figures.metrics import (
     plot_roc,
 )
 from recgauge.report.figures.run import (
+    plot_activity_and_popularity,
     plot_long_tail,
     plot_predicted_against_actual,
     plot_rating_distribution,
@@ -19,6 +20,7 @@ from recgauge.report.figures.run import (
 from recgauge.report.figures.style import save_png
 
 __all__ = [
+    "plot_activity_and_popularity",
     "plot_coverage",
     "plot_long_tail",
     "plot_metric_over_k",

@@ -120,8 +120,11 @@ def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> It
 
 
 def data_figures(rows: Interactions, dataset: Dataset, title: str) -> Iterator[tuple[str, Figure]]:
-    """Draw rows of a data set: their long tail, and their ratings; each name is fit for a file."""
-    yield "long_tail", plot_long_tail(rows.item_counts(), title=f"Long tail of {title}")
+    """Draw rows of a data set: long tail, activity and popularity, ratings; each name is fit for a file."""
+    users, items = rows.user_counts(), rows.item_counts()
+    yield "long_tail", plot_long_tail(items, title=f"Long tail of {title}")
+    figure = plot_activity_and_popularity(users, items, title=f"Activity and popularity in {title}")
+    yield "activity_and_popularity", figure
     if dataset.feedback == "explicit":
         yield "rating_distribution", plot_rating_distribution(rows.value, title=f"Ratings of {title}")
 
@@ -200,6 +203,44 @@ def plot_long_tail(
             look: dict[str, Any] = {"color": ink[part], "fontsize": SMALL + 1.5, "bbox": background}
             place = (0.98, 0.95 - 0.22 * line)
             axes.text(*place, text, transform=axes.transAxes, ha="right", va="top", linespacing=1.35, **look)
+    return figure
+
+
+def plot_activity_and_popularity(
+    user_counts: LongArray, item_counts: LongArray, *, title: str | None = "Activity and popularity"
+) -> Figure:
+    """Draw the shares of users, and of items, that have at least so many rows; both axes are logarithmic.
+
+    Parameters
+    ----------
+    user_counts, item_counts : ndarray of int, shapes (n_users,) and (n_items,)
+        Such as ``interactions.user_counts()`` and ``interactions.item_counts()``; users and items without
+        rows are left out.
+
+    Raises
+    ------
+    SchemaError
+        If every count is zero.
+
+    Examples
+    --------
+    >>> figure = plot_activity_and_popularity(np.array([1, 2, 4]), np.array([3, 4, 0]))
+    >>> users, items = figure.axes[0].lines
+    >>> users.get_xdata().tolist(), [round(float(share), 3) for share in users.get_ydata()]
+    ([1, 2, 4], [1.0, 0.667, 0.333])
+    """
+    with new_figure(title) as (figure, (axes,)):
+        for index, (name, counts) in enumerate({"users": user_counts, "items": item_counts}.items()):
+            rising = np.sort(counts[counts > 0])
+            if len(rising) == 0:
+                raise SchemaError("plot_activity_and_popularity: counts must hold rows, got none.")
+            at_least, first = np.unique(rising, return_index=True)
+            shares = 1 - first / len(rising)
+            axes.plot(at_least, shares, label=f"{len(rising):,} {name}", color=PALETTE[index])
+        axes.set(xscale="log", yscale="log", xlabel="at least so many rows", ylabel="share")
+        count_axis(axes.xaxis)
+        percent_axis(axes.yaxis)
+        axes.legend()
     return figure
 
 
