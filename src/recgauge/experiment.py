@@ -33,6 +33,7 @@ from recgauge.models import GivesLists, RatingPredictor, Recommender
 from recgauge.models.isolated import Isolated
 from recgauge.models.random import Random
 from recgauge.models.recommend import FitOn, fit
+from recgauge.models.recorded import Recorded
 from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
 from recgauge.utils.progress import NoProgress, Progress, Timings
@@ -189,7 +190,8 @@ def run_experiment(
         with timings.stage("metrics"):
             measure = partial(evaluate_predictions, predictions=predictions, user_ids=split.test.user_ids)
             rating = RatingResult(predictions, *evaluate_or_refuse(metrics, measure))
-    guards += check_recorded(model)
+    if isinstance(model, Recorded):
+        guards += check_recorded(model)
     most = peak()
     if isinstance(model, Isolated):
         timings.measured_elsewhere(model.seconds)

@@ -117,6 +117,10 @@ class ArchiveSource(FileSource):
         return ((self.published, self.locations),)
 
 
+PAIRS = Wanted({}, ("user", "item"))
+"""Users and items in the first two columns, whatever follows."""
+
+
 def read_members(
     path: Path, members: Sequence[str], wanted: Wanted, how: TextFormat | None = None, form: str | None = None
 ) -> Interactions:

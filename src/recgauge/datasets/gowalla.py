@@ -8,9 +8,8 @@ from pathlib import Path
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
-from recgauge.datasets.archives import ArchiveSource, read_members
+from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
 from recgauge.datasets.published_files import REZIPPED, PublishedFile
-from recgauge.files.columns import PAIRS
 from recgauge.utils.progress import Progress
 
 TRAIN, TEST = "gowalla/train.txt", "gowalla/test.txt"

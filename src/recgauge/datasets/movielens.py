@@ -15,11 +15,11 @@ from scipy import sparse
 
 from recgauge.data.dataset import Dataset, ItemFeatures, PublishedParts, PublishedSplits
 from recgauge.datasets import About
-from recgauge.datasets.archives import ArchiveSource, read_members
+from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
 from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.files.columns import PAIRS, TABLE, Wanted
+from recgauge.files.columns import TABLE, Wanted
 from recgauge.files.opening import UNPACKING_ERRORS, TableFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice

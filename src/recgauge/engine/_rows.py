@@ -37,11 +37,10 @@ from recgauge.engine.sources import (
     candidate_rows,
     check_sums,
     checked_codes,
-    frozen,
     seen_rows,
 )
 from recgauge.errors import ScoreError
-from recgauge.utils.checks import FloatArray, IntArray
+from recgauge.utils.checks import FloatArray, IntArray, frozen
 from recgauge.utils.compiled import F32s, I32s, I64s, U64s
 
 _TILE = 64

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from recgauge.errors import ModelError, ScoreError
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, frozen
 
 SeenRows = sparse.csr_array | sparse.csr_matrix | tuple[LongArray, IntArray]
 """Stored entries of a matrix of users and items, or its row pointers and item codes."""
@@ -77,13 +77,6 @@ Source = FactorSource | ItemWeights | Scorer | Callable[[IntArray], npt.NDArray[
 
 
 _LARGEST = float(np.finfo(np.float32).max)
-
-
-def frozen(array: Any) -> Any:
-    """Return a contiguous read-only view: numba compiles again for other mixtures of writeable and not."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view
 
 
 def checked_codes(name: str, codes: IntArray, n: int | None) -> IntArray:

@@ -228,8 +228,6 @@ class Wanted:
 
 
 TABLE: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "rating": RATINGS, "time": TIMES}
-PAIRS = Wanted({}, ("user", "item"))
-"""Users and items in the first two columns, whatever follows."""
 
 
 def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:

@@ -310,10 +310,8 @@ def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
     return results
 
 
-def check_recorded(model: object) -> tuple[GuardResult, ...]:
+def check_recorded(model: Recorded) -> tuple[GuardResult, ...]:
     """Report what is odd about recorded lists: a warning for what stops a run unless it is kept."""
-    if not isinstance(model, Recorded):
-        return ()
     return tuple(
         GuardResult(f"lists_{one.name}", one.count, "warning" if one.name in STRICT else "note", f"{line}.")
         for one, line in zip(model.found, describe(model.found), strict=True)

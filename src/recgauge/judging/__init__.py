@@ -19,12 +19,13 @@ from recgauge.judging import _lookup
 from recgauge.judging.ties import TiedGains, order_ties, shared_ranks, shuffled
 from recgauge.utils.checks import (
     BoolArray,
+    Checked,
+    Count,
     DoubleArray,
     IntArray,
     LongArray,
-    check_int,
-    check_real,
-    field_checks,
+    Natural,
+    NotNegative,
     read_only,
     shown,
 )
@@ -43,7 +44,7 @@ QUIET = ("no_positive_grade", "rounding", "score_precision")
 
 
 @dataclass(frozen=True)
-class Policies:
+class Policies(Checked):
     """Decisions that hold for a whole evaluation and change every number.
 
     Parameters
@@ -103,21 +104,12 @@ class Policies:
     ties: TieOrder = "stable"
     duplicates: Duplicates = "error"
     lists_of: ListsOf = "all"
-    threshold: float = 1.0
-    round: int | None = None
+    threshold: NotNegative = 1.0
+    round: Natural | None = None
     rounding: Rounding = "numpy"
-    round_mean: int | None = None
-    draws: int = 32
+    round_mean: Natural | None = None
+    draws: Count = 32
     score_precision: ScorePrecision = "double"
-
-    def __post_init__(self) -> None:
-        for name, check in field_checks(Policies).items():
-            check(f"Policies: {name}", getattr(self, name))
-        check_real("Policies: threshold", self.threshold, low=0.0, high=float("inf"))
-        check_int("Policies: draws", self.draws, minimum=1)
-        for name in ("round", "round_mean"):
-            if getattr(self, name) is not None:
-                check_int(f"Policies: {name}", getattr(self, name), minimum=0)
 
     def definition(self) -> str:
         """Return the canonical text; what few conventions set appears only where it is set."""

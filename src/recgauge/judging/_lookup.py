@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray, frozen
 from recgauge.utils.grouped import BLOCK, TABLE, repeats, run_starts
 from recgauge.utils.resources import process_cpus
 
@@ -140,8 +140,8 @@ def look_up(
         (float64).
     """
     n_codes = max(int(items.max(initial=-1)), int(relevant.max(initial=-1))) + 1
-    items, start = _plain(items, np.int32), _plain(start, np.int64)
-    relevant, gains = _plain(relevant, np.int32), _plain(gains, np.float64)
+    items, start = frozen(items, np.int32), frozen(start, np.int64)
+    relevant, gains = frozen(relevant, np.int32), frozen(gains, np.float64)
     if _is_first(items.size + len(relevant)):
         return _look_up_in_steps(items, start, relevant, gains, n_codes, every=every)
     # the marks are read at random: the smaller they are, the more of them stay in the fastest cache
@@ -166,7 +166,7 @@ def look_up(
 
 def first_repeat(items: IntArray) -> int | None:
     """Return the row of a list that holds an item twice, or None."""
-    items = _plain(items, np.int32)
+    items = frozen(items, np.int32)
     if _is_first(items.size):
         listed = items >= 0
         start = np.concatenate((np.zeros(1, np.int64), np.cumsum(listed.sum(axis=1))))
@@ -194,7 +194,7 @@ def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
     if _is_first(len(gains)):
         return gains[np.lexsort((-gains, np.repeat(np.arange(len(start) - 1), np.diff(start))))]
     ordered = np.array(gains, np.float64)
-    plain_start, sort_segments = _plain(start, np.int64), compile_once(_sort_segments)
+    plain_start, sort_segments = frozen(start, np.int64), compile_once(_sort_segments)
     # insertion, since most users have few relevant items and a library sort would allocate for each user
     _over_blocks(lambda first, last: sort_segments(plain_start, ordered, first, last), len(start) - 1)
     for user in np.flatnonzero(np.diff(start) > INSERTION_LIMIT):
@@ -223,15 +223,10 @@ def sum_best(start: LongArray, gains: DoubleArray, length: LongArray, weights: D
         products = gains[start[0] : start[-1]][kept] * weights[place[kept] + 1]
         return np.bincount(owner, products, len(counts)).astype(np.float64, copy=False)
     total, sum_block = np.zeros(len(length)), compile_once(_sum_best)
-    arguments = _plain(start, np.int64), _plain(gains, np.float64), _plain(length, np.int64)
-    by_rank = _plain(weights, np.float64)
+    arguments = frozen(start, np.int64), frozen(gains, np.float64), frozen(length, np.int64)
+    by_rank = frozen(weights, np.float64)
     _over_blocks(lambda first, last: sum_block(*arguments, by_rank, first, last, total), len(total))
     return total
-
-
-def _plain(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """Give an array the flags and layout of all others, so that a loop is compiled and cached once."""
-    return read_only(np.ascontiguousarray(array, dtype))
 
 
 def _over_blocks(work: Callable[[int, int], Any], n_rows: int) -> list[Any]:

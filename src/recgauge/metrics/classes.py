@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.metrics.metric import Kind, Metric, divide, number
+from recgauge.metrics.metric import Kind, Metric, divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray, LongArray, Positive, Real
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -314,7 +314,7 @@ class ClassFScore(ClassMetric):
     name: ClassVar[str] = "class_f1"
     label: ClassVar[str] = "Class F"
 
-    beta: float = number(1.0, low=0.0, low_open=True)
+    beta: Positive = 1.0
 
     def ratio(self, correct: LongArray, predicted: LongArray, actual: LongArray) -> DoubleArray:
         """Return the F-score of each count, shape (c,)."""
@@ -386,7 +386,7 @@ class LikedScore(RatingMetric):
 
     score: Literal["precision", "recall", "f1"] = "f1"
     average: Literal["macro", "micro", "weighted", "binary"] = "macro"
-    liked_from: float = number(4.0)
+    liked_from: Real = 4.0
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the score of each group, shape (g,)."""

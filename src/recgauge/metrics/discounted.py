@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 from math import frexp, nextafter
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK, _lookup
 from recgauge.judging.ties import TiedGains
-from recgauge.metrics.metric import UserMetric, divide, hits, list_length, number, quiet, undefined_value
-from recgauge.utils.checks import DoubleArray
+from recgauge.metrics.metric import UserMetric, divide, hits, list_length, quiet, undefined_value
+from recgauge.utils.checks import DoubleArray, Real, Within
 
 Gain = Literal["linear", "exponential", "binary"]
 Discount = Literal["log2", "ln", "jarvelin2", "reciprocal"]
@@ -133,7 +133,7 @@ class DCG(UserMetric):
 
     gain: Gain = "linear"
     discount: Discount = "log2"
-    gain_offset: float = number(0.0, quiet=True)
+    gain_offset: Real = quiet(0.0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the DCG of each list, shape (m,)."""
@@ -261,7 +261,7 @@ class NDCG(UserMetric):
     ideal: Literal["at_k", "full", "list_length", "own_list", "k_ones"] = "at_k"
     normalization: Literal["max", "minmax"] = quiet("max")
     zero: Literal[0, "nan", "raise"] = quiet(0)
-    gain_offset: float = number(0.0, quiet=True)
+    gain_offset: Real = quiet(0.0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the nDCG of each list, shape (m,)."""
@@ -442,7 +442,7 @@ class ExpectedReciprocalRank(UserMetric):
     name: ClassVar[str] = "err"
     label: ClassVar[str] = "ERR"
 
-    max_grade: float = number(4.0, low=0.0, high=1000.0, low_open=True)
+    max_grade: Annotated[float, Within(0.0, 1000.0, low_open=True)] = 4.0
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the expected reciprocal rank of each list, shape (m,)."""
@@ -512,7 +512,7 @@ class RankBiasedPrecision(UserMetric):
     name: ClassVar[str] = "rbp"
     label: ClassVar[str] = "RBP"
 
-    p: float = number(0.8, low=0.0, high=nextafter(1.0, 0.0), low_open=True)
+    p: Annotated[float, Within(0.0, nextafter(1.0, 0.0), low_open=True)] = 0.8
     gain: Literal["binary", "linear"] = "binary"
     normalization: Literal["infinite", "ideal"] = quiet("infinite")
 

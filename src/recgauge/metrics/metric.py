@@ -4,15 +4,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from math import inf
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from recgauge.errors import ConfigError
 from recgauge.judging import JudgedTopK
 from recgauge.judging.ties import TiedGains
-from recgauge.utils.checks import DoubleArray, field_checks
+from recgauge.utils.checks import Checked, DoubleArray
 
 Kind = Literal["lists", "ratings", "full rankings", "class labels"]
 """What a metric measures; full rankings are those of all candidates."""
@@ -21,7 +20,7 @@ Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
-class Metric(ABC):
+class Metric(Checked, ABC):
     """A definition with all its parameters; equal parameters make equal metrics.
 
     A metric knows no cutoff: the suite's cutoffs apply to all its metrics, and one set of lists serves all.
@@ -29,7 +28,7 @@ class Metric(ABC):
     Raises
     ------
     ConfigError
-        If a field whose type is a ``Literal`` or ``bool`` holds another value, or a `number` is out of range.
+        If a field whose type is a ``Literal`` or ``bool`` holds another value, or a number is out of range.
     """
 
     kind: ClassVar[Kind]
@@ -44,10 +43,6 @@ class Metric(ABC):
     """False: the metric looks at lists only, so users without relevant items count too."""
     needs_all_users: ClassVar[bool] = False
     """True: a run makes lists for all users of the test part for this metric, not only for evaluated ones."""
-
-    def __post_init__(self) -> None:
-        for name, check in field_checks(type(self)).items():
-            check(f"{type(self).__name__}: {name}", getattr(self, name))
 
     @property
     def smallest_k(self) -> int:
@@ -171,14 +166,6 @@ class RunMetric(Metric):
 def quiet(default: Value) -> Value:
     """Declare a field that the definition's text shows only where it differs from `default`."""
     return field(default=default, metadata={"quiet": True})
-
-
-def number(
-    default: float, *, low: float = -inf, high: float = inf, low_open: bool = False, quiet: bool = False
-) -> float:
-    """Declare a field that holds a finite number from `low` to `high`; perhaps `quiet`."""
-    checked: dict[str, Any] = {"range": {"low": low, "high": high, "low_open": low_open}}
-    return field(default=default, metadata=checked | ({"quiet": True} if quiet else {}))
 
 
 def undefined_value(chosen: Literal[0, "nan", "raise"]) -> float:

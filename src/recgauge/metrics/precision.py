@@ -14,11 +14,10 @@ from recgauge.metrics.metric import (
     denominator,
     divide,
     hits,
-    number,
     quiet,
     undefined_value,
 )
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray, LongArray, Positive
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 
@@ -301,7 +300,7 @@ class FScore(UserMetric):
     name: ClassVar[str] = "f1"
     label: ClassVar[str] = "F"
 
-    beta: float = number(1.0, low=0.0, low_open=True)
+    beta: Positive = 1.0
     zero: Literal[0, "nan", "raise"] = quiet(0)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from recgauge.judging._lookup import compile_once
-from recgauge.metrics.metric import Kind, Metric, divide, number
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
+from recgauge.metrics.metric import Kind, Metric, divide
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, Positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +342,7 @@ class Minkowski(RatingMetric):
     label: ClassVar[str] = "Minkowski"
     higher_is_better: ClassVar[bool] = False
 
-    q: float = number(3.0, low=0.0, low_open=True)
+    q: Positive = 3.0
     normalization: Literal["mean", "sum"] = "mean"
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:

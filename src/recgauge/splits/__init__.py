@@ -48,6 +48,11 @@ class Assignment:
     unused : tuple of (str, ndarray of bool)
         Rows in no part, with the reason in words.
 
+    Attributes
+    ----------
+    train : ndarray of bool, shape (n,)
+        All other rows.
+
     Raises
     ------
     SchemaError
@@ -64,28 +69,21 @@ class Assignment:
     validation: BoolArray | None = None
     fold_in: BoolArray | None = None
     unused: tuple[tuple[str, BoolArray], ...] = ()
+    train: BoolArray = field(init=False)
 
     def __post_init__(self) -> None:
         taken = np.zeros(len(self.test), dtype=bool)
-        for name, mask in self._masks():
+        named = (("test", self.test), ("validation", self.validation), ("fold_in", self.fold_in))
+        for name, mask in (*named, *self.unused):
+            if mask is None:
+                continue
             if mask.shape != taken.shape or (taken & mask).any():
                 raise SchemaError(
                     f"Assignment: each of the {len(taken)} rows may be in one part only; {name} shares rows "
                     "with another part or has another length. Correct the strategy."
                 )
             taken |= mask
-
-    def _masks(self) -> list[tuple[str, BoolArray]]:
-        named = [("test", self.test), ("validation", self.validation), ("fold_in", self.fold_in)]
-        return [(name, mask) for name, mask in (*named, *self.unused) if mask is not None]
-
-    @property
-    def train(self) -> BoolArray:
-        """Training rows, shape (n,)."""
-        train = np.ones(len(self.test), dtype=bool)
-        for _, mask in self._masks():
-            train &= ~mask
-        return train
+        object.__setattr__(self, "train", ~taken)
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 import builtins
 import math
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from functools import cache, partial
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -59,20 +58,6 @@ def check_bool(subject: str, value: object) -> bool:
     raise ConfigError(f"{subject} must be true or false, got {value!r}.")
 
 
-@cache
-def field_checks(kind: type[Any]) -> dict[str, Callable[[str, Any], object]]:
-    """Return what checks the fields of a dataclass that are a Literal, a bool or have a range."""
-    hints, checks = get_type_hints(kind), dict[str, Callable[[str, Any], object]]()
-    for f in fields(kind):
-        if "range" in f.metadata:
-            checks[f.name] = partial(check_real, **f.metadata["range"])
-        elif get_origin(hints[f.name]) is Literal:
-            checks[f.name] = partial(check_choice, choices=get_args(hints[f.name]))
-        elif hints[f.name] is bool:
-            checks[f.name] = check_bool
-    return checks
-
-
 @dataclass(frozen=True, slots=True)
 class Within:
     """What a setting may be, as part of its annotation."""
@@ -88,6 +73,7 @@ Real = Annotated[float, Within(-math.inf)]
 NotNegative = Annotated[float, Within(0.0)]
 Positive = Annotated[float, Within(0.0, low_open=True)]
 Share = Annotated[float, Within(0.0, 1.0)]
+PositiveShare = Annotated[float, Within(0.0, 1.0, low_open=True)]
 
 
 class Checked:
@@ -188,3 +174,8 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def frozen(array: Any, dtype: type[np.generic] | None = None) -> Any:
+    """Return a contiguous read-only view: numba compiles again for other mixtures of writeable and not."""
+    return read_only(np.ascontiguousarray(array, dtype))

@@ -16,8 +16,8 @@ from recgauge.metrics.beyond import (
     train_users,
     weighted_exposure,
 )
-from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length, number
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
+from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, PositiveShare
 from recgauge.utils.exact import exact_dot, to_float
 
 
@@ -558,7 +558,7 @@ class LongTailShare(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    head: float = number(0.8, low=0.0, high=1.0, low_open=True)
+    head: PositiveShare = 0.8
     boundary: Literal["head", "tail"] = "head"
     untrained: Literal["tail", "neither"] = "tail"
     divisor: Literal["k", "list"] = "list"
@@ -624,7 +624,7 @@ class TailPercentage(UserMetric):
     needs_relevant: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    tail: float = number(0.1, low=0.0, high=1.0, low_open=True)
+    tail: PositiveShare = 0.1
     divisor: Literal["k", "list"] = "k"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:

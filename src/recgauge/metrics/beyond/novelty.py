@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import catalogue_of, seen_items, sum_over_list, train_rows, train_users
 from recgauge.metrics.beyond.catalogue import by_popularity, whole
 from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
-from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, list_length, number
-from recgauge.utils.checks import DoubleArray
+from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, list_length
+from recgauge.utils.checks import DoubleArray, PositiveShare, Within
 from recgauge.utils.exact import exact_sum, from_limbs, to_float, to_limbs
 
 Total = Literal["users", "interactions"]
@@ -83,7 +83,7 @@ class Novelty(UserMetric):
     needs_relevant: ClassVar[bool] = False
 
     total: Total = "users"
-    base: float = number(2.0, low=1.0, low_open=True)
+    base: Annotated[float, Within(1.0, low_open=True)] = 2.0
     divisor: Literal["list", "k", "catalog"] = "list"
     unseen: Unseen = "one"
     scale: Literal["none", "log_users"] = "none"
@@ -164,7 +164,7 @@ class PooledNovelty(RunMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     total: Total = "interactions"
-    base: float = number(2.0, low=1.0, low_open=True)
+    base: Annotated[float, Within(1.0, low_open=True)] = 2.0
     unseen: Unseen = "zero"
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
@@ -408,7 +408,7 @@ class UnpopularSerendipity(UserMetric):
     label: ClassVar[str] = "UnpopularSerendipity"
     needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
-    popular: float = number(0.2, low=0.0, high=1.0, low_open=True)
+    popular: PositiveShare = 0.2
     divisor: Literal["k", "list"] = "k"
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
