@@ -39,8 +39,7 @@ class Problem:
 def codes(problem):
     """Take lists and relevance as codes to an Evaluation, joining included."""
     from recgauge.conventions import get_convention
-    from recgauge.data.relevance import Relevant
-    from recgauge.data.top_k import TopK
+    from recgauge.data.lists import Relevant, TopK
     from recgauge.evaluation.evaluate import select_metrics
     from recgauge.evaluation.values import evaluate_top_k
 

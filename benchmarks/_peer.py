@@ -35,7 +35,7 @@ def recgauge(problem):
     """Make lists of 100, 18 metrics per user and as means, coverage at three cutoffs."""
     from recgauge.conventions import get_convention
     from recgauge.data.catalogue import Catalogue
-    from recgauge.data.relevance import Relevant
+    from recgauge.data.lists import Relevant
     from recgauge.evaluation.evaluate import select_metrics
     from recgauge.evaluation.values import evaluate_top_k
     from recgauge.models import FactorModel, Factors

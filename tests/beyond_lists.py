@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.judging import JudgedTopK, judge
 
 

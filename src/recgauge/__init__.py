@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions
-    from recgauge.data.relevance import Relevant as Relevant
-    from recgauge.data.top_k import TopK as TopK
+    from recgauge.data.lists import Relevant as Relevant
+    from recgauge.data.lists import TopK as TopK
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.movielens import MovieLens as MovieLens
     from recgauge.evaluation import Evaluation as Evaluation

@@ -7,15 +7,15 @@ from functools import partial
 from recgauge.candidates import Candidates
 from recgauge.conventions import Definition
 from recgauge.data.dataset import Dataset
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.data.split import EvaluateOn, Split
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError
-from recgauge.evaluation import evaluate_or_refuse, ties_at_cutoffs
 from recgauge.evaluation.evaluate import check_measures_lists
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
 from recgauge.evaluation.ranking_task import RankingTask, add_full_rankings, rank_relevant
+from recgauge.evaluation.values import evaluate_or_refuse, ties_at_cutoffs
 from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.checks import (

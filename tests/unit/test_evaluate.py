@@ -6,8 +6,7 @@ import pytest
 
 import recgauge
 from recgauge.data.interactions import Interactions
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import RecgaugeError
 from recgauge.metrics.discounted import NDCG
 

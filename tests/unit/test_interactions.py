@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recgauge.data import interactions
 from recgauge.data.interactions import Interactions, apart, pair_codes, sorted_pairs, stored
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.errors import SchemaError
 from recgauge.evaluation.ranking_task import _best_first
 from recgauge.models import Random

@@ -9,7 +9,7 @@ from recgauge.candidates import AllItems, CandidateItems, OwnTestItems, TrainIte
 from recgauge.candidates.named import AllowList
 from recgauge.candidates.sampled import SampledNegatives
 from recgauge.data.interactions import Interactions
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.datasets.demo import Demo
 from recgauge.errors import ConfigError, GuardError
 from recgauge.evaluation.ranking_task import oracle_lists

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import ScoreError
 from recgauge.models import Factors, Recommender
 from recgauge.models.recommend import recommend

@@ -13,12 +13,11 @@ from recgauge import evaluate
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Convention, Definition, standard_metrics
 from recgauge.data.interactions import pairs_matrix
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation import ties_at_cutoffs
 from recgauge.evaluation import values as evaluated
+from recgauge.evaluation.values import ties_at_cutoffs
 from recgauge.guards.checks import check_ties
 from recgauge.judging import Policies, judge
 from recgauge.judging.ties import random_keys, recommend_with_ties, shuffled

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from recgauge.data.interactions import pairs_matrix, stored
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError
 from recgauge.utils.checks import BoolArray, Checked, IntArray, LongArray, read_only

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from recgauge.data.ids import IdArray, as_ids, encode_runs, flatten
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import SchemaError, listed
 from recgauge.utils.checks import DoubleArray, LongArray
 

@@ -1,29 +1,22 @@
 """What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.conventions import Definition
 from recgauge.data.ids import IdArray
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray
 from recgauge.utils.exact import Moments
 from recgauge.utils.notebook import html_table
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-
-MetricT = TypeVar("MetricT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,47 +151,6 @@ def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
     return Evaluation(first.users, tuple(by_key[key] for key in keys), first.counts, first.policies)
 
 
-def evaluate_or_refuse(
-    suite: Mapping[str, MetricT], evaluate: Callable[[Mapping[str, MetricT]], Evaluation]
-) -> tuple[Evaluation, dict[str, str]]:
-    """Evaluate a suite; leave out the metrics that their own definition refuses.
-
-    A library's definition may raise for a user without a hit, and a correlation within users has no value
-    where each has one rating; a long run must not lose its other numbers to that.
-
-    Parameters
-    ----------
-    suite : mapping of str to Definition or RatingMetric
-    evaluate : callable
-        Evaluates a suite of the same kind.
-
-    Returns
-    -------
-    Evaluation
-        Of the metrics that have a value.
-    dict of str to str
-        ``{name: reason}`` of the others.
-
-    Raises
-    ------
-    MetricError
-        If no metric has a value.
-    """
-    try:
-        return evaluate(suite), {}
-    except MetricError:
-        pass  # one of them; the rest is worth the time of asking one by one
-    done, refused = [], {}
-    for name, definition in suite.items():
-        try:
-            done.append(evaluate({name: definition}))
-        except MetricError as error:
-            refused[name] = str(error).removeprefix(f"{name}: ")
-    if not done:
-        raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
-    return merge(done, [result.key for part in done for result in part.results]), refused
-
-
 def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:
     """Return the mean and its standard error, None for a single value."""
     if not np.isfinite(values).all():
@@ -226,64 +178,6 @@ class Ties:
     shares: Mapping[int, float]
     open: float
     expected: Mapping[str, float] = field(default_factory=dict)
-
-
-def ties_at_cutoffs(
-    suite: Mapping[str, Definition],
-    top_k: TopK,
-    relevant: Relevant,
-    *,
-    cutoffs: Sequence[int | None],
-    measure: Callable[[Mapping[str, Definition]], Evaluation],
-) -> Ties:
-    """Look for equal scores at the cutoffs.
-
-    Parameters
-    ----------
-    suite : mapping of str to Definition
-        The evaluation's metrics.
-    top_k : TopK
-    relevant : Relevant
-    cutoffs : sequence of int or None
-        None, the whole list, is none.
-    measure : callable
-        Evaluates a suite of the same kind on the lists.
-
-    Returns
-    -------
-    Ties
-    """
-    rows: LongArray | slice = slice(None)
-    if not any(definition.policies.no_relevant == "zero" for definition in suite.values()):
-        judged = relevant.users[np.diff(relevant.start) > 0]
-        if not np.array_equal(judged, top_k.users):
-            rows = np.flatnonzero(np.isin(top_k.users, judged))
-    items, scores, lengths, beyond = top_k.items[rows], top_k.scores[rows], top_k.lengths[rows], top_k.beyond
-    ks = [k for k in cutoffs if k is not None]
-    if not len(items):
-        return Ties(dict.fromkeys(ks, 0.0), 0.0)
-    more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
-    shares = {}
-    for k in ks:
-        if k < items.shape[1]:
-            cut = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
-        else:
-            cut = more & (k == items.shape[1])
-        shares[k] = float(cut.mean())
-    is_open = np.zeros(len(items), bool)
-    if beyond is None:
-        row, last = np.arange(len(items)), np.maximum(lengths - 1, 0)
-        is_open = (last > 0) & (scores[row, last] == scores[row, np.maximum(last - 1, 0)])
-    expected: dict[str, float] = {}
-    if any(shares.values()):
-        exact = {
-            name: replace(definition, policies=replace(definition.policies, ties="expected"))
-            for name, definition in suite.items()
-            if definition.metric.has_expected
-        }
-        with suppress(MetricError):  # a definition refuses these lists; the evaluation itself says so
-            expected = measure(exact).values() if exact else {}
-    return Ties(shares, float(is_open.mean()), expected)
 
 
 _KEY = b"recgauge"

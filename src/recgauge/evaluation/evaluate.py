@@ -18,12 +18,11 @@ from recgauge.data.catalogue import (
 )
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, pairs_matrix
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant, TopK
 from recgauge.data.tables import Ragged, read_items, read_lists
-from recgauge.data.top_k import TopK
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.evaluation import Evaluation, ties_at_cutoffs
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation import Evaluation
+from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.utils.checks import IntArray, LongArray, check_cutoffs, check_int, shown

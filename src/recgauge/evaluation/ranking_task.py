@@ -13,18 +13,16 @@ from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import rise, sorted_pairs
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
-from recgauge.data.top_k import TopK
 from recgauge.errors import MetricError
 from recgauge.evaluation import (
     Evaluation,
     MetricResult,
-    evaluate_or_refuse,
     mean_and_stderr,
     merge,
 )
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
 from recgauge.judging import Policies
 from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block

@@ -1,23 +1,26 @@
 """From lists to numbers: judged once for each way of ties and repeats, then every metric at every cutoff."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import ConfigError, MetricError
-from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr, merge
+from recgauge.evaluation import Evaluation, MetricResult, Ties, mean_and_stderr, merge
 from recgauge.judging import JudgedTopK, Policies, Rounding, judge
 from recgauge.judging.ties import tied_rows
 from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, read_only, shown
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.exact import Moments
+
+MetricT = TypeVar("MetricT")
 
 
 def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
@@ -86,6 +89,105 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
     if len(parts) == 1:
         return parts[0]
     return merge(parts, [entry.key for entry in entries(metrics, cutoffs, base)])
+
+
+def evaluate_or_refuse(
+    suite: Mapping[str, MetricT], evaluate: Callable[[Mapping[str, MetricT]], Evaluation]
+) -> tuple[Evaluation, dict[str, str]]:
+    """Evaluate a suite; leave out the metrics that their own definition refuses.
+
+    A library's definition may raise for a user without a hit, and a correlation within users has no value
+    where each has one rating; a long run must not lose its other numbers to that.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition or RatingMetric
+    evaluate : callable
+        Evaluates a suite of the same kind.
+
+    Returns
+    -------
+    Evaluation
+        Of the metrics that have a value.
+    dict of str to str
+        ``{name: reason}`` of the others.
+
+    Raises
+    ------
+    MetricError
+        If no metric has a value.
+    """
+    try:
+        return evaluate(suite), {}
+    except MetricError:
+        pass  # one of them; the rest is worth the time of asking one by one
+    done, refused = [], {}
+    for name, definition in suite.items():
+        try:
+            done.append(evaluate({name: definition}))
+        except MetricError as error:
+            refused[name] = str(error).removeprefix(f"{name}: ")
+    if not done:
+        raise MetricError("No metric of the suite has a value: " + " ".join(refused.values()))
+    return merge(done, [result.key for part in done for result in part.results]), refused
+
+
+def ties_at_cutoffs(
+    suite: Mapping[str, Definition],
+    top_k: TopK,
+    relevant: Relevant,
+    *,
+    cutoffs: Sequence[int | None],
+    measure: Callable[[Mapping[str, Definition]], Evaluation],
+) -> Ties:
+    """Look for equal scores at the cutoffs.
+
+    Parameters
+    ----------
+    suite : mapping of str to Definition
+        The evaluation's metrics.
+    top_k : TopK
+    relevant : Relevant
+    cutoffs : sequence of int or None
+        None, the whole list, is none.
+    measure : callable
+        Evaluates a suite of the same kind on the lists.
+
+    Returns
+    -------
+    Ties
+    """
+    rows: LongArray | slice = slice(None)
+    if not any(definition.policies.no_relevant == "zero" for definition in suite.values()):
+        judged = relevant.users[np.diff(relevant.start) > 0]
+        if not np.array_equal(judged, top_k.users):
+            rows = np.flatnonzero(np.isin(top_k.users, judged))
+    items, scores, lengths, beyond = top_k.items[rows], top_k.scores[rows], top_k.lengths[rows], top_k.beyond
+    ks = [k for k in cutoffs if k is not None]
+    if not len(items):
+        return Ties(dict.fromkeys(ks, 0.0), 0.0)
+    more = np.zeros(len(items), bool) if beyond is None else beyond.size[rows] > 0
+    shares = {}
+    for k in ks:
+        if k < items.shape[1]:
+            cut = (items[:, k] >= 0) & (scores[:, k] == scores[:, k - 1])
+        else:
+            cut = more & (k == items.shape[1])
+        shares[k] = float(cut.mean())
+    is_open = np.zeros(len(items), bool)
+    if beyond is None:
+        row, last = np.arange(len(items)), np.maximum(lengths - 1, 0)
+        is_open = (last > 0) & (scores[row, last] == scores[row, np.maximum(last - 1, 0)])
+    expected: dict[str, float] = {}
+    if any(shares.values()):
+        exact = {
+            name: replace(definition, policies=replace(definition.policies, ties="expected"))
+            for name, definition in suite.items()
+            if definition.metric.has_expected
+        }
+        with suppress(MetricError):  # a definition refuses these lists; the evaluation itself says so
+            expected = measure(exact).values() if exact else {}
+    return Ties(shares, float(is_open.mean()), expected)
 
 
 def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, bool], dict[str, Definition]]:

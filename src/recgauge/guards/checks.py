@@ -8,9 +8,8 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
-from recgauge.data.top_k import TopK
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult, GuardSettings, Level, by_share

@@ -20,7 +20,7 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, FitError, printable, shortened
 from recgauge.isolated.workers.serving import FOLDER
 from recgauge.utils.checks import IntArray

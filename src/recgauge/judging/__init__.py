@@ -12,8 +12,7 @@ import numpy as np
 
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import MetricError, SchemaError
 from recgauge.judging import _lookup
 from recgauge.judging.ties import TiedGains, order_ties, shared_ranks, shuffled

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import Beyond, TopK
+from recgauge.data.lists import Beyond, Relevant, TopK
 from recgauge.judging import _lookup
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.utils.progress import Progress

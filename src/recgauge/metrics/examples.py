@@ -5,8 +5,7 @@ from scipy import sparse
 
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
-from recgauge.data.relevance import Relevant
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import Relevant, TopK
 from recgauge.judging import JudgedTopK, judge
 
 

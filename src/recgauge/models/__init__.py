@@ -10,7 +10,7 @@ from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import FitError, ModelError, NotFittedError, SchemaError
 from recgauge.utils.checks import BoolArray, Checked, FloatArray, IntArray

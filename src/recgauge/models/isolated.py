@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
 from recgauge.isolated import LIBRARIES, find_environment
 from recgauge.isolated.process import Program, Worker

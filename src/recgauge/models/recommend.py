@@ -13,8 +13,8 @@ from scipy import sparse
 from recgauge import models
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
+from recgauge.data.lists import TopK
 from recgauge.data.split import Split
-from recgauge.data.top_k import TopK
 from recgauge.engine import rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.models import FoldsIn, GivesLists, RatingPredictor, Recommender

@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import Choice, Role
 from recgauge.files.formats import FORMATS

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ModelError, said
 from recgauge.models import Factors, KnownRatings, Recommender

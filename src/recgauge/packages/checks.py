@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recgauge.conventions import Definition
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import IntegrityError, RecgaugeError, SchemaError, listed, printable, said
-from recgauge.evaluation import Evaluation, evaluate_or_refuse
+from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate_ratings import RatingPredictions, evaluate_predictions
 from recgauge.evaluation.ranking_task import RankingTask
+from recgauge.evaluation.values import evaluate_or_refuse
 from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS

@@ -9,9 +9,8 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split, Step
-from recgauge.data.top_k import TopK
 from recgauge.errors import ModelError, SchemaError
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.evaluate_ratings import RatingPredictions

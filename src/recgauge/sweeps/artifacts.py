@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
 from recgauge.data.interactions import Interactions
-from recgauge.data.top_k import TopK
+from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions

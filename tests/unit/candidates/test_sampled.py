@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recgauge.candidates.named import NegativesFile
 from recgauge.candidates.sampled import SampledNegatives, draw_negatives
 from recgauge.data.interactions import Interactions, pairs_matrix
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import SchemaError
 from recgauge.splits.shares import RandomRows

@@ -8,7 +8,7 @@ import pytest
 from recgauge.candidates import AllItems, CandidateItems, OwnTestItems
 from recgauge.candidates.named import AllowList
 from recgauge.data.interactions import Interactions, pairs_matrix
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, GuardError
 from recgauge.guards import GuardResult, GuardSettings, enforce

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import pairs_matrix
-from recgauge.data.relevance import Relevant
+from recgauge.data.lists import Relevant
 from recgauge.errors import MetricError
 from recgauge.evaluation.ranking_task import rank_relevant
 from recgauge.judging import judge
