@@ -13,8 +13,8 @@ from recgauge.comparison.series import Series, all_series, fold_of, headline_key
 from recgauge.comparison.user_values import (
     RunValues,
     UserValues,
+    choose_common,
     choose_metric,
-    choose_metrics,
     in_common,
     run_values,
 )
@@ -105,9 +105,10 @@ def compare_runs(
 def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return the keys of the metrics to compare, and notes."""
     jobs = [job for series in entries for job in series.jobs]
-    common = in_common((job.label, _with_user_values(job)) for job in jobs)
+    values = [(job.label, _with_user_values(job)) for job in jobs]
     if asked:
-        return [*choose_metrics(asked, common, "--metrics")], []
+        return [*choose_common(asked, values, "--metrics")], []
+    common = in_common(values)
     records = [record for series in entries for record in series.records]
     headline = [key for key in headline_keys(records) if key in common]
     shown = sorted(headline or common, key=importance)

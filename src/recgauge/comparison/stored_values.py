@@ -13,9 +13,8 @@ from recgauge.comparison.user_values import (
     USER_COLUMNS,
     RunValues,
     UserValues,
-    choose_metrics,
+    choose_common,
     higher_is_better,
-    in_common,
 )
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
@@ -124,8 +123,7 @@ class StoredValues:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
         _refuse_incomplete(files)
         of_runs = {run: [file for file in files if run in file.runs] for run in runs}
-        common = in_common((run, file.metrics) for run, some in of_runs.items() for file in some)
-        keys = choose_metrics(metrics, common)
+        keys = choose_common(metrics, [(run, file.metrics) for run, some in of_runs.items() for file in some])
         known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
         directions = {key: known.get(key, higher_is_better(key, (), ())) for key in keys}
         protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}

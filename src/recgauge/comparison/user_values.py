@@ -401,9 +401,7 @@ class UserValues:
 def _metrics_in_common(
     runs: Mapping[str, Sequence[RunValues]], asked: Sequence[str] | None
 ) -> tuple[str, ...]:
-    chosen = choose_metrics(
-        asked, in_common((name, one.values) for name, some in runs.items() for one in some)
-    )
+    chosen = choose_common(asked, [(name, one.values) for name, some in runs.items() for one in some])
     for key in chosen:
         over_rows = [name for name, repeats in runs.items() if all(key in one.pooled for one in repeats)]
         if over_rows and len(over_rows) < len(runs):
@@ -428,6 +426,20 @@ def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
     return common
 
 
+def choose_common(
+    asked: Sequence[str] | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
+) -> tuple[str, ...]:
+    """Return the keys of the metrics asked for, which every run must have; all in common if none is."""
+    every = dict.fromkeys(key for _, keys in runs for key in keys)
+    for key in choose_metrics(asked, list(every), place) if asked else ():
+        if without := [run for run, keys in runs if key not in keys]:
+            raise ConfigError(
+                f"{place}: {label(key)} is not in {listed(without, most=5)}. Choose other runs (by folders, "
+                "ids, or --where), or a metric that all have."
+            )
+    return choose_metrics(asked, in_common(runs), place)
+
+
 def choose_metrics(
     asked: Sequence[str] | None, common: Sequence[str], place: str = "metrics"
 ) -> tuple[str, ...]:
@@ -447,8 +459,7 @@ def choose_metric(name: str, common: Sequence[str], place: str) -> str:
         key = f"{key}_at_10" if f"{key}_at_10" in own else at_cutoffs[-1]
     if key not in own:
         hint = did_you_mean(label(key), map(label, common))
-        known = listed(map(label, common)) or "none in common"
-        raise ConfigError(f"{place}: not every run has {label(key)}. {hint}All have {known}.")
+        raise ConfigError(f"{place}: there is no {label(key)}. {hint}There are {listed(map(label, common))}.")
     return own[key]
 
 

@@ -279,7 +279,7 @@ def test_what_cannot_be_compared_is_told_in_one_line(frames, change, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"metrics": ["ndgc@10"]}, "not every run has ndgc@10. Did you mean ndcg@10? All have"),
+        ({"metrics": ["ndgc@10"]}, "there is no ndgc@10. Did you mean ndcg@10? There are"),
         ({"baseline": "x"}, "baseline: no run 'x'; there are a, b, c"),
         ({"tests": ()}, "tests must name at least one of t, permutation"),
         ({"tests": ("z",)}, "tests must be one of t, permutation"),

@@ -125,7 +125,7 @@ def test_models_measured_on_other_rows_are_refused(tmp_path):
 
 
 def test_an_unknown_metric_is_named_with_those_that_there_are(runs):
-    with pytest.raises(ConfigError, match=r"not every run has nothing@5\. .*All have"):
+    with pytest.raises(ConfigError, match=r"there is no nothing@5\. .*There are"):
         stability_of(runs, metrics=("ndcg", "nothing"))
 
 
