@@ -31,6 +31,8 @@ def test_the_examples_run_together(tmp_path):
     assert done.code == 0, done.err
     assert "recency on purchases" in done.out
     assert "every_nth: train 12 rows, test 4 rows" in done.out
+    command = json.loads((tmp_path / "run" / "record.json").read_text())["command"]
+    assert f"--config-dir={EXAMPLES / 'conf'}" in command  # or nobody could repeat it
     rows = [line.split(";") for line in (EXAMPLES / "purchases.txt").read_text().split()]
     test, train = rows[::4], [row for n, row in enumerate(rows) if n % 4]
     items = sorted({item for _, item in rows})

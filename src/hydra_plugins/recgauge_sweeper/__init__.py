@@ -45,6 +45,9 @@ class RecgaugeSweeper(Sweeper):
         # a setting that is typed stands in the place, but not with the value, of a declared one
         values = {word.get_key_element(): _values(word) for word in words}
         jobs = [list(job) for job in product(*values.values())]
+        if not jobs:
+            empty = next(word for word in words if not _values(word))
+            raise HydraException(f"{empty.input_line}: gives no value, so there is no job to run")
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")

@@ -76,6 +76,7 @@ def _explain_metric(option: str, suites: Sequence[str]) -> str:
     hint = f"Did you mean {name}? " if name else ""
     if name and k is not None:
         hint = f"Cutoffs stand apart: metrics=[{name}] cutoffs=[{k}]. "
+    suites = suites or group_options("metrics")
     return (
         f"metrics={option}: there is no such suite or metric. {hint}Suites: {', '.join(suites)}. "
         f"Metrics: {', '.join(get_convention('standard').known())}."

@@ -20,9 +20,10 @@ from recgauge.cli.settings import SWEEPER, check_trust, typed_settings
 from recgauge.cli.words import check_choices
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
-from recgauge.report.console import print_run
+from recgauge.report.console import print_run, shown_path
 from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
 from recgauge.runs.stored import RunFolder
+from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
 from recgauge.sweeps.jobs import Job, make_job
@@ -57,10 +58,10 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     if outcome.record is not None:
         address = None if store is None else deliveries.run_address(outcome.folder)
         print_run(outcome, address, None if store is None else served_by(store.uri))
-    if outcome.status == "not tracked":
+    if outcome.status == "not tracked" and store is not None:
         print_error(
             f"{outcome.reason} Complete results are in {outcome.folder}; when the store works again, "
-            "`recgauge sync`, or the next run, tracks them."
+            f"`{store.sync_command}`, or the next run, tracks them."
         )
     return outcome.status in ("done", "reused")
 
@@ -197,9 +198,17 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
         check_choices(parse(words))
         choices = dict(config.hydra.runtime.choices)
         place = None if sweep is None else Path(sweep.hydra.sweep.dir)
-        return make_job(typed_settings(config), words, choices, folder, number=number, sweep=place)
+        settings, own = typed_settings(config), _config_folder(config)
+        return make_job(settings, words, choices, folder, number=number, sweep=place, config_folder=own)
     except OmegaConfBaseException as error:
         raise ConfigError(explain_config_error(error)) from error
+
+
+def _config_folder(config: DictConfig) -> str:
+    """Return the folder of settings that the command line names beside those of installed packages."""
+    installed = {str(folder) for folder in installed_options().values()}
+    named = [each.path for each in config.hydra.runtime.config_sources if "command-line" in each.provider]
+    return next((shown_path(Path(path)) for path in named if path not in installed), "")
 
 
 def _typed_words(config: DictConfig) -> list[str]:

@@ -226,7 +226,12 @@ def _reused(outcome: JobOutcome) -> str:
 
 
 def print_sweep(
-    jobs: Sequence[JobOutcome], folder: Path, address: str | None, server: str | None, said: Sequence[str]
+    jobs: Sequence[JobOutcome],
+    folder: Path,
+    address: str | None,
+    server: str | None,
+    said: Sequence[str],
+    sync: str,
 ) -> None:
     """Print one table over all jobs of a sweep, divided where the terminal is too narrow; see `print_run`."""
     untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
@@ -234,7 +239,7 @@ def print_sweep(
     if untracked:
         places = [
             f"         complete results are in {listed(untracked, most=_MOST_NAMED)}",
-            "         when the store works again: `recgauge sync`, or the next run, tracks them",
+            f"         when the store works again: `{sync}`, or the next run, tracks them",
         ]
     render_terminal(sweep_blocks(jobs, [*places, *said]), output())
     _print_places(folder, address, server)

@@ -209,7 +209,7 @@ def _text(step: Step) -> str:
 def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[Block]:
     """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
     marks = sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None])
-    told = [*tuned_lines(jobs), *reason_lines(jobs), *([BEST] if has_rivals(jobs) else []), *said]
+    told = [*tuned_lines(jobs), *([BEST] if has_rivals(jobs) else []), *reason_lines(jobs), *said]
     return [Heading(tally(jobs)), sweep_table(jobs), *lines(marks, "marks"), *lines(told)]
 
 

@@ -118,7 +118,7 @@ def _check_name(target: Any, path: str, packages: Sequence[str]) -> None:
     if not _is_inside(module, packages):
         raise ConfigError(
             f"{path}: {target!r} is not one of {_listed(packages)}. If you trust its package, name it on the "
-            "command line: allowed_targets=[PACKAGE]."
+            "command line: allowed_targets=[PACKAGE] of a run, --allow PACKAGE of other commands."
         )
     if not _is_plain(target):
         raise ConfigError(

@@ -75,7 +75,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         address = deliveries.address(store, *tag)
     server = None if store is None else served_by(store.uri)
     claims = [] if compared is None else claim_lines(compared[0].comparison)
-    print_sweep(jobs, folder, address, server, claims)
+    print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
         _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
     ended_well = not any(job.status in _BADLY for job in jobs)

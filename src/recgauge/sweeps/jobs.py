@@ -68,6 +68,7 @@ class Job:
     store: dict[str, Any] = field(default_factory=dict)  # what the record says of the store
     sweep: Path | None = None  # the folder of the sweep that the job is one of
     experiment: str = ""  # as in experiment=NAME
+    config_folder: str = ""  # with settings of the user's own, as in --config-dir
     log: bool = False  # what is printed goes to a file in the folder
     search: SearchFacts | None = None  # chose the model's settings
     dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
@@ -112,6 +113,7 @@ def make_job(
     *,
     number: int = 0,
     sweep: Path | None = None,
+    config_folder: str = "",
 ) -> Job:
     """Return the job of settings that have been checked, without looking at data or at a store."""
     plain = asdict(typed)
@@ -130,6 +132,7 @@ def make_job(
         store={} if store is None else store.plain(),
         sweep=None if sweep is None else sweep.absolute(),
         experiment=str(choices.get("experiment") or ""),
+        config_folder=config_folder,
     )
     study = job.study()
     check_study(typed.artifacts.lists, () if study is None else study.artifacts)
@@ -208,7 +211,8 @@ def _command(job: Job) -> str:
     words = list(job.words)
     if job.sweep is not None and any(word.startswith("experiment=") for word in words):
         words += ["hydra.mode=RUN", "force=true"]  # the command makes the run, whatever is stored
-    return f"{program()} {shlex.join(without_secrets(words))}".strip()
+    options = [f"--config-dir={job.config_folder}"] if job.config_folder else []
+    return f"{program()} {shlex.join([*options, *without_secrets(words)])}".strip()
 
 
 def _facts(job: Job, started: float) -> JobFacts:

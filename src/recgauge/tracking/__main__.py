@@ -48,7 +48,8 @@ def main() -> None:
             answer = {"error": type(error).__name__, "message": str(error)}
         except Exception as error:
             answer = {"error": "TrackingError", "message": f"{type(error).__name__}: {said(error)}"}
-        print(json.dumps(answer), file=answers, flush=True)
+        with suppress(BrokenPipeError):  # who asked has died: the folder is delivered all the same
+            print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

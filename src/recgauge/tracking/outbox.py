@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
 from functools import cache
@@ -14,6 +14,9 @@ from typing import Any
 from recgauge import errors
 from recgauge.errors import RecgaugeError, TrackingError
 from recgauge.tracking.store import Store
+from recgauge.utils.messages import print_note
+
+_PATIENCE = 10  # seconds without a word
 
 
 @cache
@@ -90,6 +93,8 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         self._failed.clear()
         for folder in failed:
             self.submit(folder, self._stores[folder])
+        if wait(self._done.values(), timeout=_PATIENCE).not_done:
+            print_note("results are complete; waiting for the tracking store, which has not answered yet.")
         for done in self._done.values():
             done.exception()
 

@@ -88,6 +88,12 @@ class Store:
         return shown(self.uri)
 
     @property
+    def sync_command(self) -> str:
+        """The command that delivers what waits; a server must be named by the user, not by a folder."""
+        local = self.file is not None or self.uri.startswith("databricks")
+        return "recgauge sync" if local else f"recgauge sync --uri {self.shown}"
+
+    @property
     def file(self) -> Path | None:
         """The file of an SQLite store."""
         return Path(self.uri.removeprefix(SQLITE).split("?", 1)[0]) if self.uri.startswith(SQLITE) else None
@@ -276,9 +282,11 @@ def _check_file(store: Store, path: Path) -> None:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             connection.rollback()
     except sqlite3.Error as error:
+        remedy = "Check the file's permissions, use another address, or run with tracking=off."
+        if error.sqlite_errorname == "SQLITE_BUSY":
+            remedy = "Another program holds it: let that end."
         raise TrackingError(
-            f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). "
-            "Check the file's permissions, use another address, or run with tracking=off."
+            f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). {remedy}"
         ) from error
     if tables and "alembic_version" not in tables:  # MLflow would add its tables to those of others
         raise TrackingError(

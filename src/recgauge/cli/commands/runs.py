@@ -122,7 +122,7 @@ def run_sync(options: Namespace) -> int:
     words = [] if options.uri is None else [f"tracking.uri={options.uri}"]
     n_left = len(chosen) - _deliver_each(chosen, words)
     if n_left:
-        say(f"{n_left} of {len(chosen)} runs still wait; `recgauge sync` tries again")
+        say(f"{n_left} of {len(chosen)} runs still wait")
     return int(n_left > 0)
 
 
@@ -137,6 +137,14 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
             continue
         try:
             check_hosts({"tracking.uri": store.uri}, words)
+        except ConfigError:
+            print_error(
+                f"tracking.uri={store.shown}: the folders that wait, not you, name this store. If you trust "
+                f"it with your data and passwords: {store.sync_command}."
+            )
+            failed.add(store)
+            continue
+        try:
             say(f"tracked  {folder}: run {deliver(folder, store)}")
             n_delivered += 1
         except RecgaugeError as error:
