@@ -61,9 +61,9 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
     assert artifacts(workplace, "figures") == {
         f"figures/{name}.png"
-        for name in ("long_tail", "rating_distribution", "metrics_over_k", "precision_recall_over_k",
-                     "roc", "precision_recall", "predicted_against_actual", "rating_roc",
-                     "rating_precision_recall")
+        for name in ("long_tail", "activity_and_popularity", "rating_distribution", "metrics_over_k",
+                     "precision_recall_over_k", "roc", "precision_recall", "predicted_against_actual",
+                     "rating_roc", "rating_precision_recall")
     }  # fmt: skip
     (folder,) = workplace.output()
     card = DataCard.from_json((folder / "data_card.json").read_text(encoding="utf-8"))
