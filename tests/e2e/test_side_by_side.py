@@ -108,7 +108,7 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
     failed = {2, 4, 5}
     expected = ["failed" if number in failed else "done" for number in range(8)]
     assert statuses(workplace.folder / "sweep") == expected
-    assert done.out.count("its process died twice") == 2
+    assert "its process died twice" in done.out
     assert "4/log.txt" in done.err
     status = [run.info.status for run in workplace.runs()]
     assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 5

@@ -39,6 +39,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         self._stores: dict[Path, Store] = {}
         self._done: dict[Path, Future[dict[str, Any]]] = {}
         self._failed: dict[Store, TrackingError] = {}
+        self._repeated = set[Path]()
         self._process: subprocess.Popen[str] | None = None
         if store is not None:
             self._asking.submit(self._ask, "open", store)
@@ -87,14 +88,15 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more whose store failed."""
-        failed = [
-            folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
-        ]
-        self._failed.clear()
-        for folder in failed:
-            self.submit(folder, self._stores[folder])
         if wait(self._done.values(), timeout=_PATIENCE).not_done:
             print_note("results are complete; waiting for the tracking store, which has not answered yet.")
+        failed = {
+            folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
+        }
+        self._failed.clear()
+        for folder in failed - self._repeated:
+            self.submit(folder, self._stores[folder])
+        self._repeated |= failed
         for done in self._done.values():
             done.exception()
 
