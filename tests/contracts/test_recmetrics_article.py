@@ -13,6 +13,8 @@ from recgauge.studies import read_results
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder
 
+pytestmark = pytest.mark.slow
+
 ARMS = {
     (ARTICLE, "random"): "article_random",
     (ARTICLE, "popularity"): "article_popularity",

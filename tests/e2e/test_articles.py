@@ -50,6 +50,7 @@ def finished(shared_workplace):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != GRID])
 def test_a_command_runs_and_gives_what_the_page_says(finished, command):
     done, folder = finished[longest(command)]
@@ -64,6 +65,7 @@ def test_a_command_runs_and_gives_what_the_page_says(finished, command):
         assert all(math.isfinite(values[name]) for name in metrics)
 
 
+@pytest.mark.slow
 def test_the_grid_of_the_recmetrics_article_runs_and_draws(workplace, mirror):
     """Two of its eight arms on the smallest of its data sets; the page is of all of them."""
     few = ["dataset=ml_100k", "+experiment/recmetrics_article=article_popularity,honest_popularity"]

@@ -41,6 +41,7 @@ WRONG = [
     (["-m", "hydra/launcher=rey"], "Did you mean ray? Options: basic, dask, ray, recgauge, submitit_local"),
     (["-m", "hydra/launcher=ray", "hydra.launcher.worker=2"], "Did you mean workers? Settings: address"),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
+    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets, such as cutoffs=[5,10]"),
     (["seed=three"], "Error merging override seed=three: Value 'three' of type 'str' could not be"),
     (
         ["search.n_factor.low=4"],

@@ -56,6 +56,8 @@ def explain_config_error(error: Exception, words: Sequence[str] = (), compose: C
         )
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     first = text.split("\nConfig search path")[0].strip()
+    if cause.endswith("is not a ListConfig, list or tuple."):
+        cause = "expected a list, which is written in brackets, such as cutoffs=[5,10]."
     return f"{first}: {cause}" if cause and cause not in first else first
 
 
