@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -80,15 +80,30 @@ class Checked:
     """A dataclass whose settings are checked by their annotations, such as `Count`, Literals and bool."""
 
     def __post_init__(self) -> None:
+        kinds = _annotations(type(self))
         for setting in fields(self):  # type: ignore[arg-type] # of a dataclass
-            value, options = getattr(self, setting.name), get_args(setting.type)
+            value, kind = getattr(self, setting.name), kinds.get(setting.name, setting.type)
+            options = get_args(kind)
             if NoneType not in options:
-                checked = _checked(f"{type(self).__name__}: {setting.name}", value, setting.type)
+                checked = _checked(f"{type(self).__name__}: {setting.name}", value, kind)
             elif value is not None:
                 checked = _checked(f"{type(self).__name__}: {setting.name}", value, options[0])
             else:
                 continue
             object.__setattr__(self, setting.name, checked)
+
+
+def _annotations(owner: type[Any]) -> dict[str, Any]:
+    """Return what annotations mean that are texts, as ``from __future__ import annotations`` makes them."""
+    if not any(isinstance(setting.type, str) for setting in fields(owner)):
+        return {}
+    try:
+        return get_type_hints(owner, include_extras=True)
+    except NameError as error:
+        raise ConfigError(
+            f"{owner.__name__}: its settings cannot be checked, since {error}. Import at run time what their "
+            "annotations name, not for type checkers alone."
+        ) from error
 
 
 def _checked(subject: str, value: Any, kind: Any) -> Any:
