@@ -429,15 +429,18 @@ def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
 def choose_common(
     asked: Sequence[str] | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
 ) -> tuple[str, ...]:
-    """Return the keys of the metrics asked for, which every run must have; all in common if none is."""
-    every = dict.fromkeys(key for _, keys in runs for key in keys)
-    for key in choose_metrics(asked, list(every), place) if asked else ():
-        if without := [run for run, keys in runs if key not in keys]:
-            raise ConfigError(
-                f"{place}: {label(key)} is not in {listed(without, most=5)}. Choose other runs (by folders, "
-                "ids, or --where), or a metric that all have."
-            )
-    return choose_metrics(asked, in_common(runs), place)
+    """Return the keys of the metrics asked for, which every run must have; all in common if none."""
+    try:
+        return choose_metrics(asked, in_common(runs), place)
+    except ConfigError:  # a metric that no run has, or else runs that lack it
+        every = dict.fromkeys(key for _, keys in runs for key in keys)
+        for key in choose_metrics(asked, list(every), place) if asked else ():
+            if without := [run for run, keys in runs if key not in keys]:
+                raise ConfigError(
+                    f"{place}: {label(key)} is not in {listed(without, most=5)}. Choose other runs (by "
+                    "folders, ids, or --where), or a metric that all have."
+                ) from None
+        raise
 
 
 def choose_metrics(

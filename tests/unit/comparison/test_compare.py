@@ -276,6 +276,12 @@ def test_what_cannot_be_compared_is_told_in_one_line(frames, change, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_metric_that_one_run_lacks_is_told_by_that_run(frames):
+    frames["b"] = frames["b"].drop(columns="ndcg_at_10")
+    with pytest.raises(ConfigError, match=r"metrics: ndcg@10 is not in b\."):
+        compare(frames, metrics=["ndcg@10"])
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
