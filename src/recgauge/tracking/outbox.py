@@ -88,8 +88,10 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more whose store failed."""
-        if wait(self._done.values(), timeout=_PATIENCE).not_done:
-            print_note("results are complete; waiting for the tracking store, which has not answered yet.")
+        if waiting := len(wait(self._done.values(), timeout=_PATIENCE).not_done):
+            print_note(
+                f"results are complete; waiting for the tracking store, which has {waiting} still to take."
+            )
         failed = {
             folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
         }

@@ -83,7 +83,9 @@ def trial_entries(record: RunRecord) -> dict[str, Entry]:
         name = f"{record.names['model']} · {record.names['dataset']} · trial {trial.number}"
         tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: str(trial.number)}
         tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
-        tags |= {"recgauge.state": trial.state} | ({"error": trial.reason} if trial.reason else {})
+        tags |= {"recgauge.state": trial.state} | (
+            {"error": trial.reason[:LONGEST_ERROR]} if trial.reason else {}
+        )
         key, epochs = f"validation/{search.metric}", [int(epoch) for epoch in trial.by_epoch]
         points = [(key, value, int(epoch)) for epoch, value in trial.by_epoch.items()]
         points += [] if trial.value is None else [(key, trial.value, max(epochs, default=0))]

@@ -283,7 +283,9 @@ def _check_file(store: Store, path: Path) -> None:
             connection.rollback()
     except sqlite3.Error as error:
         remedy = "Check the file's permissions, use another address, or run with tracking=off."
-        if error.sqlite_errorname == "SQLITE_BUSY":
+        if getattr(error, "sqlite_errorname", "").startswith(
+            "SQLITE_BUSY"
+        ):  # absent of errors of Python's own
             remedy = "Another program holds it: let that end."
         raise TrackingError(
             f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). {remedy}"
