@@ -94,6 +94,9 @@ FAILING = {
     "database with a password in its query": [
         "tracking.uri='postgresql://127.0.0.1:9/db?password=hush-query'"
     ],
+    "database behind one slash": ["tracking.uri=postgresql:/ann:hush-database@127.0.0.1:9/db"],
+    "database with an option of any name": ["tracking.uri='postgresql://127.0.0.1:9/db?opaque=hush-query'"],
+    "database with an option without a name": ["tracking.uri='postgresql://127.0.0.1:9/db?hush-query'"],
     "unknown kind of store": ["tracking.uri=ftp://ann:hush-server@host"],
     "folder that is not there": ["tracking.uri='sqlite:////nowhere/m.db?password=hush-query'"],
     "mirror that has nothing": [

@@ -34,6 +34,7 @@ NO_VARIABLE = "may only read environment variables that begin with RECGAUGE_, go
 HOST = "{}: a file of settings, not you, names http://127.0.0.1:9"
 CALLBACKS, LOGS, LAUNCHER = "hydra.callbacks: ", "hydra.job_logging: ", "hydra.launcher._target_: "
 FILE_LOG = "{version:1,handlers:{x:{class:logging.FileHandler,filename:marker}},root:{handlers:[x]}}"
+STUDY = "recgauge.experiments.metric_disagreement.study.MetricDisagreement"
 SERVER = "http://127.0.0.1:9"
 
 # words, message
@@ -41,6 +42,23 @@ ON_THE_COMMAND_LINE = {
     "model": (["model._target_=stranger.Thing"], OUTSIDE.format("model")),
     "setting of the model": ([f"model.n_factors={POPEN}"], IN_FACTORS),
     "interpolation": ([f"study={{a:{POPEN}}}", "model.n_factors=${study.a}"], IN_FACTORS),
+    "dataset": (["dataset._target_=stranger.Thing"], OUTSIDE.format("dataset")),
+    "filter": ([f"+filters.x={THING}"], OUTSIDE.format("filters.x")),
+    "filters as a whole": (["+filters._target_=stranger.Thing"], PLAIN.format("filters._target_")),
+    "metric": ([f"+metrics.x={THING}"], OUTSIDE.format("metrics.x")),
+    "setting of a metric": (
+        [f"+metrics.x={{_target_:recgauge.metrics.discounted.NDCG,gain:{THING}}}"],
+        PLAIN.format("metrics.x.gain._target_"),
+    ),
+    "tracking": (["tracking._target_=stranger.Thing"], OUTSIDE.format("tracking")),
+    "tracking.uri": ([f"tracking.uri={THING}"], PLAIN.format("tracking.uri._target_")),
+    "study": ([f"study={THING}"], OUTSIDE.format("study")),
+    "study outside": (
+        [f"study={{_target_:{STUDY},name:../../marker}}"],
+        "study.name: must be the name of a folder",
+    ),
+    "tune": (["tune=tpe", "tune._target_=stranger.Thing"], OUTSIDE.format("tune")),
+    "setting beside the groups": ([f"data.mirror={THING}"], PLAIN.format("data.mirror._target_")),
     "jobs side by side": (
         ["-m", "jobs=2", "model=random,popularity", "+model.x={_target_:stranger.Thing}"],
         PLAIN.format("model.x._target_"),
@@ -49,9 +67,14 @@ ON_THE_COMMAND_LINE = {
         ["allowed_targets=[os]", "model._target_=os.system", "+model.command='touch marker'"],
         "allowed_targets: 'os' is part of Python",
     ),
+    "allowed_targets: another package": (
+        ["allowed_targets=[strange]", "model._target_=stranger.Thing"],
+        "'stranger.Thing' is not one of recgauge.*, strange.*",
+    ),
     # Hydra's own part
     "callback": ([f"+hydra.callbacks.x={POPEN}"], CALLBACKS),
     "our callback with a setting": ([f"+hydra.callbacks.sweep.x={THING}"], CALLBACKS),
+    "callback in a sweep": (["-m", "model=random,svd", f"+hydra.callbacks.x={THING}"], CALLBACKS),
     "callback by interpolation": ([f"study={THING}", "+hydra.callbacks.x=${study}"], CALLBACKS),
     "launcher": (["-m", "hydra.launcher._target_=stranger.Thing"], LAUNCHER),
     "setting of the launcher": (
@@ -76,6 +99,11 @@ ON_THE_COMMAND_LINE = {
     "pickle of a run": (["--experimental-rerun=../rerun.pkl"], "there is no such option"),
     # the environment
     "variable": (["model.n_factors=${oc.env:SECRET}"], NO_VARIABLE.format("SECRET")),
+    "variable with a default": (["model.n_factors=${oc.env:SECRET,3}"], NO_VARIABLE.format("SECRET")),
+    "address of the store": (
+        ["model.n_factors=${oc.env:MLFLOW_TRACKING_URI}"],
+        NO_VARIABLE.format("MLFLOW_TRACKING_URI"),
+    ),
     "variable that decides where results go": (
         [f"tracking.uri='{SERVER}/${{oc.env:SECRET}}'"],
         NO_VARIABLE.format("SECRET"),
@@ -96,16 +124,22 @@ IN_A_MODEL = {
     "model with our class on top": (f"{SVD}n_factors: {POPEN}", IN_FACTORS),
     "defaults list": ("defaults:\n  - svd\n  - _self_\n_target_: stranger.Thing", OUTSIDE.format("model")),
     "python object": (f"{SVD}n_factors: !!python/object/apply:os.system ['touch marker']", NO_OBJECT),
+    "python name": (f"{SVD}n_factors: !!python/name:stranger.Thing", NO_OBJECT),
     "oc.create": (f"{SVD}n_factors: '${{oc.create:{THING}}}'", IN_FACTORS),
     "oc.decode": (f"{SVD}n_factors: \"${{oc.decode:'{THING}'}}\"", IN_FACTORS),
     "variable by a name in parts": (
         f"{SVD}a: SECRET\nvalues: ${{oc.env:${{.a}}}}",
         NO_VARIABLE.format("SECRET"),
     ),
+    "variable by a resolver in parts": (
+        f"{SVD}a: env\nvalues: ${{oc.${{.a}}:SECRET}}",
+        NO_VARIABLE.format("SECRET"),
+    ),
 }
 # text of experiment/mine.yaml, and the message
 IN_AN_EXPERIMENT = {
     "in a sweep": (f"study: {THING}\n{SWEEP}", OUTSIDE.format("study")),
+    "data": (f"dataset: {THING}\n{SWEEP}", OUTSIDE.format("dataset")),
     "callbacks": (f"hydra: {{callbacks: {{x: {POPEN}}}}}", CALLBACKS),
     "callback by interpolation": (f"study: {{x: {POPEN}}}\nhydra: {{callbacks: '${{study}}'}}", CALLBACKS),
     "launcher": (f"hydra: {{mode: MULTIRUN, launcher: {THING}}}", LAUNCHER),
@@ -134,6 +168,12 @@ IN_AN_EXPERIMENT = {
 }
 # file, its text, more words, and the message
 IN_A_FILE = {
+    "option of Hydra's groups": (
+        "hydra/job_logging/mine.yaml",
+        LOGGING,
+        ["hydra/job_logging=mine"],
+        LOGS,
+    ),
     "experiment that widens what the user allows": (
         EXPERIMENT,
         f"{GLOBAL}allowed_targets: [mine, stranger]\nmodel: {THING}",
@@ -170,6 +210,12 @@ IN_A_FILE = {
         f"_target_: recgauge.tracking.Store\nuri: {SERVER}",
         ["tracking=mine"],
         HOST.format("tracking.uri"),
+    ),
+    "mirror": (
+        EXPERIMENT,
+        f"{GLOBAL}data: {{mirror: [/nowhere, '{SERVER}/${{oc.env:RECGAUGE_TOKEN}}']}}",
+        ["dataset=ml_100k"],
+        HOST.format("data.mirror"),
     ),
     "mirror of a data set": (
         "dataset/mine.yaml",

@@ -21,26 +21,43 @@ NO_NAME = "expected a mapping with a _target_"
 TOUCH = {"args": ["touch", "marker"]}
 TARGETS = {
     "function of os": ("os.system", {"command": "touch marker"}, OUTSIDE),
+    "builtin": ("builtins.eval", {}, OUTSIDE),
+    "subprocess": ("subprocess.Popen", TOUCH, OUTSIDE),
+    "pickle": ("pickle.loads", {"data": "cstranger\nThing\n."}, OUTSIDE),
+    "hydra": ("hydra.utils.instantiate", {"config": {"_target_": "stranger.Thing"}}, OUTSIDE),
     "module that acts when imported": ("stranger.Thing", {}, OUTSIDE),
     "our name as a prefix": ("recgauge_stranger.Thing", {}, OUTSIDE),
     "our name alone": ("recgauge", {}, OUTSIDE),
     "our name, but for capitals": ("Recgauge.models.svd.SVD", {}, OUTSIDE),
     "our name in other letters": ("r\u0435cgauge.models.svd.SVD", {}, OUTSIDE),
     "relative name": (".stranger.Thing", {}, OUTSIDE),
+    "no module": ("Thing", {}, OUTSIDE),
     "empty": ("", {}, OUTSIDE),
+    "path": ("recgauge/../stranger.Thing", {}, OUTSIDE),
+    "file": ("stranger.py", {}, OUTSIDE),
     "empty part": ("recgauge..stranger.Thing", {}, NOT_PUBLIC),
+    "space": ("recgauge.models.svd. stranger.Thing", {}, NOT_PUBLIC),
     "line end": ("recgauge.models.svd.SVD\n", {}, NOT_PUBLIC),
+    "zero": ("recgauge.models.svd.SVD\0", {}, NOT_PUBLIC),
     "call": ("recgauge.models.svd.SVD()", {}, NOT_PUBLIC),
     "dunder": ("recgauge.__loader__.load_module", {}, NOT_PUBLIC),
+    "module that runs when imported": ("recgauge.__main__.main", {}, NOT_PUBLIC),
     "private module": ("recgauge.splits._order.ByTime", {}, NOT_PUBLIC),
+    "private function": ("recgauge.datasets.demo._sample", {}, NOT_PUBLIC),
     "module seen through ours": ("recgauge.sweeps.places.os.mkdir", {"path": "marker"}, NO_IMPORT),
+    "class seen through ours": ("recgauge.isolated.process.subprocess.Popen", TOUCH, NO_IMPORT),
     "attribute of a class": ("recgauge.models.svd.SVD.fit", {}, NO_IMPORT),
+    "nothing": ("recgauge.models.svd.Nothing", {}, NO_IMPORT),
     "module as a class": ("recgauge.models.svd", {}, NO_CLASS),
     "function of ours": ("recgauge.cli.main.command_line", {"words": []}, NO_CLASS),
     "function re-exported by ours": ("recgauge.sweeps.places.suppress", {}, ELSEWHERE),
     "class re-exported by ours": ("recgauge.sweeps.places.Path", {}, ELSEWHERE),
+    "thread re-exported by ours": ("recgauge.isolated.process.TemporaryDirectory", {}, ELSEWHERE),
+    "class of ours of another kind": ("recgauge.metrics.discounted.NDCG", {}, OTHER_KIND),
     "class of ours that acts": ("recgauge.isolated.process.Worker", {}, OTHER_KIND),
+    "error of ours": ("recgauge.errors.ConfigError", {}, OTHER_KIND),
     "number": (3, {}, NO_NAME),
+    "list": (["stranger.Thing"], {}, NO_NAME),
     "mapping": ({"_target_": "stranger.Thing"}, {}, NO_NAME),
 }
 
@@ -88,10 +105,14 @@ NODE = {"_target_": "recgauge.models.svd.SVD"}
 INSIDE = {
     "n_factors._target_": {"n_factors": NODE},
     "n_factors[1]._target_": {"n_factors": [1, NODE]},
+    "n_factors[0][0]._target_": {"n_factors": [[NODE]]},
     "n_factors.a.b._target_": {"n_factors": {"a": {"b": NODE}}},
+    "n_factors[0].a._target_": {"n_factors": ({"a": NODE},)},
     "_args_": {"_args_": [1]},
     "_partial_": {"_partial_": True},
     "_call_": {"_call_": "stranger"},
+    "_recursive_": {"_recursive_": True},
+    "_convert_": {"_convert_": "object"},
 }
 
 
@@ -109,19 +130,19 @@ def test_a_group_of_several_components_is_none_itself(place):
         check_targets({place: NODE}, allowed_packages(()))
 
 
-@pytest.mark.parametrize("place", ["data", "search", "hydra"])
+@pytest.mark.parametrize("place", ["data", "seed", "cutoffs", "search", "hydra"])
 def test_settings_beside_the_components_name_no_code(place):
     with pytest.raises(ConfigError, match=rf"^{place}\[0\]\._target_: _target_ is not allowed here"):
         check_targets({place: [NODE]}, allowed_packages(()))
 
 
-@pytest.mark.parametrize("name", ["os", "builtins", "os.path", "posix"])
+@pytest.mark.parametrize("name", ["os", "builtins", "os.path", "subprocess", "importlib.util", "posix"])
 def test_no_part_of_python_can_be_trusted(name):
     with pytest.raises(ConfigError, match="is part of Python"):
         allowed_packages([name])
 
 
-@pytest.mark.parametrize("name", ["", "*", "my-package", "_private", "my..package", 3])
+@pytest.mark.parametrize("name", ["", ".", "*", "my-package", "_private", "my..package", "a b", 3, None])
 def test_what_is_trusted_is_the_name_of_a_package(name):
     with pytest.raises(ConfigError, match="is not the name of a package"):
         allowed_packages([name])
@@ -141,7 +162,7 @@ def test_only_what_is_defined_in_a_trusted_package_is_built(strangers):
         find_class("stranger.Popen", "model", allowed_packages(["stranger"]))
 
 
-@pytest.mark.parametrize("name", ["..", "/tmp/outside", "a/b", "", "a\0b", "a\n"])
+@pytest.mark.parametrize("name", ["..", "../outside", "/tmp/outside", "a/b", "", ".hidden", "a\0b", "a\n"])
 def test_a_study_is_named_like_a_folder(name):
     node = {"_target_": "recgauge.experiments.metric_disagreement.study.MetricDisagreement", "name": name}
     with pytest.raises(ConfigError, match=r"^study\.name: must be the name of a folder"):
