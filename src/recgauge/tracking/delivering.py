@@ -158,7 +158,7 @@ def _store(
         return str(run.info.run_id)
     if isinstance(content, RunRecord) and content.search is not None:
         beside = open_store(replace(store, experiment=f"{store.experiment} searches"))
-        _store_trials(beside, content.search.sha256, trial_entries(content), ended)
+        _store_trials(beside, content.search.sha256, trial_entries(content))
     if run is None:
         tags = {**entry.tags, FILES_TAG: digest}
         run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
@@ -185,19 +185,20 @@ def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -
     return min(runs, key=lambda run: run.info.status == "RUNNING", default=None)
 
 
-def _store_trials(opened: Opened, search: str, entries: Mapping[str, Entry], now: int) -> None:
+def _store_trials(opened: Opened, search: str, entries: Mapping[str, Entry]) -> None:
     """Store each trial of a search as a run, once, also if the search goes on or runs on other test rows."""
     found = opened.client.search_runs(
         [opened.experiment_id], f"tags.`{SEARCH_TAG}` = '{search}'", max_results=50_000
     )
     stored = {run.data.tags[TRIAL_TAG]: run for run in found}
     for number, entry in entries.items():
+        started, ended = (max(0, int(1000 * seconds)) for seconds in (entry.job.started, entry.job.ended))
         run = stored.get(number) or opened.client.create_run(
-            opened.experiment_id, now, dict(entry.tags), entry.job.name
+            opened.experiment_id, started, dict(entry.tags), entry.job.name
         )
         if run.info.status == "RUNNING":
-            _store_values(opened, run.info.run_id, entry, now)
-            opened.client.set_terminated(run.info.run_id, entry.status, now)
+            _store_values(opened, run.info.run_id, entry, ended)
+            opened.client.set_terminated(run.info.run_id, entry.status, ended)
 
 
 def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:

@@ -79,8 +79,12 @@ def trial_entries(record: RunRecord) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     if (search := record.search) is None or record.job is None:
         return entries
+    began = record.job.ended - search.seconds  # as if one had followed the other up to the end of the job
     for trial in search.trials:
-        name = f"{record.names['model']} · {record.names['dataset']} · trial {trial.number}"
+        name, ended = (
+            f"{record.names['model']} · {record.names['dataset']} · trial {trial.number}",
+            began + trial.seconds,
+        )
         tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: str(trial.number)}
         tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
         tags |= {"recgauge.state": trial.state} | (
@@ -90,12 +94,13 @@ def trial_entries(record: RunRecord) -> dict[str, Entry]:
         points = [(key, value, int(epoch)) for epoch, value in trial.by_epoch.items()]
         points += [] if trial.value is None else [(key, trial.value, max(epochs, default=0))]
         entries[str(trial.number)] = Entry(
-            replace(record.job, name=name),
+            replace(record.job, name=name, started=began, ended=ended),
             "FAILED" if trial.state == "failed" else "FINISHED",
             tags,
             {setting: str(value) for setting, value in trial.settings.items()},
             [*points, ("seconds", trial.seconds, 0)],
         )
+        began = ended
     return entries
 
 
