@@ -215,7 +215,7 @@ class Wanted:
         names_it = _seems_header(rows)
         if len(positions) == 2 and not names_it:
             return False
-        shape = ", ".join(shown(" ".join(row) if len(row) == 1 else "|".join(row)) for row in rows[:3])
+        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         free = [
             at for at, cell in enumerate(first) if not is_date(rows[-1][at] if at < len(rows[-1]) else cell)
         ]
