@@ -1,7 +1,8 @@
 """Where two tables meet: how many ids they share, and why they share next to none."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -41,10 +42,12 @@ class Meeting:
     n_both : int
         Distinct ids that both sides have.
     cause : str
-        Why ids of one side are probably on the other in another spelling; empty if nothing shows it.
+        Why ids of one side are probably not on the other; empty if nothing shows it.
     examples : tuple of str or None
         An id of each side that the other lacks: where there is a cause, one id in two spellings. None where
         half or more meet.
+    respelled : bool
+        Whether ids of one side are on the other in another spelling, which the examples show.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Meeting:
     n_both: int
     cause: str = ""
     examples: tuple[str, str] | None = None
+    respelled: bool = False
 
     @property
     def share(self) -> float:
@@ -70,20 +74,22 @@ class Meeting:
             f"({100 * self.share:.3g} %) are in the {self.sides[1 - smaller]}"
         )
 
-    @property
-    def is_refused(self) -> bool:
-        """Whether almost nothing meets, and that is no chance of a few ids."""
-        return self.share < REFUSED_BELOW and (bool(self.cause) or min(self.n_ids) >= FEWEST)
+    def is_refused(self, fewest: float = FEWEST) -> bool:
+        """Whether almost nothing meets, and not by chance; see `require_meeting`."""
+        if self.share >= REFUSED_BELOW:
+            return False
+        return self.respelled or (isfinite(fewest) and (bool(self.cause) or min(self.n_ids) >= fewest))
 
     @property
     def warning(self) -> str:
         """The sentence with examples and the likely cause; empty where half or more meet."""
-        if self.share >= WARNED_BELOW or self.examples is None:
+        if self.share >= WARNED_BELOW:
             return ""
-        pair = " and ".join(
-            f"{example} only in the {side}" for example, side in zip(self.examples, self.sides, strict=True)
-        )
-        return f"{self.sentence}; {pair}" + (f"; likely cause: {self.cause}" if self.cause else "")
+        text = self.sentence
+        if self.examples is not None:
+            pairs = zip(self.examples, self.sides, strict=True)
+            text += "; " + " and ".join(f"{example} only in the {side}" for example, side in pairs)
+        return f"{text}; likely cause: {self.cause}" if self.cause else text
 
 
 def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) -> Meeting:
@@ -132,14 +138,21 @@ def meet_codes(
     return _explained(meeting, ids[first & ~second], ids[second & ~first])
 
 
-def require_meeting(meeting: Meeting, *, way_on: str = "") -> Meeting:
+def require_meeting(
+    meeting: Meeting, *, subject: str = "", way_on: str = "", fewest: float = FEWEST
+) -> Meeting:
     """Return a meeting of which more than next to nothing met.
 
     Parameters
     ----------
     meeting : Meeting
+    subject : str
+        What the message begins with, such as the name of a file.
     way_on : str
         What to type to go on all the same, such as ``--keep unmet``.
+    fewest : float
+        Ids of the smaller side from which no cause is needed: 1 where nobody may miss, infinite where all may
+        miss that are not found in another spelling.
 
     Raises
     ------
@@ -156,9 +169,10 @@ def require_meeting(meeting: Meeting, *, way_on: str = "") -> Meeting:
     and '20' only in the truth; likely cause: a fraction of 0 is written. Write ids in the same way in both,
     or go on with --keep unmet.
     """
-    if meeting.is_refused:
+    if meeting.is_refused(fewest):
         go_on = f", or go on with {way_on}" if way_on else ""
-        raise SchemaError(f"{meeting.warning}. Write ids in the same way in both{go_on}.")
+        begin = f"{subject}: " if subject else ""
+        raise SchemaError(f"{begin}{meeting.warning}. Write ids in the same way in both{go_on}.")
     return meeting
 
 
@@ -178,13 +192,14 @@ def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
     if not len(first) or not len(second):
         return meeting
     cause, at = _spelling(first, second)
+    respelled = bool(cause)
     if not cause and not meeting.n_both:
         cause = _form(first, second, meeting.sides)
     ours, theirs = first[at[0]], second[at[1]]
     examples = shown(ours), shown(theirs)
     if isinstance(ours, str) and isinstance(theirs, str) and _looks(ours) == _looks(theirs):
         examples = ascii(str(ours)), ascii(str(theirs))
-    return Meeting(meeting.name, meeting.sides, meeting.n_ids, meeting.n_both, cause, examples)
+    return replace(meeting, cause=cause, examples=examples, respelled=respelled)
 
 
 def _looks(text: str) -> str:
