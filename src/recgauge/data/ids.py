@@ -5,11 +5,12 @@ from collections.abc import Set as AnySet
 from datetime import date, time, timedelta
 from itertools import chain
 from numbers import Integral, Number
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.data.columns import cells
 from recgauge.errors import SchemaError
 from recgauge.utils.checks import IntArray, LongArray, shown
 from recgauge.utils.grouped import dense, encode_sorted
@@ -67,44 +68,16 @@ def as_ids(subject: str, values: Any, place: Callable[[int], str] = "at position
     return np.fromiter(column, object, len(column))
 
 
-def check_ids(subject: str, values: IdArray) -> IdArray:
-    """Return an array of ids as it is, or refuse it as `as_ids` does."""
-    if values.ndim != 1 or values.dtype.kind not in "iuUS":
-        as_ids(subject, values)
-    return values
-
-
-def _column(subject: str, values: Any) -> "IdArray | Sequence[Any]":
+def _column(subject: str, values: Any) -> "IdArray | list[Any]":
     """Return values of whatever holds one id after the other."""
-    if type(values) is list:
-        return values
-    if hasattr(values, "to_pylist"):
-        return list(values.to_pylist())  # Arrow
-    if not isinstance(values, np.ndarray):
-        if is_row(values) or isinstance(values, AnySet):
-            return list(values)
-        # a Series or Index of pandas, then polars' Series, which would have nulls as NaN, then tensors
-        if hasattr(values, "to_numpy") and hasattr(values, "array"):
-            values = values.to_numpy()
-        elif hasattr(values, "to_list"):
-            return list(values.to_list())
-        elif hasattr(values, "__array__"):
-            values = np.asarray(values)
-        else:
-            raise SchemaError(
-                f"{subject}: ids must be a list or an array, got {type(values).__name__}. Write list(...)."
-            )
-    if values.ndim != 1:
-        raise SchemaError(f"{subject}: ids must be one-dimensional, got shape {values.shape}.")
-    array: IdArray = values
-    if np.ma.is_masked(array):
-        return [None if hidden else value for value, hidden in zip(array.data, array.mask, strict=True)]
-    return array
-
-
-def is_row(values: Any) -> TypeGuard[Sequence[Any]]:
-    """Whether values are in an order of their own: a list, a tuple, a range or the like, and no text."""
-    return isinstance(values, Sequence) and not isinstance(values, (str, bytes, bytearray, memoryview))
+    column = list(values) if isinstance(values, AnySet) else cells(values)
+    if column is None:
+        raise SchemaError(
+            f"{subject}: ids must be a list or an array, got {type(values).__name__}. Write list(...)."
+        )
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise SchemaError(f"{subject}: ids must be one-dimensional, got shape {column.shape}.")
+    return column
 
 
 def _refuse_unusable(
@@ -133,23 +106,30 @@ def _problem(value: Any) -> tuple[str, str] | None:
         return _MISSING
     if isinstance(value, (bool, np.bool_)):
         return "ids must not be True or False", "A mask chooses rows, such as items[mask]."
-    if isinstance(value, Number) and not isinstance(value, Integral):
+    if _is_fraction(value):
         return "ids must not be fractions", _AS_ITEMS
     if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)):
         return "ids must not be times", _AS_TEXT
+    if isinstance(value, tuple) and (
+        any(map(_is_fraction, value)) or (value and isinstance(value[-1], Number))
+    ):
+        return "ids must not be tuples that end in a number or hold fractions", _AS_TEXT
     if isinstance(value, tuple):
-        if any(isinstance(part, Number) and not isinstance(part, Integral) for part in value) or (
-            value and isinstance(value[-1], Number)
-        ):
-            return "ids must not be tuples that end in a number or hold fractions", _AS_TEXT
         return next(filter(None, map(_problem, value)), None)
-    if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return f"ids must be hashable, and one of {type(value).__name__} is not by its value", _AS_TEXT
+    return None if _has_value(value) else ("ids must be hashable by their value", _AS_TEXT)
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, Integral)
+
+
+def _has_value(value: Any) -> bool:
+    """Whether a value can be a key of a dict; tensors can, but by their identity."""
     try:
         hash(value)
     except TypeError:
-        return f"ids must be hashable, and {type(value).__name__} is not", _AS_TEXT
-    return None
+        return False
+    return isinstance(value, np.generic) or not hasattr(value, "__array__")
 
 
 def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:
@@ -163,10 +143,10 @@ def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:
         at = int(np.searchsorted(ends, position, side="right"))
         return f"of user {shown(users[at])} at position {position - int(ends[at]) + len(rows[at])}"
 
-    return as_ids(subject, list(chain.from_iterable(map(_cells, rows))), place)
+    return as_ids(subject, list(chain.from_iterable(map(_own_cells, rows))), place)
 
 
-def _cells(row: Any) -> Iterator[Any]:
+def _own_cells(row: Any) -> Iterator[Any]:
     """Return the values of a row; Python's own are faster than numpy's."""
     return iter(row.tolist() if isinstance(row, np.ndarray) and row.dtype.kind in "iuUS" else row)
 
