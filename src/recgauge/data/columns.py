@@ -73,12 +73,12 @@ def aligned(columns: Mapping[str, Any]) -> dict[str, Any]:
             continue
         problem = ""
         if len(column) != len(model) or set(column.index) != set(model.index):
-            problem = "has other labels"
+            problem = f"has other labels than that of {first}"
         elif not (column.index.is_unique and model.index.is_unique):
-            problem = "has the labels in another order, and some of them twice"
+            problem = f"has the labels of {first} in another order, and some of them twice"
         if problem:
             raise SchemaError(
-                f"{name}: its index {problem} than {first}. Rows are paired by the index; to pair them by "
+                f"{name}: its index {problem}. Rows are paired by the index; to pair them by "
                 "their places, pass arrays: series.to_numpy()."
             )
         ordered[name] = column.reindex(model.index)

@@ -318,8 +318,7 @@ def _scores_of(user: Any, items: Cells, row: Any) -> Cells:
         missing = next((cell for cell in filled if cell not in row), None)
         if missing is not None:
             raise SchemaError(f"scores: item {shown(missing)} of user {shown(user)} has no score.")
-        lowest = min(row.values(), default=0.0)
-        return [row.get(cell, lowest) for cell in listed]
+        return [row.get(cell, 0.0) for cell in listed]
     if isinstance(row, AnySet):
         raise SchemaError(f"scores: user {shown(user)} has a {type(row).__name__}, which has no order.")
     scores = _cells("scores", user, row)

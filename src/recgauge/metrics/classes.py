@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.data.columns import aligned, cells
+from recgauge.data.columns import aligned, cells, is_row
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.metrics.metric import Kind, Metric, divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
@@ -100,7 +100,11 @@ def _aligned(actual: Any, predicted: Any) -> dict[str, Any]:
 def _labels(name: str, values: Any) -> npt.NDArray[Any]:
     """Return a column of labels, or a table of 0 and 1."""
     column = cells(values)
-    if isinstance(column, list) and column and not any(hasattr(cell, "__len__") for cell in column):
+    if (
+        isinstance(column, list)
+        and column
+        and not any(is_row(cell) or isinstance(cell, np.ndarray) for cell in column)
+    ):
         _kind(np.array(column, object))
     try:
         labels = np.asarray(values if column is None else column)
