@@ -229,7 +229,7 @@ def _items(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
 def _by_score(subject: str, user: Any, items: Cells, scores: Cells) -> tuple[Cells, Cells]:
     """Return items by falling score; those of equal scores stay in their order."""
     _refuse_padding(subject, user, items)
-    values = numbers(f"{subject}: score", scores)
+    values = numbers(f"{subject}: score of user {shown(user)}", scores)
     order = np.argsort(-values, kind="stable")
     return [items[at] for at in order.tolist()], values[order]
 

@@ -56,6 +56,8 @@ def item_rows(subject: str, table: Any, kind: Kind) -> Ragged:
 
 def _rows(subject: str, table: Any, kind: Kind) -> Rows:
     like = replace(wanted(kind), option="frame.rename(columns={{'{1}': '{0}'}})", command="")
+    if hasattr(table, "iloc") and table.index.nlevels == 1 and table.index.name is None:
+        table = table.reset_index(drop=True)  # the numbers that rows had in a larger table
     rows = rows_of_table(as_arrow(table, subject), kind, subject, like)
     if rows.problems:
         raise SchemaError(f"{rows.first_bad()}; {rows.n_bad:,} such rows. Correct them or leave them out.")
