@@ -7,7 +7,7 @@ import pytest
 import recgauge
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
-from recgauge.errors import RecgaugeError
+from recgauge.errors import RecgaugeError, SchemaError
 from recgauge.metrics.discounted import NDCG
 
 LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
@@ -218,3 +218,31 @@ def test_nothing_of_the_callers_changes() -> None:
     recgauge.evaluate({"ann": items}, {"ann": [1]}, cutoffs=(2,))
     assert items.tolist() == [3, 1, 2]
     assert items.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth", "examples"),
+    [
+        ({"u": ["7", "8"]}, {"u": [7]}, "'7' only in the lists and 7 only in the relevant items"),
+        ({"1": [7, 8], "2": [7]}, {1: [7], 2: [7]}, "'2' only in the lists and 2 only in the relevant items"),
+        ({"u": ["8.0"]}, {"u": ["8"]}, "'8.0' only in the lists and '8' only in the relevant items"),
+        ({"u": np.arange(2)}, {"u": ["film-x", "film-y"]}, "codes from 0 to 1"),
+    ],
+)
+def test_ids_written_in_two_ways_are_refused_unless_kept(lists, truth, examples) -> None:
+    with pytest.raises(SchemaError, match='go on with keep=\\["unmet"\\]') as caught:
+        recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,))
+    assert examples in str(caught.value)
+    kept = recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,), keep=["unmet"])
+    assert repr(kept).startswith("Warning: ")
+
+
+def test_training_rows_written_in_another_way_are_refused() -> None:
+    lists, truth = {"u": ["b3", "b4"]}, {"u": ["b4"]}
+    with pytest.raises(SchemaError, match="prefix"):
+        recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,), train={"u": ["3", "4"]})
+
+
+def test_a_list_that_misses_a_few_items_is_worth_nothing_and_evaluated() -> None:
+    missed = recgauge.evaluate({"u": ["x", "y"]}, {"u": ["z"]}, metrics="recall", cutoffs=(2,))
+    assert missed.values() == {"recall_at_2": 0.0}

@@ -1,6 +1,6 @@
 """Where two tables meet: how many ids they share, and why they share next to none."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 from recgauge.data.ids import IdArray
 from recgauge.errors import SchemaError
 from recgauge.utils.arrow import to_arrow
-from recgauge.utils.checks import BoolArray, shown
+from recgauge.utils.checks import BoolArray, IntArray, shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,6 +136,24 @@ def meet_codes(
     if meeting.share >= WARNED_BELOW:
         return meeting
     return _explained(meeting, ids[first & ~second], ids[second & ~first])
+
+
+def meet_rows(
+    ids: IdArray, first: IntArray, second: Sequence[IntArray], *, name: str, sides: tuple[str, str]
+) -> Meeting:
+    """Count what the rows of one table share with those of others, by the codes that `ids` have in them.
+
+    Examples
+    --------
+    >>> ids, lists, truth = np.array(["a", "b", "c"]), np.array([0, 1, 1]), np.array([2, 1, 2])
+    >>> meet_rows(ids, lists, [truth], name="item", sides=("lists", "truth")).n_both
+    1
+    """
+    masks = np.zeros((2, len(ids)), bool)
+    masks[0, first] = True
+    for codes in second:
+        masks[1, codes] = True
+    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides)
 
 
 def require_meeting(

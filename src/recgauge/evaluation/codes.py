@@ -11,6 +11,7 @@ from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
 from recgauge.data.item_tables import ItemTable
 from recgauge.data.lists import Relevant, TopK
+from recgauge.data.meeting import Meeting
 from recgauge.errors import SchemaError
 from recgauge.judging import _lookup
 from recgauge.utils.checks import IntArray, check_int, shown
@@ -29,6 +30,8 @@ class EvaluationInputs:
     users : ndarray of int32 or None
         Who counts; None: everybody in the lists or the relevance.
     catalogue : Catalogue
+    meetings : tuple of Meeting
+        Of users and items with ids.
     """
 
     top_k: TopK
@@ -36,6 +39,7 @@ class EvaluationInputs:
     user_ids: IdArray
     users: IntArray | None
     catalogue: Catalogue
+    meetings: tuple[Meeting, ...] = ()
 
 
 def inputs_of_codes(

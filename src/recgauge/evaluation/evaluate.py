@@ -1,8 +1,9 @@
 """`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
 from recgauge.data.lists import Relevant, TopK
+from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.evaluation import Evaluation
@@ -24,7 +26,7 @@ from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
 from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
-from recgauge.utils.checks import IntArray, LongArray, check_cutoffs, shown
+from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +57,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     scores: Any = None,
     users: Sequence[Any] | None = None,
     ties: TieOrder | None = None,
+    keep: Collection[str] = (),
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate ranked lists from anywhere.
@@ -92,6 +95,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
+    keep : collection of str, default ()
+        ``unmet`` goes on where lists and relevant items share next to no users or items.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -102,7 +107,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     Raises
     ------
     SchemaError
-        If a table, list, id or grade cannot be used.
+        If a table, list, id or grade cannot be used, or next to no users or items are in two of the tables,
+        as where ids are written in two ways.
     ConfigError
         If a metric, cutoff or convention is unknown, or `ties` is given and scores are not.
     MetricError
@@ -117,6 +123,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     convention = get_convention(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
+    for name in keep:
+        check_choice("keep", name, ("unmet",))
     inputs = convert(
         recommendations,
         relevant,
@@ -144,7 +152,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=inputs.users,
         seed=seed,
     )
-    result = measure(suite)
+    if "unmet" not in keep:
+        for meeting in inputs.meetings:
+            # a split by users has none of the users in the training rows
+            fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
+            require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+    result = replace(measure(suite), meetings=inputs.meetings)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -262,6 +275,9 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         if history is None
         else pairs_matrix(np.repeat(rows[2], history.lengths), columns[2], (len(user_ids), size))
     )
+    meetings: tuple[Meeting, ...] = ()
+    if lists.n_codes is None:
+        meetings = _meetings(user_ids, rows, item_ids, columns, has_train=history is not None)
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
     catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
@@ -271,6 +287,31 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         user_ids,
         None,
         catalogue,
+        meetings,
+    )
+
+
+def _meetings(
+    user_ids: IdArray,
+    users: Sequence[IntArray],
+    item_ids: IdArray,
+    items: Sequence[IntArray],
+    *,
+    has_train: bool,
+) -> tuple[Meeting, ...]:
+    """Count what lists, relevant items and training rows share, each as codes; the latter show more items."""
+    known = "relevant items and training rows" if has_train else "relevant items"
+    meetings = (
+        meet_rows(user_ids, users[0], [users[1]], name="user", sides=("lists", "relevant items")),
+        meet_rows(item_ids, items[0], items[1 : 2 + has_train], name="item", sides=("lists", known)),
+    )
+    if not has_train:
+        return meetings
+    sides = ("relevant items", "training rows")
+    return (
+        *meetings,
+        meet_rows(user_ids, users[1], [users[2]], name="user", sides=sides),
+        meet_rows(item_ids, items[1], [items[2]], name="item", sides=sides),
     )
 
 

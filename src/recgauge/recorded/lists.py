@@ -1,6 +1,6 @@
 """The lists of one run: brought into their order, and held against relevance and training rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Self
@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import sorted_pairs
-from recgauge.data.meeting import FEWEST, Meeting, meet_codes
+from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
@@ -161,13 +161,13 @@ class Context:
         other = "truth" if self.more_users is None else "data set"
         more = [] if self.train is None or self.more_users is not None else [self.train.items]
         return (
-            _meet(self.user_ids, lists.users, [users], "user", ("lists", other)),
-            _meet(
+            meet_rows(self.user_ids, lists.users, [users], name="user", sides=("lists", other)),
+            meet_rows(
                 self.item_ids,
                 lists.items,
                 [self.truth.items, *more],
-                "item",
-                ("lists", "truth and the training rows" if more else other),
+                name="item",
+                sides=("lists", "truth and the training rows" if more else other),
             ),
         )
 
@@ -177,23 +177,12 @@ class Context:
             return ()
         sides = ("truth", "training rows")
         return (
-            _meet(self.user_ids, self.truth.users, [self.train.users], "user", sides),
-            _meet(self.item_ids, self.truth.items, [self.train.items], "item", sides),
+            meet_rows(self.user_ids, self.truth.users, [self.train.users], name="user", sides=sides),
+            meet_rows(self.item_ids, self.truth.items, [self.train.items], name="item", sides=sides),
         )
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"
-
-
-def _meet(
-    ids: IdArray, first: IntArray, second: Sequence[IntArray], name: str, sides: tuple[str, str]
-) -> Meeting:
-    """Count the ids that codes of two tables share."""
-    masks = np.zeros((2, len(ids)), bool)
-    masks[0, first] = True
-    for codes in second:
-        masks[1, codes] = True
-    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides)
 
 
 def starts_of(lengths: LongArray) -> LongArray:
