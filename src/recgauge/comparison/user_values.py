@@ -470,7 +470,7 @@ def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int
     """Return all users' ids, sorted, and the codes of each repeat's users."""
     every = [(name, one) for name, repeats in runs.items() for one in repeats]
     columns = [as_ids(name, one.users) for name, one in every]
-    users, codes = encode([name for name, _ in every], columns, in_order=False)
+    users, codes = encode(columns, in_order=False)
     for (name, one), column in zip(every, codes, strict=True):
         twice = np.flatnonzero(np.bincount(column, minlength=len(users)) > 1)
         if len(twice):
