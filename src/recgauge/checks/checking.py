@@ -1,7 +1,7 @@
 """May a candidate replace a baseline: the public functions, and the two sides that they read and compare."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +18,6 @@ from recgauge.checks.judge import (
 )
 from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
-from recgauge.comparison.claims import label
 from recgauge.comparison.comparing import check_protocols, told_differences
 from recgauge.comparison.groups import UserGroups, UserTable
 from recgauge.comparison.results import Cost
@@ -32,6 +31,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
+from recgauge.metrics.names import Directions, label
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
 from recgauge.utils.arrow import to_arrow
@@ -241,12 +241,12 @@ def judge(
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
     of_users = [rule for rule in rules.metrics if all(rule.metric in one.of_users for one in sides)]
-    verdicts = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
+    verdicts = [_judge_total(rule, sides, rules.directions) for rule in rules.metrics if rule not in of_users]
     verdicts += [_judge_cost(cost, sides) for cost in rules.cost]
     level, notes = rules.alpha, ["The candidate is the baseline itself."] * (place[0] == baseline.sha256)
     if of_users:
         level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
-        parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users])
+        parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users], rules.directions)
         if rules.looks == "ladder" and not _climbs(parts, of_users[0].metric, before or ()):
             look = Look(*place, 1.0, "undecided", number, released=False)
             return CheckResult(*names, rules, (), rules.alpha, look, before, (*notes, *more))
@@ -269,12 +269,16 @@ def judge(
 
 
 def _parts(
-    sides: Sequence[Side], names: Sequence[str], runs: Mapping[str, Sequence[RunValues]], keys: Sequence[str]
+    sides: Sequence[Side],
+    names: Sequence[str],
+    runs: Mapping[str, Sequence[RunValues]],
+    keys: Sequence[str],
+    directions: Directions,
 ) -> tuple[Iterable[UserValues], tuple[str, ...]]:
     """Return the values of both sides by some metrics, some users at a time or all at once, and notes."""
     first, second = (side.stored for side in sides)
     if first is None or second is None:
-        table = UserValues.of(runs, metrics=list(dict.fromkeys(keys)))
+        table = UserValues.of(runs, metrics=list(dict.fromkeys(keys)), directions=directions)
         return [table], table.notes
     values = first.named(names[0]) + second.named(names[1])
     told_differences(list(values.protocols.values()), values.runs, "check", mark=False)
@@ -340,9 +344,10 @@ def _groups(
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
 
-def _judge_total(rule: MetricRule, sides: Sequence[Side]) -> Verdict:
+def _judge_total(rule: MetricRule, sides: Sequence[Side], directions: Directions) -> Verdict:
     (first, higher), (second, _) = (one.totals[rule.metric] for one in sides)
-    return judge_number(rule, first, second, higher=higher)
+    found = directions.higher_is_better([rule.metric], {rule.metric: higher})
+    return judge_number(rule, first, second, higher=found[rule.metric])
 
 
 def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
@@ -418,22 +423,25 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
     )
 
 
-def stored_side(source: str, role: str, keys: Sequence[str]) -> Side:
+def stored_side(source: str, role: str, rules: Rules) -> Side:
     """Return one side of a check whose values are in Parquet and read some users at a time."""
-    known = StoredValues.of([source], option=role)
-    if len(known.runs) > 1:
+
+    def judged(common: Sequence[str]) -> list[str]:
+        return [key for key in rules.keys if key in common]
+
+    values = StoredValues.of([source], judged, directions=rules.directions, option=role)
+    if len(values.runs) > 1:
         raise ConfigError(
-            f"{role}: expected one run, {source} holds {listed(known.runs)}. Name the folder or file of one."
+            f"{role}: expected one run, {source} holds {listed(values.runs)}. Name the folder or file of one."
         )
-    values = replace(known, metrics={key: known.metrics[key] for key in keys if key in known.metrics})
     parts = (
         (part.users, dict(zip(part.metrics, part.values[:, 0], strict=True)))
         for part in values
         if part.metrics
     )
     users, own = _digests(parts)
-    run = known.runs[0]
-    return Side(run, (), (*known.metrics,), test_sha256=users, sha256=own, stored=values)
+    run = values.runs[0]
+    return Side(run, (), values.common, test_sha256=users, sha256=own, stored=values)
 
 
 def _digests(parts: Iterable[tuple[IdArray, Mapping[str, DoubleArray]]]) -> tuple[str, str]:

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from recgauge.checks.rules import FamilyCorrection, MetricRule
-from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
     UserSums,
@@ -22,6 +21,7 @@ from recgauge.comparison.tests_of_pairs import (
 )
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import label
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import exact_sum, to_float
 

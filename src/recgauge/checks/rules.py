@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from recgauge.comparison.claims import as_key, label
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.metrics.names import Directions, as_key, label
 from recgauge.utils.checks import check_choice, check_int, check_real
 
 Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
@@ -166,6 +166,8 @@ class Rules:
         What a check does whose rules are shown or undecided.
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
+    lower_is_better, higher_is_better : tuple of str
+        Metrics of the rules of which less or more is better, where neither runs nor recgauge know it.
 
     Raises
     ------
@@ -186,6 +188,8 @@ class Rules:
     looks: Repeats = "none"
     undecided: Undecided = "fail"
     groups: int = 4
+    lower_is_better: tuple[str, ...] = ()
+    higher_is_better: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_real("confidence", self.confidence, low=0.5, high=0.9999)
@@ -198,6 +202,16 @@ class Rules:
             raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
         if twice := [place for place in places if places.count(place) > 1]:
             raise ConfigError(f"rules: {twice[0]} is there twice.")
+        self.directions.check_names(self.keys)
+
+    @property
+    def directions(self) -> Directions:
+        """Of which metrics less or more is better; nobody need know it of those compared with a number."""
+        directed = [rule.metric for rule in self.metrics if rule.kind in ("not_worse", "better_by")]
+        if self.looks == "ladder":  # which compares candidates by the first metric
+            directed += self.keys[:1]
+        indifferent = tuple(key for key in self.keys if key not in directed)
+        return replace(Directions.of(self.lower_is_better, self.higher_is_better), indifferent=indifferent)
 
     @property
     def alpha(self) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import split_key
 from recgauge.comparison.groups import (
     UserGroups,
     UserTable,
@@ -23,6 +22,7 @@ from recgauge.comparison.user_values import UserValues, run_values
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.metrics.names import split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.checks import check_int

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import split_key
 from recgauge.comparison.comparing import compare_values, told_differences
 from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
@@ -20,6 +19,7 @@ from recgauge.comparison.user_values import (
 )
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
 from recgauge.runs.settings import counted_settings, flat_settings

@@ -1,6 +1,6 @@
 """Users' values in Parquet, read in parts of the users: what `recgauge evaluate` leaves, or any program."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.claims import as_key
 from recgauge.comparison.user_values import (
     USER_COLUMNS,
     RunValues,
     UserValues,
     choose_common,
-    higher_is_better,
+    in_common,
 )
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
 from recgauge.files.columns import Wanted
 from recgauge.files.stored import PARQUET, StoredTable, find_stored
+from recgauge.metrics.names import Directions, as_key
 from recgauge.recorded.dividing import Division
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
@@ -100,8 +100,9 @@ class StoredValues:
     def of(
         cls,
         sources: Sequence[str],
-        metrics: Sequence[str] | None = None,
+        metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]] | None = None,
         *,
+        directions: Directions | None = None,
         option: str = "SOURCE",
         memory_mib: int = 1024,
     ) -> "StoredValues":
@@ -110,12 +111,13 @@ class StoredValues:
         A file has a row per user, a column ``user_id`` or ``user``, and a column of numbers per metric; or a
         row per value, with columns ``run``, ``user_id``, ``metric`` and ``value``. A run in a folder is
         called as its files say, as recgauge's do, else as the folder in the source; a file by its own name.
+        `metrics` are those that are read, or choose them from those in common; None: all.
 
         Raises
         ------
         RecgaugeError
-            If there is no such file, one cannot be read or has other columns, parts are missing, or `metrics`
-            are not in every run.
+            If there is no such file, one cannot be read or has other columns, parts are missing, `metrics`
+            are not in every run, or of one nobody knows whether more is better.
         """
         files = _told_apart([file for source in sources for file in _files(source, option)])
         runs = tuple(dict.fromkeys(run for file in files for run in file.runs))
@@ -123,11 +125,17 @@ class StoredValues:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
         _refuse_incomplete(files)
         of_runs = {run: [file for file in files if run in file.runs] for run in runs}
-        keys = choose_common(metrics, [(run, file.metrics) for run, some in of_runs.items() for file in some])
+        there = [(run, file.metrics) for run, some in of_runs.items() for file in some]
+        keys = metrics(in_common(there)) if callable(metrics) else choose_common(metrics, there)
         known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
-        directions = {key: known.get(key, higher_is_better(key, (), ())) for key in keys}
+        higher = (directions or Directions()).higher_is_better(keys, known)
         protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}
-        return cls(tuple(files), runs, directions, protocols, memory_mib)
+        return cls(tuple(files), runs, higher, protocols, memory_mib)
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """Every metric that all runs have, whether it is read or not."""
+        return tuple(in_common([(file.where, file.metrics) for file in self.files]))
 
     def named(self, run: str) -> "StoredValues":
         """Return the values of one run by another name."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from recgauge.comparison.claims import as_key, label, split_key
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
+from recgauge.metrics.names import Directions, as_key, label, split_key
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
@@ -318,7 +318,7 @@ class UserValues:
         *,
         metrics: Sequence[str] | None = None,
         dataset: str = "",
-        lower_is_better: Collection[str] = (),
+        directions: Directions | None = None,
     ) -> Self:
         """Pair runs by user.
 
@@ -334,18 +334,23 @@ class UserValues:
         metrics : sequence of str, optional
             All that every run has if not given.
         dataset : str
-        lower_is_better : collection of str
-            Metrics, such as losses, that neither the runs nor recgauge know the direction of.
+        directions : Directions, optional
+            Of which metrics less or more is better, as far as neither the runs nor recgauge know it.
 
         Raises
         ------
         ConfigError
-            If there are fewer than two runs, or no metric or user in common.
+            If there are fewer than two runs, no metric or user in common, or of some metric nobody knows
+            whether more is better.
         """
         every = {name: [one] if isinstance(one, RunValues) else list(one) for name, one in runs.items()}
         if len(every) < 2:
             raise ConfigError(f"compare: at least two runs are needed, got {listed(every) or 'none'}.")
         chosen = _metrics_in_common(every, metrics)
+        recorded = {
+            key: up for some in every.values() for one in some for key, up in one.higher_is_better.items()
+        }
+        higher = (directions or Directions()).higher_is_better(chosen, recorded)
         users, codes = _encoded(every)
         folds, notes = _folds_in_common(every)
         cells = np.empty((len(folds), len(chosen), len(every), len(users)))
@@ -368,10 +373,7 @@ class UserValues:
             tuple(every),
             chosen,
             values,
-            tuple(
-                higher_is_better(metric, (one for some in every.values() for one in some), lower_is_better)
-                for metric in chosen
-            ),
+            tuple(higher[metric] for metric in chosen),
             dataset,
             _repeats(every, chosen),
             fold_means,
@@ -597,16 +599,3 @@ def _repeats(
             labels = [one.label or f"repeat {i}" for i, one in enumerate(repeats)]
             found[metric, name] = Repeats.of(means, labels)
     return found
-
-
-def higher_is_better(metric: str, runs: Iterable[RunValues], lower: Collection[str]) -> bool:
-    """Return the direction of a metric: as the caller says, else as a run does, else as recgauge knows it."""
-    from recgauge.metrics import metric_class
-
-    if metric in {as_key(name) for name in lower}:
-        return False
-    for one in runs:
-        if metric in one.higher_is_better:
-            return one.higher_is_better[metric]
-    known: Any = metric_class(metric.rsplit("_at_", 1)[0])
-    return True if known is None else bool(known.higher_is_better)

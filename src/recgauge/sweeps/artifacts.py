@@ -175,14 +175,16 @@ def _per_user(result: RunResult) -> pa.Table:
     """Line up the per-user values of lists and ratings; NaN where a definition leaves a user out."""
     users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
     everybody = np.unique(np.concatenate(users))
-    columns = {"user_id": everybody}
+    columns, higher = {"user_id": everybody}, {}
     for evaluation in result.evaluations:
         rows = np.searchsorted(everybody, evaluation.users)
         for entry in evaluation.results:
             if entry.per_user is not None:
                 columns[entry.key] = np.full(len(everybody), np.nan)
                 columns[entry.key][rows] = entry.per_user
-    return arrow_table(columns)
+                higher[entry.key] = entry.higher_is_better
+    table = arrow_table(columns)
+    return table.cast(described(table.schema, {"higher_is_better": higher}))
 
 
 # a quarter smaller than by default, see benchmarks/results.md

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 import recgauge
-from recgauge import compare
+from recgauge import compare, compare_datasets, compare_segments
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.metrics.names import known_direction
 from records import NAMES, metric, record_with
 
 
@@ -46,9 +48,36 @@ def test_less_is_better_for_errors_by_name_and_on_request(frames):
     assert [row.run for row in by_error.rows] == ["a", "b", "c"]
     assert by_error.pair("a", "c").difference < 0 < by_error.pair("a", "c").better
     renamed = {name: frame.rename(columns={"rmse": "loss"}) for name, frame in frames.items()}
-    assert compare(renamed, metrics=["loss"], n_resamples=500).results[0].rows[0].run == "c"
-    told = compare(renamed, metrics=["loss"], lower_is_better=["loss"], n_resamples=500)
-    assert told.results[0].rows[0].run == "a"
+    for options, best in (({"lower_is_better": "loss"}, "a"), ({"higher_is_better": ["loss"]}, "c")):
+        named = compare(renamed, metrics=["loss"], n_resamples=500, **options)
+        assert named.results[0].rows[0].run == best
+    with pytest.raises(ConfigError, match=r"--lower-is-better loss"):
+        compare(renamed, n_resamples=500)
+    with pytest.raises(ConfigError, match=r"lower_is_better: there is no los\. Did you mean loss"):
+        compare(renamed, lower_is_better=["los", "loss"], n_resamples=500)
+    with pytest.raises(ConfigError, match="both"):
+        compare(renamed, lower_is_better=["loss"], higher_is_better=["loss"], n_resamples=500)
+
+
+@pytest.mark.parametrize("name", ["rmse_user", "RMSE", "mae_per_user", "arp@10", "gini_index", "mse_user_at_5"])
+def test_names_of_errors_and_of_conventions_metrics_say_that_less_is_better(frames, name):
+    renamed = {run: frame[["rmse"]].set_axis([name], axis=1) for run, frame in frames.items()}
+    assert compare(renamed, n_resamples=500).results[0].rows[0].run == "a"
+    means = {"a": {"x": 0.1, "y": 0.2}, "b": {"x": 0.3, "y": 0.4}}
+    assert compare_datasets(means, metric=name).runs[0] == "a"
+    table = pd.DataFrame(
+        [(run, place, value, name) for run, of_run in means.items() for place, value in of_run.items()],
+        columns=["model", "dataset", "value", "metric"],
+    )
+    assert compare(table).over_datasets[0].runs[0] == "a"
+    assert compare_segments(frames["a"], pd.Series("x", frames["a"].index), metric=name).higher_is_better is False
+
+
+def test_every_convention_has_the_direction_of_its_metrics_by_their_names():
+    for convention in conventions().values():
+        for name, metric in convention.metrics.items():
+            if not name.startswith("gini"):  # a coefficient in some, its complement in others
+                assert known_direction(name) == metric.higher_is_better, (convention.name, name)
 
 
 @pytest.mark.parametrize("numeric", [True, False])

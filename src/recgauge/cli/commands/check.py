@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided
-from recgauge.cli.commands.options import add_allowed, add_store, say, store_uri, write_out
+from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
 from recgauge.cli.commands.run_data import data_again
-from recgauge.comparison.claims import label
 from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
+from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
 from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
@@ -63,6 +63,7 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
+    add_directions(parser)
     add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
     add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
     promote = "move models:/NAME@ALIAS (default: the baseline's)"
@@ -135,13 +136,18 @@ def _rules(options: Namespace) -> Rules:
     here = Path("check.yaml")
     path = options.rules or (here if here.is_file() else conf_folder() / "check" / "default.yaml")
     rules = Rules.of(path)
-    return rules if options.undecided is None else replace(rules, undecided=options.undecided)
+    return replace(
+        rules,
+        undecided=options.undecided or rules.undecided,
+        lower_is_better=(*rules.lower_is_better, *options.lower_is_better),
+        higher_is_better=(*rules.higher_is_better, *options.higher_is_better),
+    )
 
 
 def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
     sources = {"candidate": options.candidate, "baseline": options.baseline}
     if all(map(holds_values, sources.values())):
-        return [stored_side(source, f"--{role}", rules.keys) for role, source in sources.items()]
+        return [stored_side(source, f"--{role}", rules) for role, source in sources.items()]
     return [_side(source, role, rules, options) for role, source in sources.items()]
 
 
