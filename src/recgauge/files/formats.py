@@ -7,17 +7,29 @@ names formats.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.nested import one_row_per_item, read_id_lines, read_json_lines
+from recgauge.files.nested import one_row_per_item, read_id_lines, read_json_cells, read_json_lines
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.rows import RawRows, Rows, TimeUnit, check
 from recgauge.files.stored import PARQUET, StoredTable
-from recgauge.files.text import Layout, TextFormat, find_layout, not_utf8, read_carefully, read_fast
+from recgauge.files.text import (
+    Layout,
+    TextFormat,
+    find_layout,
+    not_utf8,
+    read_carefully,
+    read_fast,
+    read_texts,
+)
 from recgauge.utils.resources import check_memory, memory_named
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -121,6 +133,26 @@ def read(
         if isinstance(file, StoredTable):
             return checked(read_stored(file), form, unit, wanted)
         return _read_file(file, wanted, how or TextFormat(), form, unit)
+
+
+def read_cells(file: TableFile) -> tuple["pa.Table", range, str]:
+    """Return all columns of a file by their names, the number of each row, and whether that is a line."""
+    from pyarrow import ArrowException, parquet
+
+    form = format_of(file, Wanted({}, (), needed=()))
+    try:
+        if form not in ("parquet", "jsonl"):
+            return read_texts(file, TextFormat("\t") if form in ("tsv", "recbole") else TextFormat())
+        if form == "jsonl":
+            cells = read_json_cells(file)
+        else:
+            with file.unpacked() as stream:
+                cells = parquet.ParquetFile(stream).read()
+    except (ArrowException, UnicodeError) as error:
+        if "UTF" in str(error).upper() and form != "parquet":
+            raise not_utf8(file) from error
+        raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
+    return cells, range(1, len(cells) + 1), "row"
 
 
 def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:

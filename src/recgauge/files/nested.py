@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.errors import SchemaError, shortened
+from recgauge.errors import SchemaError, said, shortened
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import Lines, Problem, RawRows
@@ -59,6 +59,33 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         cells = columns[role]
         columns[role] = as_ids(cells, file, lines, role, mixed=wanted.mixed_ids) if ids else as_values(cells)
     return RawRows(file, columns, labels, np.array(lines, np.int64), broken=problems)
+
+
+def read_json_cells(file: TableFile) -> "pa.Table":
+    """Return all columns of a file with one JSON object per line."""
+    import pyarrow as pa
+
+    rows = []
+    for number, text in _lines(file):
+        try:
+            rows.append(_object(text))
+        except ValueError as error:
+            raise SchemaError(f"{file}, line {number}: {error}. Correct the line.") from error
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = []
+    for name in names:
+        cells = [row.get(name) for row in rows]
+        kinds = {type(cell) for cell in cells} - {type(None)}
+        if len(kinds) > 1 and not kinds <= {int, float}:
+            mixed = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise SchemaError(f"{file}: the column {shown(name)} mixes {mixed}. Make it one type.")
+        try:
+            columns.append(pa.array(cells))
+        except (pa.ArrowException, OverflowError) as error:
+            raise SchemaError(
+                f"{file}: the column {shown(name)}: {said(error)}. Write it as text."
+            ) from error
+    return pa.table(columns, names=names)
 
 
 def _no_object(file: TableFile, problems: Sequence[Problem]) -> SchemaError:

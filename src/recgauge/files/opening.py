@@ -168,13 +168,16 @@ def lines_read(stream: IO[bytes]) -> int:
     return lines
 
 
-def find_list_files(paths: Sequence[str], option: str) -> tuple[TableFile, ...]:
+def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) -> tuple[TableFile, ...]:
     """Return the files that paths or patterns name, in order, within limits that no setting moves.
 
-    Patterns such as ``part-*.csv`` are sorted; `option` names the files in messages.
+    Patterns such as ``part-*.csv`` are sorted; without `pattern`, each must name one file. `option` names the
+    files in messages.
     """
     limits = Limits(adjustable=False)
     files = [file for text in paths for file in _files_of(text, None, limits, option, "utf-8")]
+    if not pattern and len(files) != len(paths):
+        raise ConfigError(f"{option}={','.join(paths)} names {len(files)} files. Name one.")
     _refuse_twice(files, paths, option)
     return tuple(files)
 

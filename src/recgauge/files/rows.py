@@ -240,7 +240,7 @@ def _read(role: Role, column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray
     if wanted(column.type) and column.null_count == 0:
         return to_numpy(column)
     with np.errstate(over="ignore"):
-        return _numbers(column).astype(np.float32 if single else np.float64)
+        return numbers_of(column).astype(np.float32 if single else np.float64)
 
 
 def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
@@ -279,12 +279,12 @@ def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, Bo
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
         whole = to_numpy(column)
         return whole, (whole >= 0) & (whole <= LATEST)
-    seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
+    seconds = _dates(column) if unit == "date" else numbers_of(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= LATEST)
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
 
 
-def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
+def numbers_of(column: "pa.ChunkedArray") -> DoubleArray:
     """Return the cells as numbers; NaN where a cell is empty or no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -293,7 +293,7 @@ def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
         parts = [np.empty(0)]
         for chunk in column.chunks:
             places = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
-            parts.append(np.append(_numbers(pa.chunked_array([chunk.dictionary])), np.nan)[places])
+            parts.append(np.append(numbers_of(pa.chunked_array([chunk.dictionary])), np.nan)[places])
         return np.concatenate(parts)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)

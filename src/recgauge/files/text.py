@@ -31,6 +31,7 @@ _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
 _IDS: tuple[Role, ...] = ("user", "item", "tag")
 _ROWS_AT_A_TIME = 1 << 12  # which stay near the processor
+_ANY = Wanted({}, (), needed=(), of_lists=True)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
@@ -167,6 +168,37 @@ def read_carefully(file: TableFile, layout: Layout) -> RawRows:
     reason = f"the row does not have {layout.n_columns} columns"
     problems = (Problem(reason, np.array(broken, np.int64), f"{counts[0]} columns"),) if broken else ()
     return layout.rows(file, columns, np.array(lines, np.int64), problems)
+
+
+def read_texts(file: TableFile, how: TextFormat) -> tuple["pa.Table", range, str]:
+    """Return all columns of a text file with a header as texts, empty ones null, and what rows are called."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    number, line, _ = first_lines(file)
+    one = not set(line.strip()) & set("\t;,| :")
+    separator = how.separator or ("," if one else _guess_separator(file, line, _ANY))
+    quotes = _has_quotes(line, separator)
+    names = _split([line], separator, quotes=quotes)[0]
+    file.limits.check("columns", len(names), file)
+    sign = _sign(separator)
+    with file.open() as stream:
+        cells = arrow_csv.read_csv(
+            _Source(stream, separator),
+            arrow_csv.ReadOptions(block_size=_BLOCK, skip_rows=number, column_names=names),
+            arrow_csv.ParseOptions(
+                delimiter=sign, quote_char='"' if quotes else False, newlines_in_values=quotes
+            ),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.large_string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+        n_lines = lines_read(stream)
+    if n_lines == number + len(cells):
+        return cells, range(number + 1, n_lines + 1), "line"
+    return cells, range(1, len(cells) + 1), "row"
 
 
 def _rows(file: TableFile, layout: Layout) -> Iterator[tuple[int, list[str]]]:
