@@ -19,13 +19,14 @@ from recgauge.checks.judge import (
 from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.comparison.comparing import check_protocols, told_differences
-from recgauge.comparison.groups import UserGroups, UserTable
+from recgauge.comparison.reading import RunValues, read_run
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import OF_USERS, groups_by
 from recgauge.comparison.runs import Condition, cost_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
 from recgauge.comparison.stored_values import StoredValues
-from recgauge.comparison.user_values import RunValues, UserValues, read_run
+from recgauge.comparison.user_tables import UserGroups, UserTable
+from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.split import Split
@@ -218,7 +219,7 @@ def check(
         read_side(source, role, keys=settings.keys)
         for source, role in ((candidate, "candidate"), (baseline, "baseline"))
     ]
-    table = None if users is None else UserTable.of_frame(users)
+    table = None if users is None else UserTable.of(users)
     return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
 
 

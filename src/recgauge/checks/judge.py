@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from recgauge.checks.rules import FamilyCorrection, MetricRule
-from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
     UserSums,
     detectable_difference,
@@ -19,6 +18,7 @@ from recgauge.comparison.tests_of_pairs import (
     t_bound,
     users_to_show,
 )
+from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import label

@@ -9,6 +9,7 @@ import numpy as np
 
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
+from recgauge.comparison.reading import Means, RunValues, read_long, read_run
 from recgauge.comparison.results import (
     Comparison,
     Correction,
@@ -18,14 +19,7 @@ from recgauge.comparison.results import (
     Test,
     check_baseline,
 )
-from recgauge.comparison.user_values import (
-    Means,
-    RunValues,
-    UserValues,
-    choose_metrics,
-    read_long,
-    read_run,
-)
+from recgauge.comparison.user_values import UserValues, choose_metrics
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import Directions
 from recgauge.runs.protocol import MARK, Protocol, differences, protocol

@@ -7,16 +7,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.comparing import compare_values, told_differences
+from recgauge.comparison.reading import RunValues, run_values
 from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
-from recgauge.comparison.user_values import (
-    RunValues,
-    UserValues,
-    choose_common,
-    choose_metric,
-    in_common,
-    run_values,
-)
+from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
 from recgauge.metrics.names import split_key

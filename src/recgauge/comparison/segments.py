@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recgauge.comparison.groups import UserGroups
+from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
-from recgauge.comparison.user_values import RunValues, UserValues
+from recgauge.comparison.user_tables import UserGroups
+from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.user_values import (
-    USER_COLUMNS,
-    RunValues,
-    UserValues,
-    choose_common,
-    in_common,
-)
+from recgauge.comparison.reading import RunValues, metric_columns, user_column
+from recgauge.comparison.user_values import UserValues, choose_common, in_common
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
@@ -212,12 +207,8 @@ def _files(source: str, option: str) -> Iterator[_File]:
         with table.open(place) as opened:
             schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
             about, where = about_values(schema), table.where(place)
-            user = next((name for name in USER_COLUMNS if name in schema.names), None)
-            if user is None:
-                raise SchemaError(
-                    f"{where}: there is no column user_id or user; it has {listed(schema.names)}. Give a row "
-                    "per user and a column per metric, or columns run, user_id, metric and value."
-                )
+            user = user_column(schema.names, where)
+            _refuse_no_ids(schema.field(user), where)
             if is_long := {*_LONG} <= {*schema.names}:
                 runs, keys = (_distinct(opened, name) for name in _LONG[:2])
                 metrics = {as_key(key): key for key in keys}
@@ -252,20 +243,28 @@ def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str
     """Return the columns of numbers, by key."""
     import pyarrow as pa
 
-    if items := {"item", "item_id", "items"} & {*schema.names}:
-        raise SchemaError(
-            f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
-            "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
-        )
-    others = [schema.field(name) for name in schema.names if name != user]
+    columns = metric_columns(schema.names, user, where)
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
-    wrong = [one.name for one in others if not any(test(one.type) for test in tests)]
-    if wrong or not others:
+    kinds = {name: schema.field(name).type for name in columns.values()}
+    if wrong := [name for name, kind in kinds.items() if not any(test(kind) for test in tests)]:
         raise SchemaError(
-            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; "
-            f"{'not numbers: ' + listed(wrong) if wrong else 'there is no metric'}."
+            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; not "
+            f"numbers: {listed(wrong)}. Leave such columns out."
         )
-    return {as_key(one.name): one.name for one in others}
+    return columns
+
+
+def _refuse_no_ids(field: "pa.Field", where: str) -> None:
+    """Refuse users that are neither whole numbers nor texts."""
+    import pyarrow as pa
+
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    tests = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if not any(test(kind) for test in tests):
+        raise SchemaError(
+            f"{where}: ids must be whole numbers or texts, but the column {field.name} holds {kind}. Write "
+            "it as such."
+        )
 
 
 def _distinct(opened: Any, column: str) -> tuple[str, ...]:

@@ -59,7 +59,9 @@ def test_less_is_better_for_errors_by_name_and_on_request(frames):
         compare(renamed, lower_is_better=["loss"], higher_is_better=["loss"], n_resamples=500)
 
 
-@pytest.mark.parametrize("name", ["rmse_user", "RMSE", "mae_per_user", "arp@10", "gini_index", "mse_user_at_5"])
+@pytest.mark.parametrize(
+    "name", ["rmse_user", "RMSE", "mae_per_user", "arp@10", "gini_index", "mse_user_at_5"]
+)
 def test_names_of_errors_and_of_conventions_metrics_say_that_less_is_better(frames, name):
     renamed = {run: frame[["rmse"]].set_axis([name], axis=1) for run, frame in frames.items()}
     assert compare(renamed, n_resamples=500).results[0].rows[0].run == "a"
@@ -70,14 +72,17 @@ def test_names_of_errors_and_of_conventions_metrics_say_that_less_is_better(fram
         columns=["model", "dataset", "value", "metric"],
     )
     assert compare(table).over_datasets[0].runs[0] == "a"
-    assert compare_segments(frames["a"], pd.Series("x", frames["a"].index), metric=name).higher_is_better is False
+    assert (
+        compare_segments(frames["a"], pd.Series("x", frames["a"].index), metric=name).higher_is_better
+        is False
+    )
 
 
 def test_every_convention_has_the_direction_of_its_metrics_by_their_names():
     for convention in conventions().values():
-        for name, metric in convention.metrics.items():
+        for name, defined in convention.metrics.items():
             if not name.startswith("gini"):  # a coefficient in some, its complement in others
-                assert known_direction(name) == metric.higher_is_better, (convention.name, name)
+                assert known_direction(name) == defined.higher_is_better, (convention.name, name)
 
 
 @pytest.mark.parametrize("numeric", [True, False])

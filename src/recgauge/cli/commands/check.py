@@ -10,8 +10,8 @@ from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided
 from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
 from recgauge.cli.commands.run_data import data_again
-from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page

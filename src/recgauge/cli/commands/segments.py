@@ -23,12 +23,12 @@ from recgauge.cli.commands.options import (
 )
 from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.comparing import told_differences
-from recgauge.comparison.groups import UserTable
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
