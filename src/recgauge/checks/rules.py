@@ -15,6 +15,7 @@ Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
 FamilyCorrection = Literal["hochberg", "holm", "none"]
 Repeats = Literal["none", "holm", "ladder"]
 Undecided = Literal["fail", "pass"]
+Ungrouped = Literal["fail", "pass"]
 
 _LARGEST_FILE = 1 << 20
 _SECTIONS = (*get_args(Kind), "segments", "cost")
@@ -164,6 +165,8 @@ class Rules:
         `recgauge.checks.looks`.
     undecided : {"fail", "pass"}
         What a check does whose rules are shown or undecided.
+    ungrouped : {"fail", "pass"}
+        What it does if users whose groups are compared are in no group.
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
     lower_is_better, higher_is_better : tuple of str
@@ -187,6 +190,7 @@ class Rules:
     correction: FamilyCorrection = "hochberg"
     looks: Repeats = "none"
     undecided: Undecided = "fail"
+    ungrouped: Ungrouped = "fail"
     groups: int = 4
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: tuple[str, ...] = ()
@@ -196,6 +200,7 @@ class Rules:
         check_choice("correction", self.correction, get_args(FamilyCorrection))
         check_choice("looks", self.looks, get_args(Repeats))
         check_choice("undecided", self.undecided, get_args(Undecided))
+        check_choice("ungrouped", self.ungrouped, get_args(Ungrouped))
         check_int("groups", self.groups, minimum=2)
         places = [rule.place for rule in self.metrics] + [rule.place for rule in self.cost]
         if not places:

@@ -209,6 +209,11 @@ def _read_path(path: Path) -> RunValues:
     if (path / "record.json").is_file():
         return run_values(RunFolder.read(path))
     table = path / "per_user.parquet" if path.is_dir() else path
+    if not table.exists():
+        raise SchemaError(
+            f"{table}: no such file. Give a run's output folder, which has a per_user.parquet, or a file "
+            "with a row per user."
+        )
     return _of_table(str(table), "users' values", from_file=True)
 
 

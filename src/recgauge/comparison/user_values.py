@@ -10,6 +10,7 @@ import numpy as np
 from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
+from recgauge.data.meeting import Meeting, meet_codes, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.metrics.names import Directions, as_key, label, split_key
 from recgauge.metrics.rating import Pooled
@@ -116,6 +117,9 @@ class UserValues:
                 seeds = [(one, codes[id(one)]) for one in every[name] if one.fold == fold]
                 cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
         values, fold_means = _over_folds(cells)
+        meetings = meetings_of([cls(users, tuple(every), chosen, values, ())])
+        for meeting in meetings:
+            require_meeting(meeting)
         if not np.isfinite(values).all(axis=1).any():
             first = [
                 f"{name}: {listed(map(shown, some[0].users[:1])) or 'none'}" for name, some in every.items()
@@ -155,6 +159,19 @@ class UserValues:
         complete = known.all(axis=0)
         left_out = int((known.any(axis=0) & ~complete).sum())
         return self.users[complete], np.ascontiguousarray(self.values[which][:, complete]), left_out
+
+
+def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:
+    """Count how many users each run shares with one of them, by default with the first."""
+    found: dict[int, Meeting] = {}
+    for part in parts:
+        there: BoolArray = np.asarray(np.isfinite(part.values).any(axis=0))
+        for run in range(len(part.runs)):
+            if run != first:
+                sides = f"run {part.runs[first]}", f"run {part.runs[run]}"
+                met = meet_codes(part.users, there[first], there[run], name="user", sides=sides)
+                found[run] = found[run] + met if run in found else met
+    return list(found.values())
 
 
 def _metrics_in_common(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
-from recgauge.checks.rules import Rules, Undecided
+from recgauge.checks.rules import Rules, Undecided, Ungrouped
 from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.stored_values import holds_values
@@ -65,6 +65,7 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--users", metavar="TABLE", type=Path, help=users)
     add_directions(parser)
     add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
+    add("--ungrouped", choices=get_args(Ungrouped), help="what becomes of users without a group")
     add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
     promote = "move models:/NAME@ALIAS (default: the baseline's)"
     add("--promote", metavar="MODEL", nargs="?", const="", help=promote)
@@ -139,6 +140,7 @@ def _rules(options: Namespace) -> Rules:
     return replace(
         rules,
         undecided=options.undecided or rules.undecided,
+        ungrouped=options.ungrouped or rules.ungrouped,
         lower_is_better=(*rules.lower_is_better, *options.lower_is_better),
         higher_is_better=(*rules.higher_is_better, *options.higher_is_better),
     )
