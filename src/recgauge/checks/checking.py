@@ -1,7 +1,7 @@
 """May a candidate replace a baseline: the public functions, and the two sides that they read and compare."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
