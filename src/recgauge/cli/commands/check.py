@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, replace
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -44,7 +45,8 @@ _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
 Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, {NOT_PROMOTED} all are shown and the promotion was not done."""
+{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion not
+done."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
@@ -89,9 +91,11 @@ def run_check(options: Namespace) -> int:
         )
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
-        store.write(result)
+        kept = store.write(result)
     except RecgaugeError as error:
         print_error(str(error))
+        return WRONG_USE
+    if not kept:
         return WRONG_USE
     code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
     return code if model is None else _promoted(result, model, store) or code
@@ -117,8 +121,8 @@ class _Store:
         """Return who was judged before."""
         return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
 
-    def write(self, result: "CheckResult") -> None:
-        """Keep a check, and say where; the verdict stands without it."""
+    def write(self, result: "CheckResult") -> bool:
+        """Keep a check, and say where; return whether it is kept."""
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
@@ -129,14 +133,17 @@ class _Store:
                 place = f"run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/"
                 say(f"tracked  {place}")
         except (TrackingError, OSError) as error:
-            print_error(f"the check is not kept: {error}")
+            print_error(f"the check is not kept, so later ones do not count it: {error}")
+            return False
+        return True
 
 
 def _rules(options: Namespace) -> Rules:
     """Return the rules that are named, of the current folder, or ours."""
-    here = Path("check.yaml")
-    path = options.rules or (here if here.is_file() else conf_folder() / "check" / "default.yaml")
-    rules = Rules.of(path)
+    if options.rules is None and Path("check.yml").exists() and not lexists("check.yaml"):
+        raise ConfigError("--rules: check.yml is here, and not check.yaml. Write --rules check.yml.")
+    default = Path("check.yaml") if lexists("check.yaml") else conf_folder() / "check" / "default.yaml"
+    rules = Rules.of(options.rules or default)
     return replace(
         rules,
         undecided=options.undecided or rules.undecided,
