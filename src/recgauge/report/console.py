@@ -197,7 +197,8 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
 
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
-    assert outcome.record is not None
+    if outcome.record is None:
+        raise ValueError(f"{outcome.label}: has no record to print")
     reused = [_reused(outcome)] if outcome.status == "reused" else []
     render_terminal(run_blocks(outcome.record, [*outcome.said, *reused]), output())
     _print_places(outcome.folder, address, server, outcome.run_id)
@@ -206,7 +207,8 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
 def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
     record = outcome.record
-    assert record is not None
+    if record is None:
+        raise ValueError(f"{outcome.label}: has no record to print")
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
     title = ", ".join(filter(None, [run_title(record), " ".join(words)]))
     values, keys = record.values(), headline_keys([record])
