@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 from recgauge.candidates import CandidateItems, seen_rows
@@ -382,6 +382,13 @@ class RunRecord:
             self.environment.get("numeric_version", 0),
             self.environment.get("sources", {}),
         )
+
+    def settings_digest(self) -> str:
+        """Return the fingerprint but for recgauge's sources, which need not tell runs apart."""
+        sources = {
+            name: digest for name, digest in self.environment.get("sources", {}).items() if name != "recgauge"
+        }
+        return replace(self, environment=self.environment | {"sources": sources}).fingerprint()
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""
