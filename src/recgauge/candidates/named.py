@@ -56,7 +56,7 @@ class AllowList(Candidates):
         Item ids as the data set writes them.
     path : str, optional
         A text file with one item id per line; either this or `items`.
-    seen : {"train", "validation", "both", "none"}
+    seen : {"both", "train", "validation", "none"}
         As in `recgauge.candidates.AllItems`.
     unknown : {"error", "skip"}
         What happens to ids that the data set does not have: refused by name, or left out and counted.
@@ -77,7 +77,7 @@ class AllowList(Candidates):
 
     items: Sequence[object] | None = None
     path: str | None = None
-    seen: Seen = "train"
+    seen: Seen = "both"
     unknown: Unknown = "error"
 
     def __post_init__(self) -> None:

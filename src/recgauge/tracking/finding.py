@@ -225,7 +225,7 @@ def find_runs(
     alike: dict[str, list[JobOutcome]] = {}
     for run in sorted(runs, key=_started, reverse=True):
         if run.record is not None:
-            alike.setdefault(run.record.fingerprint(), []).append(run)
+            alike.setdefault(run.record.settings_digest(), []).append(run)
     if not alike:
         chosen = f" with --where {search!r}" if search else ""
         left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
