@@ -43,6 +43,14 @@ def test_a_stopped_sweep_ends_its_workers_with_its_table_and_says_how_to_go_on(w
     assert not list(folder.rglob(".unfinished-*"))
 
 
+def test_the_job_that_was_at_work_when_a_sweep_was_stopped_is_marked_killed(workplace):
+    sweep = workplace.start_endless("-m", "seed=0,1")
+    sweep.send_signal(signal.SIGTERM)
+    message = sweep.communicate(timeout=120)[1]
+    assert sweep.returncode == 130, message
+    assert [run.info.status for run in workplace.runs()] == ["KILLED"]
+
+
 def test_a_sweep_in_batches_that_is_stopped_ends_with_one_table_over_all_of_them(workplace):
     words = ["-m", "model.n_epochs=1,1000000", "hydra.sweeper.max_batch_size=1", "hydra.sweep.dir=sweep"]
     sweep = workplace.start_endless(*words, "tracking=off", n_models=2)

@@ -63,6 +63,21 @@ def test_a_component_that_ends_the_program_ends_only_its_job(workplace):
     assert done.err.count("a component ended the program") == 1
 
 
+def test_a_component_that_ends_its_process_ends_only_its_job(workplace):
+    done = sweep(workplace, "os._exit(0)", "tracking=off")
+    assert done.code == 1
+    assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
+    assert "died" in done.err
+
+
+def test_what_a_component_does_to_the_outputs_and_leaves_at_work_costs_no_table(workplace):
+    action = """os.close(1), os.close(2)
+            __import__('threading').Thread(target=time.sleep, args=(1000,)).start()"""
+    done = sweep(workplace, action, "tracking=off")
+    assert done.code == 0, done.err
+    assert "3 done" in done.out
+
+
 def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):
     done = workplace.run(
         "-m", "hydra.sweep.dir=sweep", "model.n_factors=4,0", "dataset=demo,ml_1m", "cutoffs=[5]",
