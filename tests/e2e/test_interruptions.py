@@ -63,6 +63,24 @@ def test_a_sweep_in_batches_that_is_stopped_ends_with_one_table_over_all_of_them
         assert [row["status"] for row in csv.DictReader(file)] == ["done", "stopped"]
 
 
+def test_a_finished_run_is_replaced_only_if_that_is_forced(workplace):
+    words = ["model=popularity", "cutoffs=[5]", "tracking=off", "hydra.run.dir=results"]
+    assert workplace.run(*words).code == 0
+    record = workplace.folder / "results" / "record.json"
+    before = record.read_bytes()
+    for other in (["seed=1"], ["seed=1", "reuse=true"], ["split.test_size=.3"], ["--plan"]):
+        refused = workplace.run(*words, *other)
+        assert refused.code == 1
+        assert "force=true" in refused.err
+        assert record.read_bytes() == before
+        assert (record.parent / "SHA256SUMS").is_file()
+    assert workplace.run(*words, "reuse=true").code == 0
+    assert record.read_bytes() == before
+    forced = workplace.run(*words, "seed=1", "force=true")
+    assert forced.code == 0, forced.err
+    assert record.read_bytes() != before
+
+
 def test_an_output_folder_that_cannot_be_made_is_named(workplace):
     (workplace.folder / "outputs").write_text("in the way")
     done = workplace.run("tracking=off", "cutoffs=[5]")

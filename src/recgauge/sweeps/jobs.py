@@ -14,17 +14,18 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from recgauge.datasets import DatasetSource
-from recgauge.errors import MissingDataError, SchemaError, message
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, message
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
-from recgauge.report.console import ConsoleProgress, print_job_line
+from recgauge.report.console import ConsoleProgress, print_job_line, shown_path
 from recgauge.runs.environment import environment_of, fingerprint_of, user_name
 from recgauge.runs.folder import (
     CHECKSUMS,
     Failure,
     JobOutcome,
     file_digest,
+    is_finished,
     read_checksums,
     unfinished,
     write_folder,
@@ -89,6 +90,15 @@ class Job:
     def may_reuse(self) -> bool:
         """Whether a finished run may take its place."""
         return self.typed.reuse and not self.typed.force
+
+    def check_folder(self) -> None:
+        """Refuse to replace the finished run of the job's folder, unless that is forced."""
+        if not self.typed.force and is_finished(self.folder):
+            name = "hydra.run.dir" if self.sweep is None else "hydra.sweep.dir"
+            raise ConfigError(
+                f"{name}: {shown_path(self.folder)} holds a finished run. Name another folder, or replace "
+                "the run: force=true. If it is the same run: reuse=true."
+            )
 
     @property
     def outcome(self) -> JobOutcome:
@@ -176,6 +186,7 @@ def _run(job: Job, started: float) -> JobOutcome:
         done := find_finished(job, fingerprint_of(job.settings, experiment.dataset.digest()))
     ):
         return done
+    job.check_folder()
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
@@ -236,7 +247,12 @@ def _tell(error: BaseException, job: Job) -> str:
 
 
 def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False) -> None:
-    """Say in the job's folder that it has no results; where that fails, too, the table says so."""
+    """Say in the job's folder that it has no results; where that fails, too, the table says so.
+
+    A finished run that is there, and that the job was not to replace, stays.
+    """
+    if not job.typed.force and is_finished(job.folder):
+        return
     facts: dict[str, Any] = {}
     with suppress(Exception):
         facts = environment_of(job.settings)

@@ -108,6 +108,7 @@ def run_sweep(
         for folder in () if store is None else waiting(work_folder() / "outputs", store):
             deliver(folder)
         reuse(sweep)
+        check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
             deliver(folder)
         watching, workers = Watching(sweep, engine), Workers(sweep, engine)
@@ -251,6 +252,16 @@ def check(sweep: Sweep) -> None:
     file = None if sweep.store is None else sweep.store.file
     if file is not None and not file.absolute().parent.is_dir():
         raise TrackingError(f"tracking.uri: the folder {file.absolute().parent} does not exist.")
+
+
+def check_folders(sweep: Sweep) -> None:
+    """Refuse to replace finished runs before any job begins.
+
+    Only a job that may turn out to be one of them, once its settings have been searched, is not asked here.
+    """
+    for job in sweep.waiting:
+        if not (job.may_reuse and job.typed.tune):
+            job.check_folder()
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
@@ -411,6 +422,7 @@ def show_plan(sweep: Sweep) -> bool:
     check(sweep)
     look_for_data(sweep, fetch_them=False)
     reuse(sweep, copy=False)
+    check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
     rows = tuple(
         (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))
