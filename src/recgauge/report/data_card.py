@@ -170,7 +170,7 @@ class DataCard:
         """Read a card back; SchemaError if the text is not one."""
         try:
             plain = json.loads(text, object_hook=_without_curves)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SchemaError(f"DataCard: not JSON ({error}).") from error
         card: Self = from_plain(cls, plain, "DataCard")
         return card
