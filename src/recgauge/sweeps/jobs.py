@@ -330,12 +330,14 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
     study, wanted = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
-    sums = read_checksums(folder / CHECKSUMS)
-    if any(not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names):
-        return False
     try:
+        sums = read_checksums(folder / CHECKSUMS)
+        if any(
+            not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names
+        ):
+            return False
         record = RunFolder.read(folder).record
-    except SchemaError:  # of another version of recgauge
+    except SchemaError:  # of another version of recgauge, or not a file
         return False
     has = record.settings
     return (

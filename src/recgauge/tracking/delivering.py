@@ -32,7 +32,7 @@ from recgauge.tracking.page import (
     trial_entries,
 )
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, local_folder, open_store
-from recgauge.utils.files import exclusive, written_whole
+from recgauge.utils.files import exclusive, read_own, written_whole
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -111,10 +111,10 @@ def delivered(folder: Path, store: Store | None = None) -> dict[str, Any] | None
     None if no store has it, or if it is not in the one that is named.
     """
     try:
-        note: dict[str, Any] = json.loads((folder / DELIVERED).read_text(encoding="utf-8"))
+        note: dict[str, Any] = json.loads(read_own(folder / DELIVERED))
         is_now = note["files_sha256"] == file_digest(folder / CHECKSUMS)
         return note if is_now and (store is None or _names(note, store)) else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SchemaError):
         return None
 
 

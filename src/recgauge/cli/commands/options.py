@@ -15,7 +15,7 @@ from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import write_files
 
-ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
+ALLOWED = "another package whose classes may be loaded, or an address of data that records of runs name"
 RUN = "id of a tracked run, or a run's output folder"
 SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, experiment=NAME, or
 users' values in Parquet: files, or a folder of evaluate --work; without any, the finished runs of the MLflow

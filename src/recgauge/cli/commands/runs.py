@@ -126,7 +126,7 @@ def run_sync(options: Namespace) -> int:
 
 def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) -> int:
     """Deliver folders, those of each store until it fails, and return how many were delivered."""
-    from recgauge.cli.settings import check_hosts  # brings Hydra
+    from recgauge.cli.trust import check_addresses  # brings Hydra
 
     failed: set[Store] = set()
     n_delivered = 0
@@ -134,7 +134,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
         if store in failed:
             continue
         try:
-            check_hosts({"tracking.uri": store.uri}, words)
+            check_addresses({"tracking.uri": store.uri}, words)
         except ConfigError:
             print_error(
                 f"tracking.uri={store.shown}: the folders that wait, not you, name this store. If you trust "

@@ -26,6 +26,7 @@ from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.files import read_own
 
 CARD = "data_card.json"
 WANTED = (LISTS, TEST, CARD)
@@ -152,7 +153,7 @@ def report_data(
         best, second, *_ = part.runs
         every = [folder for series in part.runs.values() for folder in series.folders]
         with suppress(OSError, RecgaugeError):
-            part.card = DataCard.from_json((every[0].folder / CARD).read_text(encoding="utf-8"))
+            part.card = DataCard.from_json(read_own(every[0].folder / CARD))
         if first.n_users * len(every) <= most_values:
             look = partial(stability_of, every, key, confidence=procedure.confidence)
             part.stability = part.tried("Does the winner stay?", look)
