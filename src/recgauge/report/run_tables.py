@@ -292,32 +292,39 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> TableBlock:
     best = best_values(entries, keys)
     rows: list[Row] = []
     groups: list[str] = []
+    known = any(job.record is not None and job.record.users for job in jobs)
     for number, (_, comparable) in enumerate(groupby(entries, key=lambda series: series.comparable)):
         for series in comparable:
             cells = _cells(series, keys, best)
             if len(series.jobs) == 1:
-                rows.append((*_about(series.jobs[0]), *cells))
+                rows.append((*_about(series.jobs[0], with_users=known), *cells))
             else:
-                rows += [_row(job, keys) for job in series.jobs]
-                rows.append(("mean", _mean_label(series), "", "", *cells))
+                rows += [_row(job, keys, with_users=known) for job in series.jobs]
+                of = {record.users for record in series.records}
+                users = [of.pop() if len(of) == 1 else ""] if known else []
+                rows.append(("mean", _mean_label(series), "", *users, *cells))
         groups += [str(number)] * (len(rows) - len(groups))
-    rows += [_row(job, keys) for job in jobs if job.record is None]
+    rows += [_row(job, keys, with_users=known) for job in jobs if job.record is None]
     groups += [groups[-1] if groups else "0"] * (len(rows) - len(groups))
-    header = ("job", "settings", "status", "users", *(key.replace("_at_", "@") for key in keys))
+    metrics = [key.replace("_at_", "@") for key in keys]
+    header = ("job", "settings", "status", *(["users"] if known else []), *metrics)
     return TableBlock("", header, tuple(rows), words=("settings", "status"), groups=tuple(groups))
 
 
-def _about(job: JobOutcome) -> tuple[str | Cell, ...]:
+def _about(job: JobOutcome, *, with_users: bool) -> tuple[str | Cell, ...]:
     # sampled numbers look like others in a table: the mark is in the row, its reason below
     mark = f" {MARK}" if job.record is not None and job.record.incomparable else ""
     status = Cell(f"{job.status}{mark}", look=STATUSES[job.status])
-    users = "" if job.record is None else job.record.users
-    return str(job.number), _label(job), status, users
+    users = ["" if job.record is None else job.record.users] if with_users else []
+    return str(job.number), _label(job), status, *users
 
 
-def _row(job: JobOutcome, keys: Sequence[str]) -> Row:
+def _row(job: JobOutcome, keys: Sequence[str], *, with_users: bool) -> Row:
     values = {} if job.record is None else job.record.values()
-    return (*_about(job), *(f"{values[key]:.4f}" if key in values else "" for key in keys))
+    return (
+        *_about(job, with_users=with_users),
+        *(f"{values[key]:.4f}" if key in values else "" for key in keys),
+    )
 
 
 def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
