@@ -121,7 +121,12 @@ class Measured(ABC):
         )
 
     def compared(
-        self, n_left_out: int, *, over_rows: bool = False, repeats: Mapping[int, Repeats | None] | None = None
+        self,
+        n_left_out: int,
+        *,
+        over_rows: bool = False,
+        repeats: Mapping[int, Repeats | None] | None = None,
+        n_held_out: int | None = None,
     ) -> MetricComparison:
         """Return the leaderboard, the pairs, letters and claims."""
         means = [self.mean(run) for run in range(len(self.runs))]
@@ -162,6 +167,7 @@ class Measured(ABC):
             self.n_compared,
             n_left_out,
             over_rows=over_rows,
+            n_held_out=n_held_out,
         )
         return replace(result, claims=metric_claims(result, self.procedure))
 
@@ -215,7 +221,10 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
         )
         repeats = {run: table.repeats.get((metric, name)) for run, name in enumerate(table.runs)}
         over_rows = metric in table.pooled
-        results.append(measured.compared(n_left_out, over_rows=over_rows, repeats=repeats))
+        told = measured.compared(
+            n_left_out, over_rows=over_rows, repeats=repeats, n_held_out=table.n_held_out
+        )
+        results.append(told)
     return results
 
 

@@ -42,6 +42,8 @@ class UserValues:
         None: `values`.
     pooled : mapping of str to tuple of Pooled
         Of metrics over all rows, by run: what users add to the number of each seed and fold, (n_repeats, m).
+    n_held_out : int or None
+        Users with test rows, evaluated or not, of runs of recgauge on the same test rows.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class UserValues:
     notes: tuple[str, ...] = ()
     shares: DoubleArray | None = None
     pooled: Mapping[str, tuple[Pooled, ...]] = field(default_factory=dict)
+    n_held_out: int | None = None
 
     @property
     def contributions(self) -> DoubleArray:
@@ -141,6 +144,7 @@ class UserValues:
             notes,
             shares,
             pooled,
+            _held_out(every),
         )
 
     @classmethod
@@ -240,6 +244,19 @@ def choose_metric(name: str, common: Sequence[str], place: str) -> str:
         hint = did_you_mean(label(key), map(label, common))
         raise ConfigError(f"{place}: there is no {label(key)}. {hint}There are {listed(map(label, common))}.")
     return own[key]
+
+
+def _held_out(runs: Mapping[str, Sequence[RunValues]]) -> int | None:
+    """Return how many users have test rows; None where runs do not say, or are not on the same test rows."""
+    records = [one.record for repeats in runs.values() for one in repeats]
+    found = {
+        (record.coverage.users, record.split.test.sha256)
+        if record and record.coverage and record.evaluated_on == "test"
+        else None
+        for record in records
+    }
+    only = found.pop() if len(found) == 1 else None
+    return None if only is None else only[0]
 
 
 def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:

@@ -206,7 +206,7 @@ def heading(results: Sequence[MetricComparison]) -> str:
     """Return which runs and users a table is of."""
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
-    return f"{name}{len(first.rows)} runs, {first.n_users:,} users"
+    return f"{name}{len(first.rows)} runs, {first.users}"
 
 
 def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:

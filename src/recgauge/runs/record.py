@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from recgauge.candidates import CandidateItems, seen_rows
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
@@ -69,6 +70,7 @@ class RunResult:
     learned: tuple[EpochPoint, ...] = ()  # loss and validation value by epoch; empty if nobody watched
     # the most that the process held from the fit to the last number; None where nobody knows
     peak_bytes: int | None = None
+    coverage: Coverage | None = None  # whose values the numbers are of, of all who were held out
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
@@ -83,7 +85,7 @@ class RunResult:
     @property
     def counts(self) -> dict[str, int]:
         """Users and ratings that were evaluated or left out."""
-        n_tested = len(self.split.test_users)
+        n_tested = self.split.coverage().users
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
@@ -293,6 +295,8 @@ class RunRecord:
     memory: dict[str, int] = field(default_factory=dict)
     # when it ran, and which store is to have it; records of earlier versions have none
     job: JobFacts | None = None
+    # whose values the numbers are of, of all who were held out; records of earlier versions do not say
+    coverage: Coverage | None = None
 
     @classmethod
     def from_result(
@@ -343,6 +347,7 @@ class RunRecord:
             learned=result.learned,
             memory={name: size for name, size in memory.items() if size is not None},
             job=job,
+            coverage=result.coverage,
             **of_lists,
         )
 
@@ -353,6 +358,14 @@ class RunRecord:
     def result(self, key: str) -> MetricValue | None:
         """Return the number with this key, or None."""
         return next((entry for entry in self.results if entry.key == key), None)
+
+    @property
+    def users(self) -> str:
+        """How many users are evaluated: of how many with held-out rows, if not all; empty if not known."""
+        if self.coverage is not None:
+            return str(self.coverage)
+        n_users = self.counts.get("users_evaluated")
+        return "" if n_users is None else f"{n_users:,}"
 
     @property
     def fit_on(self) -> str:
@@ -402,6 +415,18 @@ class RunRecord:
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
+
+
+def coverage_counts(record: RunRecord) -> dict[str, int]:
+    """Return the counts that tables and MLflow have; records of earlier versions lack some."""
+    if (coverage := record.coverage) is None:
+        return {name: n for name, n in record.counts.items() if name == "users_evaluated"}
+    return {
+        "users_evaluated": coverage.users_evaluated,
+        "users_with_test_rows": coverage.users,
+        "test_rows": coverage.rows,
+        "test_rows_dropped": coverage.rows_dropped,
+    }
 
 
 def _as_now(plain: dict[str, Any]) -> dict[str, Any]:

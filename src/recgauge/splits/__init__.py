@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
+from recgauge.data.coverage import Coverage, Reason
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
@@ -173,16 +174,24 @@ class Splitter(Checked, ABC):
         known = {"users": train.user_counts() > 0, "items": train.item_counts() > 0}
         if fold_in is not None:
             known["users"] |= fold_in.user_counts() > 0
-        dropped = [
-            cold for cold, rule in (("users", self.cold_users), ("items", self.cold_items)) if rule == "drop"
-        ]
-        held_out: dict[str, Interactions] = {}
+        rules: tuple[tuple[str, Reason, ColdRows], ...] = (
+            ("users", "unknown_users", self.cold_users),
+            ("items", "unknown_items", self.cold_items),
+        )
+        held_out, coverage = dict[str, Interactions](), dict[str, Coverage]()
         for name, rows in (("test", assigned.test), ("validation", assigned.validation)):
             if rows is not None:
                 part = interactions.take(rows)
-                for cold in dropped:
+                users = int(np.count_nonzero(part.user_counts()))
+                coverage[name] = Coverage(users, len(part), users)
+                for cold, reason, rule in rules:
+                    if rule == "keep":
+                        continue
                     kept = part.take(known[cold][part.user if cold == "users" else part.item])
-                    steps = (*steps, Step.between(f"{name} rows of {cold} without training rows", part, kept))
-                    part = kept
+                    step = Step.between(f"{name} rows of {cold} without training rows", part, kept)
+                    n_users = step.users[0] - step.users[1]
+                    coverage[name] = coverage[name].without(reason, users=n_users, rows=step.dropped_rows)
+                    steps, part = (*steps, step), kept
                 held_out[name] = part
-        return Split(self.name, train, held_out.get("validation"), held_out["test"], steps, fold_in, overlap)
+        parts = (train, held_out.get("validation"), held_out["test"])
+        return Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage)

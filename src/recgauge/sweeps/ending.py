@@ -22,7 +22,7 @@ from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
-from recgauge.runs.record import JobFacts, RunRecord
+from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
 from recgauge.sweeps.artifacts import PER_USER
@@ -182,6 +182,7 @@ def _row(job: JobOutcome, sweep: Path, *, with_costs: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"job": job.number, "settings": job.label, "status": job.status}
     if job.record is not None:
         row |= {**job.record.names, "seed": job.record.seed, **job.record.values()}
+        row |= coverage_counts(job.record)
         row |= _costs(job.record) if with_costs else {}
     folder = str(job.folder.relative_to(sweep)) if job.folder.is_relative_to(sweep) else ""
     return {**row, "folder": folder, "run": job.run_id, "reason": job.reason}

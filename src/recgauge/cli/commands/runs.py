@@ -25,7 +25,7 @@ from recgauge.tracking import (
     store_of,
     waiting,
 )
-from recgauge.tracking.page import SUMMARY_TAG
+from recgauge.tracking.page import COUNTS, SUMMARY_TAG
 from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
         reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
         raise ConfigError(reason.replace("_at_", "@"))
     at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in known]
-    return keys or (at_ten or list(known))[:N_METRICS]
+    shown = (at_ten or [key for key in known if key not in COUNTS])[:N_METRICS]
+    return keys or [*shown, *(key for key in COUNTS[:1] if key in known)]
 
 
 def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
@@ -77,10 +78,14 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
     for run in runs:
         info, values = run.info, run.data.metrics
         started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
-        cells = [f"{values[key]:.4f}" if key in values else "" for key in keys]
+        cells = [_cell(key, values[key]) if key in values else "" for key in keys]
         rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
     header = ("started", "run", "status", "name", *(key.replace("_at_", "@") for key in keys))
     return TableBlock("", header, tuple(rows), words=("status", "name"))
+
+
+def _cell(key: str, value: float) -> str:
+    return f"{value:,.0f}" if key in COUNTS else f"{value:.4f}"
 
 
 def add_show_options(parser: ArgumentParser) -> None:
