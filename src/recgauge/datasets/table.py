@@ -1,4 +1,4 @@
-"""Any table of interactions: CSV, TSV, ``::``, parquet, JSON lines, RecBole, LightGCN; packed or not."""
+"""Any table of interactions: CSV, TSV, ``::``, Parquet, Arrow, JSON, RecBole, LightGCN; packed or not."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,13 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.errors import ConfigError, DataError, SchemaError, listed
-from recgauge.files.columns import TABLE, Choice, Role, Wanted
+from recgauge.files.columns import TABLE, CellFormat, Choice, Role, TimeUnit, Wanted
 from recgauge.files.formats import FORMATS, read
 from recgauge.files.ids import join_ids
 from recgauge.files.limits import Limits
 from recgauge.files.opening import Source, TableFile, check_encoding, find_sources
-from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
+from recgauge.files.plausible import spans
+from recgauge.files.rows import Rows, describe_skipped, refuse
 from recgauge.files.stored import StoredFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
@@ -39,9 +40,9 @@ class Table(DatasetSource):
     Parameters
     ----------
     path : str or sequence of str
-        Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Also folders, and addresses such as
-        ``s3://bucket/ratings``, with all Parquet files below them in the order of their names. Rows keep the
-        order of the files.
+        Files, or patterns such as ``ratings-*.csv``; plain, gzip, bzip2, xz or zip. Also folders, and
+        addresses such as ``s3://bucket/ratings``, with all Parquet files below them in the order of their
+        names. Rows keep the order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
     format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "count_lines", ...}, optional
@@ -51,12 +52,13 @@ class Table(DatasetSource):
     member : str, optional
         File to read inside zip archives that hold several.
     user, item : str or int, optional
-        Name or position (from 0) of the column. By default usual names such as ``userId`` are recognised;
-        without a header the columns are user, item, rating, time.
+        Name or position (from 0) of the column. By default usual names such as ``userId`` are recognised; a
+        text file without a header needs positions.
     rating, time : str, int or False, optional
         Likewise; False leaves the column out.
     header : bool, optional
-        Whether the first line names the columns; by default recognised, and refused where that is not clear.
+        Whether the first line names the columns; by default it must name the user and the item as usual or
+        as chosen, unless columns are chosen by their positions.
     separator : str, optional
         What separates fields; by default taken from the first line.
     quotes : bool, optional
@@ -64,9 +66,24 @@ class Table(DatasetSource):
         has some.
     encoding : str
         Of text files and JSON lines, such as "utf-16" or "iso-8859-1".
+    missing : sequence of str
+        Cells that are missing, beside empty ones, such as "NA"; rows with them are left out and counted.
+    unused : sequence of str
+        Columns that are left out on purpose, where a question would be asked: columns of 0 and 1 where there
+        is no rating, and those whose name says label, event, run, model, fold, split or variant.
+    keep : sequence of str
+        Columns that are read along as text, for filters that choose rows by them.
+    decimal : {".", ","}
+    thousands : {"", ".", ",", " ", "'"}
+        How numbers are written in text.
     time_unit : {"s", "ms", "us", "ns", "date"}, optional
         What times count, or that they are ISO 8601 dates (UTC unless they say otherwise); by default
         recognised by the first 100.
+    time_format : str, optional
+        How dates are written, as of ``strptime``, such as "%d.%m.%Y"; by default ISO 8601 or YYYYMMDD.
+    implausible : {"refuse", "keep"}
+        Whether ids that are dates, times that are all in 1970 and users or items that are called NA or null,
+        or 0 or -1, and have a large share of the rows, are refused.
     feedback : {"explicit", "implicit"}, optional
         By default "explicit" if there is a rating column.
     relevant_from : float, optional
@@ -117,7 +134,14 @@ class Table(DatasetSource):
     separator: str | None = None
     quotes: bool | None = None
     encoding: str = "utf-8"
+    missing: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    decimal: str = "."
+    thousands: str = ""
     time_unit: TimeUnit | None = None
+    time_format: str | None = None
+    implausible: Literal["refuse", "keep"] = "refuse"
     feedback: Feedback | None = None
     relevant_from: Real | None = None
     on_bad_rows: OnBadRows = "error"
@@ -181,7 +205,7 @@ class Table(DatasetSource):
         read = partial(self._read, files, name, progress)
         options = self._recipe(inputs.paths, files)
         found = inputs.get(read, digests, options, name, progress)
-        _tell(found.facts, files, found.interactions, progress)
+        _tell(found.facts, files, progress)
         n_bad = found.facts["n_bad"]
         return Dataset(
             name=name,
@@ -210,14 +234,14 @@ class Table(DatasetSource):
                     self._wanted(),
                     self._text_format(),
                     form=self.format,
-                    unit=self.time_unit,
                 )
                 if rows.problems and self.on_bad_rows == "error":
-                    raise refuse(rows, headless=all(map(_is_numbered, rows.labels.values())))
+                    raise refuse(rows)
                 parts.append(rows)
                 advance(1)
         with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
-            return Prepared(join(parts), facts=_facts_of(parts))
+            joined = join(parts)
+            return Prepared(joined, facts=_facts_of(parts, joined))
 
     def _wanted(self) -> Wanted:
         paths = ",".join(self._paths)
@@ -225,9 +249,9 @@ class Table(DatasetSource):
         try:
             return Wanted(
                 TABLE,
-                tuple(TABLE),
-                self._choices(),
+                choices=self._choices(),
                 command=f"recgauge run dataset=table dataset.path={path}",
+                cells=self._cells(),
             )
         except ConfigError as error:
             raise ConfigError(f"Table: {error}") from error
@@ -246,9 +270,15 @@ class Table(DatasetSource):
             "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
-            "unit": self.time_unit,
+            "cells": asdict(self._cells()),
             "bad": self.on_bad_rows,
         }
+
+    def _cells(self) -> CellFormat:
+        lists = tuple(self.missing), tuple(self.unused), tuple(self.keep)
+        return CellFormat(
+            *lists, self.decimal, self.thousands, self.time_unit, self.time_format, self.implausible
+        )
 
     def _text_format(self) -> TextFormat:
         return TextFormat(self.separator, self.header, self.quotes)
@@ -287,13 +317,13 @@ def reworded(error: DataError, group: str) -> str:
     return text.removeprefix("Table: ").replace("dataset.", f"{group}.")
 
 
-def _is_numbered(label: str) -> bool:
-    return label.startswith("column ")
-
-
-def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
+def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
     """Return the columns' labels, and by the number of its file how it was read and what was left out."""
-    remarks = [[number, describe_skipped(rows)] for number, rows in enumerate(parts) if rows.problems]
+    remarks = [
+        [number, describe_skipped(rows)]
+        for number, rows in enumerate(parts)
+        if rows.problems or rows.left_out
+    ]
     understood: dict[str, list[int]] = {}
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)
@@ -302,16 +332,15 @@ def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
         "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
         "remarks": remarks,
         "n_bad": sum(rows.n_bad for rows in parts),
+        "spans": spans(joined.value if "rating" in parts[0].labels else None, joined.timestamp),
     }
 
 
-def _tell(facts: Mapping[str, Any], files: Sequence[Source], rows: Interactions, progress: Progress) -> None:
+def _tell(facts: Mapping[str, Any], files: Sequence[Source], progress: Progress) -> None:
     """Say how files were read, so that a wrong guess is seen, and what was left out."""
     for number, remark in facts["remarks"]:
         progress.note(f"{files[number]}: {remark}.")
-    span = (
-        f"; ratings from {rows.value.min():g} to {rows.value.max():g}" if "rating" in facts["labels"] else ""
-    )
+    span = f"; {facts['spans']}" if facts["spans"] else ""
     for number, n_files, text in facts["understood"]:
         more = f" and {n_files - 1:,} more" if n_files > 1 else ""
         progress.note(f"{files[number].name}{more}: {text}{span}.")
