@@ -44,7 +44,13 @@ class Attribute:
     @classmethod
     def of(cls, column: npt.ArrayLike) -> "Attribute":
         """Return a column of texts or whole numbers, shape (n,), as codes."""
-        names, codes = encode_sorted(_id_array(column))
+        values = _id_array(list(column) if isinstance(column, tuple) else column)
+        if values.dtype == object:
+            import pandas as pd  # hashes texts, which takes a fraction of sorting them
+
+            places, texts = pd.factorize(values, sort=True)
+            return cls(places.astype(np.int32), np.asarray(texts))
+        names, codes = encode_sorted(values)
         return cls(codes, names)
 
     def take(self, rows: BoolArray | LongArray) -> "Attribute":
