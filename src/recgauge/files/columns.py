@@ -65,6 +65,7 @@ _LABELS = frozenset(
 _TAGGED = frozenset({"tag", "runid", "system", "method", "recommender", "experiment"})  # in lists, too
 _NO_LABELS = frozenset({"id", "time", "date", "timestamp", "year", "day", "at", "ts", "price"})  # event_time
 TRUTHS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+_PAIR: tuple[Role, ...] = ("user", "item")
 _NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]{1,4})")
 _NUMBERED_AS = frozenset(
     {"rec", "recs", "recommendation", "recommended", "pred", "prediction", "top", "rank"}
@@ -158,7 +159,8 @@ class Wanted:
             if (isinstance(choice, str) and not self.of_lists) or chosen.get(role, -1) >= n_columns
         }
         if not chosen and not problems:
-            roles = [role for role in self.order if self.choices.get(role) is not False]
+            order = self.order or (_PAIR if n_columns == len(_PAIR) else ())
+            roles = [role for role in order if self.choices.get(role) is not False]
             chosen = dict(zip(roles, range(n_columns), strict=False))
         columns = f"There are {n_columns} columns, from 0"
         return self._complete(chosen, problems, [str(at) for at in range(n_columns)], location, columns)
@@ -206,10 +208,11 @@ class Wanted:
         by_name = all(any(self._named(role, first) for role in roles) for roles in pair)
         by_name = by_name or bool(self.numbered(first, {"user": 0}) and self._named("user", first))
         positions = [role for role in ("user", "item", "items") if _is_position(self.choices.get(role))]
-        if header is not None and (header or positions or self.order):
-            return header
-        if by_name and header is None:
+        chosen = any(isinstance(choice, str) for choice in self.choices.values())
+        if (by_name or (chosen and not self.of_lists)) and (header is None or self.of_lists):
             return True
+        if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
+            return header
         names_it = _seems_header(rows)
         if len(positions) == 2 and not names_it:
             return False
@@ -250,7 +253,8 @@ class Wanted:
     def _named(self, role: Role, names: Sequence[str]) -> bool:
         """Whether one of some names is that of a role, by choice or as usual; positions do not count."""
         choice = self.choices.get(role)
-        return (isinstance(choice, str) and choice in map(bare, names)) or bool(self._usual(role, names))
+        plain, usual = {_plain(name) for name in names}, " ".join(self.names.get(role, ())).split()
+        return (isinstance(choice, str) and choice in map(bare, names)) or bool(plain & {*usual})
 
     def numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
         """Return the columns of lists in ``rec_1 ... rec_k``, in their order; none if lists are elsewhere."""

@@ -58,7 +58,7 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
 def _read_objects(
     file: TableFile, wanted: Wanted
 ) -> tuple[dict[str, None], dict[str, list[Any]], list[int], dict[str, list[tuple[int, str]]]]:
-    """Return all names, cells of columns that may be used, the line of each row, and lines by what is wrong."""
+    """Return all names, cells of columns that may be used, lines of rows, and lines by what is wrong."""
     names: dict[str, None] = {}
     kept: dict[str, list[Any]] = {}
     lines: list[int] = []

@@ -29,6 +29,7 @@ _DATE = re.compile(
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
+_COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
 _MOST_VALUES = 1_000
 _SHOWN = 5
@@ -47,9 +48,7 @@ def check_plausible(rows: Rows, wanted: Wanted) -> None:
         raise _refusal(
             rows, wanted, "rating", np.array([0]), "all ratings are above 100,000,000, as times are"
         )
-    if (rows.time is not None and rows.time_unit != "date") or (
-        rows.time is not None and wanted.cells.time_unit is None
-    ):
+    if rows.time is not None and wanted.cells.time_unit is None:
         _check_times(rows, rows.time, wanted)
 
 
@@ -96,7 +95,7 @@ def _check_times(rows: Rows, time: LongArray, wanted: Wanted) -> None:
         if len(early) and time.max() > _YEAR:
             reason = f"some times count {rows.time_unit}, and others seem to count s"
             raise _refusal(rows, wanted, "time", early, reason, "Write all in one unit")
-    if time.max() < _YEAR:
+    if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
         unit, form = wanted.setting.format("time_unit", "s"), wanted.setting.format("time_format", '"%d%m%Y"')
         moment = datetime.fromtimestamp(int(time[0]), UTC)
         reason = f"all times are in 1970, read in {rows.time_unit} (the first is {moment:%Y-%m-%d %H:%M})"
