@@ -268,7 +268,7 @@ class UserGroups:
 
     def _codes_of_known(self, users: IdArray) -> IntArray:
         known = np.empty(0, object) if self.users is None else self.users
-        ids, (ours, theirs) = encode(["values", "groups"], [users, known], in_order=False)
+        ids, (ours, theirs) = encode([users, known], in_order=False)
         of_id = np.full(len(ids), -1, np.int32)
         of_id[theirs] = self.code_of
         return of_id[ours]
