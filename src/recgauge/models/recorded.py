@@ -128,6 +128,8 @@ class Recorded(Recommender, RatingPredictor):
             cells=self._cells(),
         )
         (progress or NoProgress()).note(self._lists.understood)
+        met = "; ".join(meeting.sentence for meeting in self._lists.meetings)
+        (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
         for line in describe([one for one in self.found if one.name not in STRICT]):

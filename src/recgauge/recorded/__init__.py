@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.ids import IdArray
+from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import (
@@ -41,8 +43,8 @@ from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
+from recgauge.recorded.findings import check_meeting, places, refusal
 from recgauge.recorded.findings import describe as describe
-from recgauge.recorded.findings import places, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.utils.checks import IntArray
 from recgauge.utils.grouped import repeats
@@ -79,6 +81,7 @@ class RecordedRuns:
     relevant: Ragged
     train: Ragged | None
     item_ids: IdArray  # (n_items,) the id of every code, ascending
+    meetings: tuple[Meeting, ...] = ()  # users and items of the truth in the training rows
     understood: tuple[str, ...] = ()  # how each file was read, in words
 
 
@@ -190,9 +193,13 @@ def join_recorded(
         item_ids,
         settings,
     )
+    meetings = context.meetings_of_train()
+    for meeting in meetings:  # a split by users has none of the truth's users in the training rows
+        fewest = inf if meeting.name == "user" else FEWEST
+        check_meeting(meeting, str(truths[0].file), settings, fewest)
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
     known = None if context.train is None else with_ids(context.train, user_ids)
-    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids)
+    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids, meetings)
 
 
 def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], option: str) -> None:

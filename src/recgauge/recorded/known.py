@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.data.meeting import Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, listed
 from recgauge.files.columns import CellFormat, Wanted
@@ -36,6 +37,7 @@ class KnownLists:
     scores: DoubleArray | None  # (n,), None where ranks order the lists
     found: tuple[Found, ...]
     understood: str = ""  # how the file was read, in words
+    meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
         """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
@@ -141,4 +143,5 @@ def _coded(
     kept = kept[np.argsort(user[kept], kind="stable")]
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
-    return KnownLists(start, item[kept].astype(np.int32), scores, found.found, understood)
+    items = item[kept].astype(np.int32)
+    return KnownLists(start, items, scores, found.found, understood, found.meetings)

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from math import comb
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from recgauge.cli.commands.reading import add_reading_options, reading_of
+from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
 from recgauge.files.formats import FORMATS
@@ -93,6 +94,7 @@ class _Measured:
 
     results: Mapping[str, Evaluation]
     found: Mapping[str, Sequence[Found]]
+    meetings: Mapping[str, Sequence[Meeting]]  # of the users and items of each run
     n_lists: Mapping[str, int]
     compare: "Callable[[Sequence[str]], Comparison]"  # by some of the results
     users: "Callable[[], Iterator[tuple[str, pa.Table]]]"  # each run with values of users, once or often
@@ -146,8 +148,8 @@ def _in_memory(
         ratings=of_ratings,
         **reading_of(options),
     )
-    for line in recorded.understood:
-        _say(f"read     {line}")
+    meetings = {run.name: run.meetings for run in recorded.runs}
+    _say_met({"truth": recorded.meetings} | meetings, recorded.understood)
     known = [run.name for run in recorded.runs]
     if unknown := [name for name in options.only if name not in known]:
         raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(known)}.")
@@ -173,6 +175,7 @@ def _in_memory(
     return _Measured(
         results,
         {run.name: run.found for run in recorded.runs},
+        meetings,
         {run.name: len(run.lists.users) for run in recorded.runs},
         lambda keys: compare(results, metrics=keys, baseline=options.baseline, seed=options.seed),
         users,
@@ -185,7 +188,7 @@ def _in_parts(
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.evaluation.parts import PartTask
+    from recgauge.evaluation.parts import PartTask, meetings_of
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
@@ -218,21 +221,24 @@ def _in_parts(
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     with closing(_engine(options, stored.folder.absolute())) as engine:
-        workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
+        workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
-    _say(f"parts    {stored.folder}")
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
-    results, found, n_lists = {}, {}, {}
+    results, found, meetings, n_lists = {}, {}, {}, {}
     for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name], n_lists[name] = whole.found, whole.counts["lists"]
+        meetings[name] = meetings_of(whole)
+    _say_met(meetings, [])
+    _say(f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     folder = [str(stored.folder)]
     return _Measured(
         results,
         found,
+        meetings,
         n_lists,
         lambda usable: compare_parts(StoredValues.of(folder, usable), procedure),
         partial(_of_parts, parts, keys),
@@ -282,6 +288,19 @@ def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
 
+def _say_met(meetings: Mapping[str, Sequence[Meeting]], understood: Sequence[str]) -> None:
+    """Say first of which tables less than half met, then how files were read and what met."""
+    for name, of_name in meetings.items():
+        for meeting in of_name:
+            if meeting.warning:
+                _say(f"warning  {name}: {meeting.warning}")
+    for line in understood:
+        _say(f"read     {line}")
+    for name, of_name in meetings.items():
+        if of_name:
+            _say(f"met      {name}: {'; '.join(meeting.sentence for meeting in of_name)}")
+
+
 def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
     counts = evaluation.counts
     many = f"{n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
@@ -293,7 +312,7 @@ def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Foun
     for result in evaluation.results:
         error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
         _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
-    for line in describe(found):
+    for line in describe([each for each in found if each.name != "unmet"]):  # which is said first
         _say(f"    found  {line}")
 
 
@@ -332,6 +351,7 @@ def _json(measured: _Measured, options: argparse.Namespace, comparison: "Compari
             "definitions": evaluation.definitions(),
             "counts": dict(evaluation.counts),
             "policies": evaluation.policies,
+            "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
             "found": [
                 {"name": each.name, "count": each.count, "first": each.first} for each in measured.found[name]
             ],
