@@ -21,6 +21,7 @@ from recgauge.comparison.runs import Condition, agreeing, only_condition, refere
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
 from recgauge.comparison.user_values import UserValues, run_values
 from recgauge.data.dataset import Dataset
+from recgauge.data.lists import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.runs.folder import JobOutcome
@@ -215,7 +216,7 @@ def _attribute(by: str, runs: Condition, dataset: Dataset, split: Split) -> "pd.
 def _relevant_rows(runs: Condition) -> "pd.DataFrame":
     """Return the distinct relevant test rows as columns user and item."""
     rows, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
-    kept = rows if lowest is None else rows[rows["rating"] >= lowest]
+    kept = rows if lowest is None else rows[at_least(rows["rating"], lowest)]
     return kept.drop_duplicates(["user_id", "item_id"]).rename(columns={"user_id": "user", "item_id": "item"})
 
 

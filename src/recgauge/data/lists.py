@@ -3,11 +3,29 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from recgauge.data.interactions import Interactions, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError, ScoreError
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only
+from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, LongArray, read_only
 from recgauge.utils.notebook import html_table
+
+
+def at_least(values: npt.ArrayLike, threshold: float) -> BoolArray:
+    """Return which values reach a threshold, both as the 32-bit numbers that interactions hold.
+
+    Otherwise a rating of 0.7 would be below a threshold of 0.7: as a 32-bit number it is a little
+    smaller than as one of 64 bits.
+
+    Examples
+    --------
+    >>> ratings = np.array([0.7, 0.6], np.float32)
+    >>> at_least(ratings, 0.7).tolist(), at_least(ratings.astype(np.float64), np.float64(0.7)).tolist()
+    ([True, False], [True, False])
+    """
+    with np.errstate(over="ignore"):  # beyond the largest 32-bit number is infinity
+        reached: BoolArray = np.asarray(values, np.float32) >= np.float32(threshold)
+    return reached
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +190,7 @@ class Relevant:
         SchemaError
             If a relevant row has a value of 0 or less, which cannot be a gain.
         """
-        rows = held_out if relevant_from is None else held_out.take(held_out.value >= relevant_from)
+        rows = held_out if relevant_from is None else held_out.take(at_least(held_out.value, relevant_from))
         if len(rows) == 0:
             raise EmptySplitError(
                 f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
@@ -182,7 +200,7 @@ class Relevant:
         if gains.min() <= 0:
             raise SchemaError(
                 f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
-                "raise dataset.relevant_from above 0."
+                "raise dataset.relevant_from above 0, or let relevant rows count alike: filters=[binarise]."
             )
         user, items = rows.user, rows.item
         if not rows.pairs_rise():

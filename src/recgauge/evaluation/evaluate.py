@@ -19,7 +19,7 @@ from recgauge.data.catalogue import (
 )
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, pairs_matrix
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.lists import Relevant, TopK, at_least
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, SchemaError
@@ -27,7 +27,15 @@ from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
-from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_int, shown
+from recgauge.utils.checks import (
+    IntArray,
+    LongArray,
+    check_choice,
+    check_cutoffs,
+    check_int,
+    check_real,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +65,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    relevant_from: float | None = None,
     ties: TieOrder | None = None,
     keep: Collection[str] = (),
     seed: int = 0,
@@ -93,6 +102,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         Scores of the listed items in the same shape, best first; ties in them follow `ties`.
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items.
+    relevant_from : float, optional
+        Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
+        left out, mostly 1. A grade of 0 never is.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
@@ -136,6 +148,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         scores=scores,
         users=users,
         threshold=convention.policies.threshold,
+        relevant_from=relevant_from,
     )
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
@@ -262,6 +275,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     scores: Any,
     users: Sequence[Any] | None,
     threshold: float,
+    relevant_from: float | None = None,
     item_similarity: Any = None,
     may_be_empty: bool = False,
 ) -> EvaluationInputs:
@@ -276,6 +290,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     SchemaError
         If an argument cannot be used; the message names it.
     """
+    if isinstance(relevant, Relevant) and relevant_from is not None:
+        raise ConfigError("relevant_from: codes (Relevant) are relevant already; say it where they are made.")
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
         return _codes(recommendations, relevant, train, (item_features, item_similarity), n_items, users)
     if isinstance(relevant, Relevant):
@@ -284,6 +300,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = read_items("relevant", relevant, "grade")
+    if relevant_from is not None:
+        truth, threshold = graded_from(truth, relevant_from), 0.0
     history = None if train is None else read_items("train", train, None)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
@@ -406,12 +424,16 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     grades = np.ones(len(codes)) if truth.values is None else truth.values
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
-        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+        raise SchemaError(
+            f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from which "
+            "grade items are relevant: relevant_from, on the command line --relevant-from."
+        )
     n_judged = _spread(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
+    kept = at_least(grades, threshold) & (grades > 0)
+    if truth.values is not None and not kept.all():
         counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
         codes, grades = codes[kept], grades[kept]
     start = np.concatenate(([0], np.cumsum(counts)))
@@ -423,6 +445,28 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         )
     none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
+
+
+def graded_from(truth: Ragged, relevant_from: float) -> Ragged:
+    """Return relevance whose grades below `relevant_from` are 0, as are those of rows that do not count.
+
+    Raises
+    ------
+    ConfigError
+        If there are no grades.
+    SchemaError
+        If a relevant grade is below 0, which cannot be a gain.
+    """
+    check_real("relevant_from", relevant_from, low=-inf, high=inf)
+    if truth.values is None:
+        raise ConfigError("relevant_from: the truth has no grades to compare with.")
+    values = np.where(at_least(truth.values, relevant_from), truth.values, 0.0)
+    if values.min(initial=0.0) < 0:
+        raise SchemaError(
+            f"relevant_from={relevant_from:g}: relevant items need grades above 0 as gains, got "
+            f"{values.min():g}. Raise it above 0."
+        )
+    return replace(truth, values=values)
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:

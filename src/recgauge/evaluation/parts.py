@@ -24,7 +24,7 @@ from recgauge.evaluation.evaluate import (
     convert,
     select_metrics,
 )
-from recgauge.evaluation.recorded_runs import graded_from, needed
+from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
@@ -302,7 +302,7 @@ class PartTask:
         if truth.problems:
             raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
-        (run,), graded = recorded.runs, graded_from(recorded.relevant, self.relevant_from)
+        (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
             known = set(map(str, self._items.distinct.tolist()))
             item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
@@ -310,13 +310,14 @@ class PartTask:
         policies = self._convention.policies
         inputs = convert(
             needed(run, (each.metric for each in self._suite.values()), self.cutoffs),
-            graded,
+            recorded.relevant,
             train=None,
             item_features=None,
             n_items=self.n_items,
             scores=None,
             users=None,
             threshold=policies.threshold,
+            relevant_from=self.relevant_from,
             may_be_empty=True,
         )
         catalogue = None if self._items is None else inputs.catalogue
