@@ -19,10 +19,10 @@ from recgauge.data.catalogue import (
 )
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, pairs_matrix
-from recgauge.data.lists import Relevant, TopK, at_least
+from recgauge.data.lists import GradeCounts, Relevant, TopK, at_least
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
 from recgauge.judging import TieOrder, _lookup
@@ -171,7 +171,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
             # a split by users has none of the users in the training rows
             fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
             require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
-    result = replace(measure(suite), meetings=inputs.meetings)
+    try:
+        result = measure(suite)
+    except MetricError as error:
+        if inputs.grades is None or not inputs.grades.warning:
+            raise
+        raise MetricError(f"{error} {inputs.grades.warning}.") from error
+    result = replace(result, meetings=inputs.meetings, grades=inputs.grades)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -255,6 +261,8 @@ class EvaluationInputs:
     catalogue : Catalogue
     meetings : tuple of Meeting
         Of users and items with ids.
+    grades : GradeCounts or None
+        Of relevance with grades.
     """
 
     top_k: TopK
@@ -263,6 +271,7 @@ class EvaluationInputs:
     users: IntArray | None
     catalogue: Catalogue
     meetings: tuple[Meeting, ...] = ()
+    grades: GradeCounts | None = None
 
 
 def convert(  # noqa: PLR0913 -- the arguments of the public function
@@ -300,6 +309,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = read_items("relevant", relevant, "grade")
+    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
+    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
     if relevant_from is not None:
         truth, threshold = graded_from(truth, relevant_from), 0.0
     history = None if train is None else read_items("train", train, None)
@@ -328,6 +339,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         None,
         catalogue,
         meetings,
+        grades,
     )
 
 
@@ -425,8 +437,8 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(
-            f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from which "
-            "grade items are relevant: relevant_from, on the command line --relevant-from."
+            f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
+            "which grade items are relevant: relevant_from, on the command line --relevant-from."
         )
     n_judged = _spread(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged

@@ -14,6 +14,7 @@ import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.ids import IdArray
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, type_of_all
@@ -332,7 +333,7 @@ class PartTask:
                 if per_user is not None:
                     values[entry.key] = per_user
         counts = {**counted.counts(policies, 0), "lists": len(run.lists.users), "parts": 1}
-        counts |= _counts_met(run)
+        counts |= _counts_met(run) | _counts_of_grades(inputs.grades)
         table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
         in_order = {entry.key: sums[entry.key] for entry in self._entries}
         return Part(self.digest, in_order, counts, run.found, table)
@@ -382,7 +383,13 @@ class PartTask:
             for entry in self._entries
         )
         counts = {name: count for name, count in whole.counts.items() if name not in _OF_PARTS}
-        return Evaluation(users, results, counts, self._convention.policies.definition()), whole
+        policies = self._convention.policies
+        threshold, chosen = (
+            (policies.threshold, False) if self.relevant_from is None else (self.relevant_from, True)
+        )
+        rows = [whole.counts[name] for name in _COUNTS_OF_GRADES]
+        grades = GradeCounts(threshold, chosen, *rows) if rows[0] else None
+        return Evaluation(users, results, counts, policies.definition(), grades=grades), whole
 
     def _met(self, whole: Part) -> Part:
         """Refuse lists of which next to nothing met in all parts; tell of others if most did not meet."""
@@ -401,7 +408,8 @@ class PartTask:
 
 _SIDES = ("lists", "truth")
 _COUNTS_MET = {name: tuple(f"{name}s_{of}" for of in (*_SIDES, "met")) for name in ("user", "item")}
-_OF_PARTS = ("lists", "parts", *chain.from_iterable(_COUNTS_MET.values()))
+_COUNTS_OF_GRADES = ("rows", "relevant", "below", "graded")
+_OF_PARTS = ("lists", "parts", *chain.from_iterable(_COUNTS_MET.values()), *_COUNTS_OF_GRADES)
 _MANY = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
 
@@ -412,6 +420,14 @@ def _counts_met(run: RecordedLists) -> dict[str, int]:
         for meeting in run.meetings
         for name, count in zip(_COUNTS_MET[meeting.name], (*meeting.n_ids, meeting.n_both), strict=True)
     }
+
+
+def _counts_of_grades(grades: GradeCounts | None) -> dict[str, int]:
+    """Return the counts of a part's grades, 0 where there are none."""
+    if grades is None:
+        return dict.fromkeys(_COUNTS_OF_GRADES, 0)
+    counts = (grades.n_rows, grades.n_relevant, grades.n_below, grades.n_graded)
+    return dict(zip(_COUNTS_OF_GRADES, counts, strict=True))
 
 
 def meetings_of(whole: Part) -> tuple[Meeting, Meeting]:

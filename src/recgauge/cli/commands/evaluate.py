@@ -12,6 +12,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
@@ -127,6 +128,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     )
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measured = (_in_parts if in_parts else _in_memory)(options, suite, convention, settings)
+    _say_grades(next(iter(measured.results.values())).grades)
     for name, evaluation in measured.results.items():
         _print(name, measured.n_lists[name], evaluation, measured.found[name], options.conventions)
     comparison = _compared(measured, options)
@@ -303,6 +305,15 @@ def _say_met(meetings: Mapping[str, Sequence[Meeting]], understood: Sequence[str
     for name, of_name in meetings.items():
         if of_name:
             _say(f"met      {name}: {'; '.join(meeting.sentence for meeting in of_name)}")
+
+
+def _say_grades(grades: GradeCounts | None) -> None:
+    """Say which rows of the truth are relevant, where it has grades."""
+    if grades is None:
+        return
+    if grades.warning:
+        _say(f"warning  {grades.warning}")
+    _say(f"relevant {grades.sentence}")
 
 
 def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
