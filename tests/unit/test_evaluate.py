@@ -41,11 +41,14 @@ def test_codes_and_ids_agree() -> None:
     )
     expected = recgauge.evaluate(LISTS, RELEVANT).values()
     assert recgauge.evaluate(top_k, relevant).values() == expected
-    assert recgauge.evaluate(top_k, {0: RELEVANT["ann"], 1: RELEVANT["bob"]}).values() == expected
+    with pytest.raises(RecgaugeError, match="by_ids"):
+        recgauge.evaluate(top_k, {0: RELEVANT["ann"], 1: RELEVANT["bob"]})
+    by_ids = top_k.by_ids(["ann", "bob"], range(6))
+    assert recgauge.evaluate(by_ids, RELEVANT).values() == expected
 
 
 @pytest.mark.parametrize(
-    "rename", [str, lambda item: (item, "x"), lambda item: f"ü{item}", lambda item: item * 10**12, float]
+    "rename", [str, lambda item: (item, "x"), lambda item: f"ü{item}", lambda item: item * 10**12]
 )
 def test_ids_of_any_hashable_type(rename) -> None:
     lists = {user: [rename(item) for item in items] for user, items in LISTS.items()}
@@ -138,10 +141,13 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
         ({"recommendations": {}}, "recommendations is empty"),
         ({"recommendations": {"ann": [[1], [2]]}}, "item: ids must be hashable|items: ids must be hashable"),
         ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),
-        ({"recommendations": pd.DataFrame({"user": [1], "score": [1]})}, "column 'item' is missing"),
+        ({"recommendations": pd.DataFrame({"user": [1], "score": [1]})}, "no column is known as the item"),
         ({"recommendations": {"ann": [1, float("nan")]}}, "recommendations: item: ids must not be missing"),
         ({"recommendations": {"ann": "abc"}}, "recommendations: user 'ann' needs a collection of items"),
-        ({"recommendations": pd.DataFrame({"user": [1], "item": [1]})}, "needs a column 'score' or 'rank'"),
+        (
+            {"recommendations": pd.DataFrame({"user": [1], "item": [1]})},
+            "no column is known as the rank or score",
+        ),
         ({"relevant": {"ann": {2: -1.0}}}, "relevant: grades must be 0 or more, got -1 for user 'ann'"),
         ({"relevant": {"ann": [2, 2]}}, "relevant: user 'ann' has an item twice"),
         ({"relevant": {"ann": {2: float("nan")}}}, "relevant: grade: numbers must be finite"),

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recgauge import evaluate
-from recgauge.data.interactions import Interactions
-from recgauge.data.lists import Relevant, TopK, at_least
+from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import RecgaugeError, SchemaError
 from recgauge.runs.stored import grades
 

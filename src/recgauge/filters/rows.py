@@ -6,8 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
-from recgauge.data.lists import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.filters import Filter, RowFilter, with_values
 from recgauge.utils.checks import (

@@ -8,7 +8,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.meeting import Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, listed
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import CellFormat, Wanted
 from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
@@ -62,7 +62,7 @@ def matched(pairs: LongArray, values: DoubleArray, wanted: LongArray) -> DoubleA
     return np.where(pairs[at] == wanted, values[at], np.nan)
 
 
-def read_known(
+def read_known(  # noqa: PLR0913 - what a model is set to, by name
     path: str,
     train: Interactions,
     settings: ListSettings,
@@ -71,9 +71,10 @@ def read_known(
     *,
     columns: Columns | None = None,
     header: bool | None = None,
+    cells: CellFormat | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
-    like = wanted("lists", columns, settings.order, in_run=True)
+    like = wanted("lists", columns, cells, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)

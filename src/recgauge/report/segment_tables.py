@@ -12,7 +12,7 @@ from recgauge.comparison.groups import extreme_users
 from recgauge.comparison.runs import Condition
 from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.data.dataset import Dataset
-from recgauge.data.lists import at_least
+from recgauge.data.interactions import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines, render_markdown

@@ -16,8 +16,9 @@ from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
-from recgauge.files.columns import Choice, Role
+from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
+from recgauge.files.plausible import check_unused
 from recgauge.files.stored import find_stored, is_stored
 from recgauge.recorded import (
     FINDINGS,
@@ -48,7 +49,7 @@ _KEEP_MEMORY = {
 }
 """With these, processes on Linux keep the memory of a part for the next, and nobody clears it again."""
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
-_ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
+_ROLES: tuple[Role, ...] = ("user", "item", "items", "rank", "score", "rating", "tag")
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
@@ -74,10 +75,15 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
     for role in _ROLES:
-        column = f"name or position of the column of the {role}; by default recognised by usual names"
-        add(f"--{role}", type=_column, metavar="COLUMN", help=column)
-    header = "whether text begins with column names, where nobody can tell"
-    add("--header", choices=("true", "false"), help=header)
+        add(f"--{role}", type=_column, metavar="COLUMN", help=_COLUMNS.get(role, _COLUMN.format(role)))
+    add("--header", choices=("true", "false"), help="whether text begins with the names of columns")
+    add("--separator", metavar="TEXT", help="what separates the columns of text; by default recognised")
+    add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
+    add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
+    add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
+    add("--thousands", choices=(".", ",", " ", "'"), default="", help="sign between thousands in text")
+    implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
+    add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
@@ -91,6 +97,24 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     launcher += "such as hydra.launcher.address=HOST:PORT; all machines must see --work"
     add("--launcher", metavar=("NAME", "SETTING"), nargs="+", default=[], help=launcher)
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
+
+
+_COLUMN = "name or position of the column of the {}; by default recognised by usual names"
+_COLUMNS: Mapping[Role, str] = {
+    "items": "name or position of a column that holds lists of items",
+    "tag": "name or position of a column whose values are runs",
+}
+
+
+def cells_of(options: argparse.Namespace) -> CellFormat:
+    """Return how cells are written, as the command line says it."""
+    return CellFormat(
+        tuple(options.missing),
+        tuple(options.unused),
+        decimal=options.decimal,
+        thousands=options.thousands,
+        implausible=options.implausible,
+    )
 
 
 def _column(text: str) -> Choice:
@@ -159,6 +183,8 @@ def _in_memory(
         ratings=of_ratings,
         columns={role: getattr(options, role) for role in _ROLES},
         header=None if options.header is None else options.header == "true",
+        separator=options.separator,
+        cells=cells_of(options),
     )
     meetings = {run.name: run.meetings for run in recorded.runs}
     _say_met({"truth": recorded.meetings} | meetings, recorded.understood)
@@ -217,19 +243,23 @@ def _in_parts(
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
-    runs = [find_stored(text, wanted("lists", columns, options.order), "--run") for text in options.run]
+    cells = cells_of(options)
+    runs = [find_stored(text, wanted("lists", columns, cells), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
-    truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
+    truth = find_stored(options.truth[0], wanted("relevant", columns, cells), "--truth")
     refuse_unused(columns, [*runs, truth], "--")
+    for table in (*runs, truth):
+        check_unused(table, table.wanted)
     work = user_path(str(options.work or Path("outputs", "parts")))
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
+        labels += f", not used: {listed(table.unused, most=10)}" if table.unused else ""
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     with closing(_engine(options, stored.folder.absolute())) as engine:
-        workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
+        workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found, meetings, n_lists = {}, {}, {}, {}
@@ -275,6 +305,8 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
         "--train": options.train,
         "--only": options.only,
         "--header": options.header,
+        "--separator": options.separator,
+        "--tag": options.tag,
         **{f"--{name}-format": getattr(options, f"{name}_format") for name in ("run", "truth", "train")},
     }
     if given := [name for name, value in refused.items() if value]:

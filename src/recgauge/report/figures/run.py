@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
-from recgauge.data.lists import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging import judge
