@@ -33,7 +33,7 @@ from recgauge.judging import judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, check_meeting, refusal
-from recgauge.recorded.lists import RecordedLists
+from recgauge.recorded.lists import ARE_TRUTH, RecordedLists
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
@@ -333,6 +333,7 @@ class PartTask:
                 if per_user is not None:
                     values[entry.key] = per_user
         counts = {**counted.counts(policies, 0), "lists": len(run.lists.users), "parts": 1}
+        counts["truths"] = int(run.are_truth)
         counts |= _counts_met(run) | _counts_of_grades(inputs.grades)
         table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
         in_order = {entry.key: sums[entry.key] for entry in self._entries}
@@ -409,7 +410,7 @@ class PartTask:
 _SIDES = ("lists", "truth")
 _COUNTS_MET = {name: tuple(f"{name}s_{of}" for of in (*_SIDES, "met")) for name in ("user", "item")}
 _COUNTS_OF_GRADES = ("rows", "relevant", "below", "graded")
-_OF_PARTS = ("lists", "parts", *chain.from_iterable(_COUNTS_MET.values()), *_COUNTS_OF_GRADES)
+_OF_PARTS = ("lists", "parts", "truths", *chain.from_iterable(_COUNTS_MET.values()), *_COUNTS_OF_GRADES)
 _MANY = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
 
@@ -428,6 +429,12 @@ def _counts_of_grades(grades: GradeCounts | None) -> dict[str, int]:
         return dict.fromkeys(_COUNTS_OF_GRADES, 0)
     counts = (grades.n_rows, grades.n_relevant, grades.n_below, grades.n_graded)
     return dict(zip(_COUNTS_OF_GRADES, counts, strict=True))
+
+
+def warnings_of(whole: Part) -> list[str]:
+    """Return what must be said first of the lists of all parts."""
+    unmet = [meeting.warning for meeting in meetings_of(whole) if meeting.warning]
+    return [*unmet, ARE_TRUTH] if whole.counts["truths"] == whole.counts["parts"] else unmet
 
 
 def meetings_of(whole: Part) -> tuple[Meeting, Meeting]:
