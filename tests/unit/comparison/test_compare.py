@@ -331,3 +331,14 @@ def test_wrong_settings_are_told_with_what_is_valid(frames, settings, message):
     with pytest.raises(ConfigError) as caught:
         compare(frames, **settings)
     assert message in str(caught.value)
+
+
+def test_seeds_of_a_run_whose_users_are_written_otherwise_are_refused(rng):
+    users, values = np.array([f"{n}" for n in range(40)], object), {"recall": rng.random(40)}
+    otherwise = np.array([f"0{user}" for user in users], object)
+    runs = {"a": [RunValues(users, values, seed=1), RunValues(otherwise, values, seed=2)]}
+    with pytest.raises(SchemaError, match="zeros at the beginning"):
+        UserValues.of(runs | {"b": RunValues(users, values)})
+    folds = [RunValues(users[:20], {"recall": values["recall"][:20]}, fold=0)]
+    folds += [RunValues(users[20:], {"recall": values["recall"][20:]}, fold=1)]
+    UserValues.of({"a": folds, "b": folds})
