@@ -1,5 +1,6 @@
 """The table that everything starts from, who interacted with what, and its (user, item) pairs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from recgauge.data.columns import aligned, numbers
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import LATEST
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, shown, text_array
 from recgauge.utils.grouped import encode_sorted
 from recgauge.utils.notebook import html_table
 
@@ -21,6 +22,43 @@ if TYPE_CHECKING:
 _SIGNIFICANT = 63  # bits of a whole number that is not negative
 PIECE = 1 << 17
 """Rows that are counted, chosen or compared at once, so that temporary columns stay near the processor."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribute:
+    """A further column of rows as codes, such as the kind of an event or the session of a row.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n,)
+        Positions in `names`.
+    names : ndarray, shape (n_names,)
+        What the column holds, each once, as the publisher writes it.
+
+    Examples
+    --------
+    >>> Attribute.of(["view", "cart", "view"]).names.tolist()
+    ['cart', 'view']
+    """
+
+    codes: IntArray
+    names: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, column: npt.ArrayLike) -> "Attribute":
+        """Return a column of texts or whole numbers, shape (n,), as codes."""
+        values = _id_array("attribute", column)
+        if values.dtype == object:
+            import pandas as pd  # hashes texts, which takes a fraction of sorting them
+
+            places, texts = pd.factorize(values, sort=True)
+            return cls(places.astype(np.int32), np.asarray(texts))
+        names, codes = _encoded("attribute", values)
+        return cls(codes, names)
+
+    def take(self, rows: BoolArray | LongArray) -> "Attribute":
+        """Return the chosen rows (a mask or positions)."""
+        return Attribute(read_only(self.codes[rows]), self.names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +76,8 @@ class Interactions:
     user_ids, item_ids : ndarray, shape (n_users,) and (n_items,)
         The publisher's ids. Every part of a split shares these arrays, so codes mean the same everywhere;
         an id may have no row in a part.
+    attributes : mapping of str to Attribute
+        Further columns of the rows that a filter or a split needs, by name.
 
     Raises
     ------
@@ -57,6 +97,7 @@ class Interactions:
     timestamp: LongArray | None
     user_ids: npt.NDArray[Any]
     item_ids: npt.NDArray[Any]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
     _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -67,15 +108,20 @@ class Interactions:
             self._store("timestamp", np.ascontiguousarray(self.timestamp, dtype=np.int64))
         self._store("user_ids", np.asarray(self.user_ids))
         self._store("item_ids", np.asarray(self.item_ids))
+        for attribute in self.attributes.values():
+            self._check_length("attributes", attribute.codes)
+        self._check_codes()
+        if not np.isfinite(self.value).all():
+            row = int(np.flatnonzero(~np.isfinite(self.value))[0])
+            raise SchemaError(f"Interactions: value must be finite, got {self.value[row]} in row {row}.")
+
+    def _check_codes(self) -> None:
         for name, codes, n_ids in (("user", self.user, self.n_users), ("item", self.item, self.n_items)):
             if len(codes) and (codes.min() < 0 or codes.max() >= n_ids):
                 raise SchemaError(
                     f"Interactions: {name} codes must be in 0..{n_ids - 1} (positions in {name}_ids), "
                     f"got {codes.min()}..{codes.max()}."
                 )
-        if not np.isfinite(self.value).all():
-            row = int(np.flatnonzero(~np.isfinite(self.value))[0])
-            raise SchemaError(f"Interactions: value must be finite, got {self.value[row]} in row {row}.")
 
     def _check_kinds(self) -> None:
         """Refuse columns of another type, which numpy would turn into numbers."""
@@ -88,12 +134,15 @@ class Interactions:
             raise SchemaError("Interactions: value must hold numbers.")
 
     def _store(self, name: str, column: npt.NDArray[Any]) -> None:
+        self._check_length(name, column)
+        object.__setattr__(self, name, read_only(column))
+
+    def _check_length(self, name: str, column: npt.NDArray[Any]) -> None:
         n_rows = len(self.user)
         if column.ndim != 1 or (not name.endswith("_ids") and len(column) != n_rows):
             raise SchemaError(
                 f"Interactions: column {name!r} must have shape ({n_rows},) like 'user', got {column.shape}."
             )
-        object.__setattr__(self, name, read_only(column))
 
     @classmethod
     def from_ids(
@@ -102,6 +151,7 @@ class Interactions:
         item_ids: npt.ArrayLike,
         value: npt.ArrayLike | None = None,
         timestamp: npt.ArrayLike | None = None,
+        attributes: Mapping[str, npt.ArrayLike] | None = None,
     ) -> "Interactions":
         """Build interactions from ids of any sortable type; codes follow the sorted ids.
 
@@ -113,6 +163,8 @@ class Interactions:
             Ratings; 1 everywhere if left out.
         timestamp : array-like, shape (n,), optional
             Whole seconds since 1970-01-01 UTC, or times of NumPy or pandas that are whole seconds.
+        attributes : mapping of str to array-like, shape (n,), optional
+            Further columns by name, texts or whole numbers.
 
         Returns
         -------
@@ -129,6 +181,7 @@ class Interactions:
         Series are aligned by their indexes, which must hold the same labels.
         """
         named = {"user": user_ids, "item": item_ids, "value": value, "timestamp": timestamp}
+        named |= {f"attribute {name}": column for name, column in (attributes or {}).items()}
         columns = aligned({name: column for name, column in named.items() if column is not None})
         ids = {name: _id_array(name, columns[name]) for name in ("user", "item")}
         lengths = {name: np.shape(column)[:1] for name, column in {**columns, **ids}.items()}
@@ -141,7 +194,8 @@ class Interactions:
         if value is not None:
             values = numbers("Interactions: value", columns["value"]).astype(np.float32)
         times = None if timestamp is None else _seconds(columns["timestamp"])
-        return cls(user, item, values, times, users, items)
+        further = {name: Attribute.of(columns[f"attribute {name}"]) for name in attributes or {}}
+        return cls(user, item, values, times, users, items, further)
 
     @property
     def n_users(self) -> int:
@@ -184,7 +238,13 @@ class Interactions:
             chosen = [column[rows] for column in there.values()]
         taken = object.__new__(Interactions)  # rows that have been checked need not be checked again
         columns |= dict(zip(there, map(read_only, chosen), strict=True))
-        columns |= {"user_ids": self.user_ids, "item_ids": self.item_ids, "_found": {}}
+        attributes = {name: attribute.take(rows) for name, attribute in self.attributes.items()}
+        columns |= {
+            "user_ids": self.user_ids,
+            "item_ids": self.item_ids,
+            "attributes": attributes,
+            "_found": {},
+        }
         for name, value in columns.items():
             object.__setattr__(taken, name, value)
         return taken
@@ -209,6 +269,21 @@ class Interactions:
             self.user_ids,
             self.item_ids,
         )
+
+    def attribute(self, name: str, subject: str) -> Attribute:
+        """Return a further column of the rows; `subject` needs it, for the message where it is missing.
+
+        Raises
+        ------
+        SchemaError
+            If the rows do not have it.
+        """
+        if name not in self.attributes:
+            raise SchemaError(
+                f"{subject}: the rows have no column {shown(name)}; only tables of your own (dataset=table) "
+                "bring further columns. Name one of its columns."
+            )
+        return self.attributes[name]
 
     def user_counts(self) -> LongArray:
         """Rows of each user, shape (n_users,); read-only."""

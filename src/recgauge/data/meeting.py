@@ -58,6 +58,12 @@ class Meeting:
     examples: tuple[str, str] | None = None
     respelled: bool = False
 
+    def __add__(self, other: "Meeting") -> "Meeting":
+        """Return the same of two parts of the ids, which are distinct."""
+        n_ids = self.n_ids[0] + other.n_ids[0], self.n_ids[1] + other.n_ids[1]
+        cause, examples = self.cause or other.cause, self.examples or other.examples
+        return Meeting(self.name, self.sides, n_ids, self.n_both + other.n_both, cause, examples)
+
     @property
     def share(self) -> float:
         """The share of the smaller side's ids that the other side has; 1 where a side is empty."""

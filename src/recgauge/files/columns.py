@@ -9,7 +9,7 @@ from typing import Literal, TypeGuard
 from recgauge.errors import ConfigError, SchemaError, listed, shortened
 from recgauge.utils.checks import check_choice, shown
 
-Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "items", "scores"]
+Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items", "scores"]
 Choice = str | int | bool | None
 """A column's name, its position from 0, False for one that must not be used, None: by a usual name."""
 
@@ -49,6 +49,7 @@ TIMES = (
     "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
     "playedat tdat datum",
 )
+EVENTS = ("event eventtype eventname action actiontype behavior behaviortype interaction interactiontype",)
 RANKS = ("rank position",)
 LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)

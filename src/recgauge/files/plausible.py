@@ -1,12 +1,13 @@
 """Contents that are hardly what was meant: they are refused with what to type, unless the user says so."""
 
 import re
+import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.errors import SchemaError, listed
+from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date
 from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
@@ -31,6 +32,7 @@ _YEAR = 365 * 86_400
 _COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
 _MOST_VALUES = 1_000
+_SHOWN = 5
 
 
 def check_plausible(rows: Rows, wanted: Wanted) -> None:
@@ -176,7 +178,7 @@ def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArr
     rows_counted = len(values) == len(column) > _FEW
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
     if wanted.is_label(bare(name)) or flags:
-        raise SchemaError(_question(part, name, texts, wanted))
+        raise _question(part, name, texts, wanted)
 
 
 def _has_zeros(values: "pa.ChunkedArray", texts: list[str], cells: CellFormat) -> bool:
@@ -187,25 +189,39 @@ def _has_zeros(values: "pa.ChunkedArray", texts: list[str], cells: CellFormat) -
     return bool(np.isfinite(numbers).all() and ((numbers == 0).any() or set(numbers.tolist()) == {-1.0, 1.0}))
 
 
-def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: Wanted) -> str:
+def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: Wanted) -> QuestionError:
     label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
     takes: list[str] = []
+    answers: list[str] = []
     flags = "rating" in wanted.names and "rating" not in part.labels
     if flags and wanted.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        takes.append(f"as a rating or grade, where 0 does not count: {wanted.option.format('rating', label)}")
+        answers.append(wanted.option.format("rating", label))
+        takes.append(f"as a rating or grade, where 0 does not count: {answers[-1]}")
     if "tag" in wanted.names and wanted.option:
         takes.append(f"as the name of the run, one run for each value: {wanted.option.format('tag', label)}")
     if wanted.setting.startswith("dataset."):
-        takes.append(
-            f"to choose rows by it: dataset.keep=[{label}] filters=[where] filters.where.column={label} "
-            f"filters.where.values=[{texts[0]}]"
+        some = ",".join(sorted(texts)[:_SHOWN])
+        answers.append(
+            f"filters=[where,duplicates] filters.where.column={_word(label)} "
+            f"{_word(f'filters.where.values=[{some}]')}"
         )
+        weights = ", ".join(f"{text}: {at}" for at, text in enumerate(sorted(texts)[:_SHOWN], 1))
+        takes.append(f"to keep the rows that count: {answers[-1]}")
+        takes.append(f"to weigh rows by it: dataset.event={_word(label)} 'dataset.weights={{{weights}}}'")
     subject = part.file if isinstance(part, RawRows) else part
     words = f"Say what it is: {'; '.join(takes)}" if takes else "Leave out the rows that do not count"
-    return (
+    answers.append(_listing(wanted, "unused", label))
+    return QuestionError(
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
-        f"{words}; to leave the column unused: {_listing(wanted, 'unused', label)}."
+        f"{words}; to leave the column unused: {answers[-1]}.",
+        label,
+        answers,
     )
+
+
+def _word(text: str) -> str:
+    """Return a setting as a shell takes it."""
+    return text if re.fullmatch(r"[\w.=\[\],:-]+", text) else shlex.quote(text)
 
 
 def spans(rating: Any, time: LongArray | None) -> str:

@@ -92,6 +92,7 @@ class Rows:
     lines: Lines
     problems: tuple[Problem, ...]  # of the other rows
     tags: npt.NDArray[Any] | None = None  # the run that a row belongs to
+    events: npt.NDArray[Any] | None = None  # what kind of event a row is
     left_out: tuple[Problem, ...] = ()  # rows with a cell that the user names as missing
     kept: Mapping[str, npt.NDArray[Any]] = field(
         default_factory=dict
@@ -136,6 +137,7 @@ class Rows:
             time=None if self.time is None else self.time[kept],
             lines=lines_at(self.lines, np.flatnonzero(kept)),
             tags=None if self.tags is None else self.tags[kept],
+            events=None if self.events is None else self.events[kept],
             kept={name: column[kept] for name, column in self.kept.items()},
         )
 
@@ -222,6 +224,7 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
         part.numbered,
         (*part.broken, *problems),
         texts_of(columns["tag"]) if "tag" in columns else None,
+        texts_of(columns["event"]) if "event" in columns else None,
         tuple(left_out),
         {name: texts_of(part.others[name]) for name in cells.keep if name in part.others},
     )

@@ -30,7 +30,7 @@ _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is l
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
-_IDS: tuple[Role, ...] = ("user", "item", "tag")
+_IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _ROWS_AT_A_TIME = 1 << 12  # which stay near the processor
 _ANY = Wanted({}, (), needed=(), of_lists=True)
 

@@ -257,7 +257,7 @@ def _in_parts(
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     with closing(_engine(options, stored.folder.absolute())) as engine:
-        workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
+        workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found, meetings, n_lists = {}, {}, {}, {}
