@@ -329,9 +329,7 @@ def compare_datasets(
 def _by_run(values: Any) -> dict[str, dict[str, float]]:
     """Return means by run and data set, from a mapping or a data frame."""
     if isinstance(values, Mapping) and all(isinstance(of_run, Mapping) for of_run in values.values()):
-        return {
-            str(run): {str(name): value for name, value in of_run.items()} for run, of_run in values.items()
-        }
+        return {str(run): dict(of_run) for run, of_run in values.items()}
     if not is_frame(values):
         raise ConfigError(
             "compare_datasets: expected means by run and data set, {'svd': {'ml_1m': 0.3}}, or a data frame "
@@ -342,9 +340,9 @@ def _by_run(values: Any) -> dict[str, dict[str, float]]:
     rows = [name for name in table.names if name in ("model", "run", "dataset", "index")]
     if len(rows) != 1:
         raise ConfigError(
-            "compare_datasets: the rows of a data frame are named by its index, or by one column dataset, model "
-            f"or run; this one has the columns {listed(table.names)}. A long table, with a row per value, is for "
-            "recgauge.compare."
+            "compare_datasets: the rows of a data frame are named by its index, or by one column dataset, "
+            f"model or run; this one has the columns {listed(table.names)}. A long table, with a row per "
+            "value, is for recgauge.compare."
         )
     names = list(map(str, table.column(rows[0]).to_pylist()))
     if len(set(names)) < len(names):

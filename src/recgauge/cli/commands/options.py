@@ -103,18 +103,17 @@ def values_of_tables(
 ) -> UserValues:
     """Return the users' values of files, each a run by its name, paired by user."""
     runs = {name: read_run(source) for name, source in names_of(sources).items()}
-    keys = (
-        metrics(in_common([(name, run.values) for name, run in runs.items()]))
-        if callable(metrics)
-        else metrics
-    )
+    there = [(name, run.values) for name, run in runs.items()]
+    keys = metrics(in_common(there)) if callable(metrics) else metrics
     check_protocols(runs, list(map(as_key, keys)))
     return UserValues.of(runs, metrics=keys, directions=directions)
 
 
 def names_of(sources: Sequence[str]) -> dict[str, str]:
     """Return files by the names of their runs."""
-    found = {Path(source).name.partition(".")[0]: source for source in sources}
+    packed = (".gz", ".bz2", ".xz")
+    plain = [source[: -len(end)] if (end := Path(source).suffix) in packed else source for source in sources]
+    found = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
     if len(found) < len(sources):
         raise ConfigError(f"several tables are called {listed(found)}. Give them distinct names.")
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -32,7 +32,6 @@ from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.comparison.user_tables import UserTable
-from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
@@ -40,6 +39,9 @@ from recgauge.report.segment_tables import segment_blocks, stories, story_markdo
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.files import check_formats, text_writer
+
+if TYPE_CHECKING:
+    from recgauge.comparison.user_values import UserValues
 
 FORMATS = (".md", ".csv", ".json")
 
