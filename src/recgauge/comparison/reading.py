@@ -11,7 +11,7 @@ from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
 from recgauge.files.columns import USERS, Wanted
-from recgauge.files.frames import is_frame
+from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.tables import Table, read_table
 from recgauge.metrics.names import as_key
 from recgauge.metrics.rating import Pooled
@@ -123,7 +123,8 @@ def read_users(source: Any, subject: str, missing: Collection[str] = ()) -> tupl
     """
     if hasattr(source, "index") and hasattr(source, "to_frame") and not hasattr(source, "columns"):
         source = source.to_frame("value" if source.name is None else str(source.name))
-    source = _with_users(source, subject) if is_frame(source) else source
+    if not isinstance(source, (str, Path)):
+        source = as_arrow(_with_users(source, subject), subject)
     table = read_table(source, subject, missing=missing)
     return table, table.key("user")
 

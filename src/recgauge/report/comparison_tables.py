@@ -223,6 +223,8 @@ def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> st
         told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
     if any(row.repeats for row in results[0].rows):
         told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
+    if lower := [label(result.metric) for result in results if not result.higher_is_better]:
+        told += f"; of {listed(lower)} less is better"
     n_pairs = len(results[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:

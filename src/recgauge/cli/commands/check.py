@@ -16,11 +16,11 @@ from recgauge.cli.commands.options import (
     add_store,
     say,
     store_uri,
+    users_of,
     write_out,
 )
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
@@ -92,7 +92,7 @@ def run_check(options: Namespace) -> int:
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
         store = _Store.of(options, candidate)
-        users = None if options.users is None else UserTable.of(str(options.users), missing=options.missing)
+        users = users_of(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow

@@ -9,6 +9,7 @@ from typing import Any
 from recgauge.comparison.comparing import check_protocols
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.stored_values import StoredValues, holds_values
+from recgauge.comparison.user_tables import UserTable
 from recgauge.comparison.user_values import UserValues, in_common
 from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
@@ -61,6 +62,15 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
     add: Any = parser.add_argument
     told = "cells of --users that are no group, beside empty ones, such as NA"
     add("--missing", metavar="CELL", nargs="+", default=[], help=told)
+
+
+def users_of(options: argparse.Namespace) -> UserTable | None:
+    """Return the user's own table of users, if it is named."""
+    if options.users is None:
+        if options.missing:
+            raise ConfigError("--missing: says which cells of --users are no group. Add --users TABLE.")
+        return None
+    return UserTable.of(str(options.users), missing=options.missing)
 
 
 def directions_of(options: argparse.Namespace) -> Directions:

@@ -21,6 +21,7 @@ from recgauge.cli.commands.options import (
     refuse_directions,
     runs_of,
     stored_values,
+    users_of,
     values_of_tables,
     write_out,
 )
@@ -31,7 +32,6 @@ from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
@@ -112,10 +112,6 @@ def _of_runs(
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
     """Return users' values compared inside groups of a table."""
-    if options.users is None:
-        raise ConfigError(
-            "--by: users' values are compared by columns of your own table. Add --users TABLE --by COLUMN."
-        )
     if options.examples:
         raise ConfigError("--examples: users' values have no lists to show. Leave it out.")
     metrics = [options.metric] if options.metric else _usual
@@ -126,7 +122,11 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
         stored = stored_values(options.sources, metrics, directions_of(options))
         told_differences(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
         values = stored
-    table = UserTable.of(str(options.users), missing=options.missing)
+    table = users_of(options)
+    if table is None:
+        raise ConfigError(
+            "--by: users' values are compared by columns of your own table. Add --users TABLE --by COLUMN."
+        )
     found = []
     for by in named(options.by):
         groups = table.groups(by, options.groups)
