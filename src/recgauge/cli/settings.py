@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain
-from recgauge.sweeps.places import program, store_of_user, work_folder
+from recgauge.sweeps.places import experiment_of_user, program, store_of_user, work_folder
 
 LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"
 SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
@@ -54,6 +54,7 @@ def register_schema() -> None:
     register = partial(OmegaConf.register_new_resolver, replace=True)
     register("recgauge.work_folder", lambda name: str(work_folder() / name))
     register("recgauge.store_of_user", store_of_user)
+    register("recgauge.experiment_of_user", experiment_of_user)
     register("recgauge.program", program)
     register("oc.env", _read_variable)  # so that none of the user's variables gets out
 

@@ -10,7 +10,7 @@ from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.stored import PARQUET
 from recgauge.report.console import output
 from recgauge.runs.folder import JobOutcome
-from recgauge.sweeps.places import store_of_user
+from recgauge.sweeps.places import experiment_of_user, store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import write_files
 
@@ -28,7 +28,8 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     """Add which tracking store, and which of its MLflow experiments."""
     uri = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
     parser.add_argument("--uri", help=uri)
-    parser.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
+    experiment = "MLflow experiment (default: MLFLOW_EXPERIMENT_NAME, else recgauge)"
+    parser.add_argument("--experiment", default=experiment_of_user(), help=experiment)
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
