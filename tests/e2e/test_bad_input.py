@@ -38,6 +38,7 @@ WRONG = [
     (["-m", "seed=1,2", "seed=3,4"], "seed is set twice: seed=1,2 and seed=3,4"),
     (["model=svd", "model=ease"], "model is set twice"),
     (["model.n_factors=3", "+model.n_factors=4"], "model.n_factors is set twice"),
+    (["-m", "model=random,inf"], "model=inf: cannot be composed"),
     (["--model", "svd"], "--model: there is no such option"),
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: recgauge run -m model=svd,random."),

@@ -31,6 +31,7 @@ from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import held_out_rows
+from recgauge.utils.messages import FULL
 from recgauge.utils.progress import Progress, Timings
 
 LIMITS = Limits(adjustable=False)
@@ -68,6 +69,8 @@ def _unpack(path: Path, folder: Path) -> None:
     except RecgaugeError:
         raise
     except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise  # the temporary folder's fault, not the package's
         raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from recgauge.errors import RecgaugeError, message, said
 from recgauge.utils.resources import free_memory, in_units
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""Numbers of errors of a disk that takes nothing more."""
 
 
 def print_note(text: str) -> None:
@@ -26,8 +27,11 @@ def print_traceback(error: BaseException) -> None:
     print(message("".join(traceback.format_exception(error)).rstrip()), file=sys.stderr)  # noqa: T201 - ditto
 
 
-def explain_error(error: BaseException, folder: Path) -> str | None:
-    """Return the message of an error that the user can mend, None of a bug."""
+def explain_error(error: BaseException, folder: Path | None = None) -> str | None:
+    """Return the message of an error that the user can mend, None of a bug.
+
+    `folder` is where the results of a run go; other commands have none.
+    """
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -35,7 +39,10 @@ def explain_error(error: BaseException, folder: Path) -> str | None:
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
         problem = f"{name}{error.strerror or said(error)}."
-        if error.errno in _FULL:
+        if folder is None:
+            remedy = "Free some space" if error.errno in FULL else "Make it readable, or writable"
+            return f"{problem} {remedy}; temporary files go elsewhere with TMPDIR=FOLDER."
+        if error.errno in FULL:
             return f"{problem} Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
         return (
             f"{problem} Make it readable, or writable if it belongs to the results; these go to {folder}, or "

@@ -10,7 +10,7 @@ from recgauge._version import __version__
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.lazy import pause_collecting, resume_collecting
-from recgauge.utils.messages import print_error
+from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -112,8 +112,8 @@ def _carry_out(command: str, words: list[str]) -> int:
     resume_collecting()
     try:
         return int(getattr(module, f"run_{command}")(options) or 0)
-    except RecgaugeError as error:
-        print_error(str(error))
+    except (RecgaugeError, OSError, MemoryError) as error:
+        print_error(str(explain_error(error)))
         return 1
     except KeyboardInterrupt:
         print_error("stopped.")
