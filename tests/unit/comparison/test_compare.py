@@ -343,6 +343,8 @@ def test_seeds_of_a_run_whose_users_are_written_otherwise_are_refused(rng):
     folds = [RunValues(users[:20], {"recall": values["recall"][:20]}, fold=0)]
     folds += [RunValues(users[20:], {"recall": values["recall"][20:]}, fold=1)]
     UserValues.of({"a": folds, "b": folds})
+
+
 def test_users_are_paired_by_their_column_and_never_by_position(frames, tmp_path):
     both = {name: frames[name].reset_index(names="userId") for name in ("a", "b")}
     both["b"] = both["b"].sample(frac=1, random_state=3).reset_index(drop=True)

@@ -12,7 +12,6 @@ from recgauge.checks.rules import Rules, Undecided, Ungrouped
 from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
-    add_missing,
     add_store,
     say,
     store_uri,
@@ -75,7 +74,6 @@ def add_check_options(parser: ArgumentParser) -> None:
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
     add_directions(parser)
-    add_missing(parser)
     add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
     add("--ungrouped", choices=get_args(Ungrouped), help="what becomes of users without a group")
     add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")

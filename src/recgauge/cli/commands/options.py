@@ -16,7 +16,7 @@ from recgauge.files.stored import PARQUET
 from recgauge.metrics.names import Directions, as_key
 from recgauge.report.console import output
 from recgauge.runs.folder import JobOutcome
-from recgauge.sweeps.places import store_of_user
+from recgauge.sweeps.places import experiment_of_user, store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import user_path, write_files
 
@@ -34,7 +34,8 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     """Add which tracking store, and which of its MLflow experiments."""
     uri = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
     parser.add_argument("--uri", help=uri)
-    parser.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
+    experiment = "MLflow experiment (default: MLFLOW_EXPERIMENT_NAME, else recgauge)"
+    parser.add_argument("--experiment", default=experiment_of_user(), help=experiment)
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +68,7 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
 def users_of(options: argparse.Namespace) -> UserTable | None:
     """Return the user's own table of users, if it is named."""
     if options.users is None:
-        if options.missing:
+        if options.missing and not getattr(options, "truth", None):
             raise ConfigError("--missing: says which cells of --users are no group. Add --users TABLE.")
         return None
     return UserTable.of(str(options.users), missing=options.missing)
