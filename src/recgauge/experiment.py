@@ -20,6 +20,7 @@ from recgauge.filters import Filter, apply_filters
 from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.checks import (
     check_candidates,
+    check_coverage,
     check_lengths,
     check_recorded,
     check_sanity,
@@ -177,11 +178,16 @@ def run_experiment(
                 model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch
             )
     ranking = rating = None
+    coverage = split.coverage()
     if ready.task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, ready.task, model, timings)
+        coverage = ready.task.coverage(ranking.top_k)
         guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
         if isinstance(model, GivesLists):
             guards += (check_lengths(ranking.top_k, ranking.candidates, split.test),)
+            listed = ready.task.with_lists(ranking.top_k, ready.task.coverage())
+            found = enforce(check_coverage(listed, split, of_lists=True), experiment.guards)
+            guards = (*(one for one in guards if one.name not in {guard.name for guard in found}), *found)
         if ranking.sanity is not None:
             guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     if metrics := experiment.metrics_of("ratings"):
@@ -196,7 +202,8 @@ def run_experiment(
     if isinstance(model, Isolated):
         timings.measured_elsewhere(model.seconds)
         most = most and model.peak_bytes and most + model.peak_bytes
-    return RunResult(ready.dataset, split, model, ranking, rating, timings.seconds, guards, learned, most)
+    about = (timings.seconds, guards, learned, most, coverage)
+    return RunResult(ready.dataset, split, model, ranking, rating, *about)
 
 
 def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
@@ -209,7 +216,9 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
     """
     seed = experiment.seed
     with timings.stage("load") as reporter:
-        dataset = experiment.dataset.load(reporter)
+        attributes = [name for rule in experiment.filters for name in rule.attributes]
+        attributes += experiment.splitter.attributes
+        dataset = experiment.dataset.with_attributes(attributes).load(reporter)
     timings.data = f"{len(dataset.interactions):,} rows"  # for the message if memory runs out
     with timings.stage("split"):
         dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
@@ -240,6 +249,8 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
             found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
             guards += enforce(found, experiment.guards)
+    coverage = split.coverage() if task is None else task.coverage()
+    guards += enforce(check_coverage(coverage, split), experiment.guards)
     return PreparedData(dataset, split, guards, task)
 
 

@@ -143,8 +143,11 @@ def test_the_harness_computes_what_evaluate_computes(conventions):
 @pytest.mark.parametrize(
     ("conventions", "line"),
     [
-        ("standard", "937 evaluated, 63 skipped without a relevant test item (value >= 4), 0 without"),
-        ("trec", "1,000 evaluated, 63 of them without a relevant test item (value >= 4), 0 without"),
+        (
+            "standard",
+            "937 of 1,000 evaluated, 63 skipped without a relevant test item (value >= 4), 0",
+        ),
+        ("trec", "1,000 evaluated, 63 of them without a relevant test item (value >= 4), 0"),
     ],
 )
 def test_users_without_a_relevant_row_are_counted_as_the_convention_says(conventions, line):

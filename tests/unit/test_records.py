@@ -8,7 +8,7 @@ from recgauge.errors import SchemaError
 from recgauge.experiment import run_experiment
 from recgauge.filters.rows import NCore
 from recgauge.runs.record import RunRecord
-from recgauge.tracking.page import LONGEST, metric_values, run_note, shortened
+from recgauge.tracking.page import COUNTS, LONGEST, metric_values, run_note, shortened
 from small_runs import experiment
 
 
@@ -61,7 +61,7 @@ def test_the_order_of_filters_is_part_of_the_fingerprint(record):
 def test_the_metrics_to_read_first_are_logged_first(record):
     values = metric_values(record)
     ends = [f"ci/{key}_{end}" for key in ("ndcg_at_10", "recall_at_10") for end in ("low", "high")]
-    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5", *ends]
+    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5", *ends, *COUNTS]
     assert values["ci/ndcg_at_10_low"] < values["ndcg_at_10"] < values["ci/ndcg_at_10_high"]
     assert all(np.isfinite(value) for value in values.values())
 

@@ -121,7 +121,12 @@ class Measured(ABC):
         )
 
     def compared(
-        self, n_left_out: int, *, over_rows: bool = False, repeats: Mapping[int, Repeats | None] | None = None
+        self,
+        n_left_out: int,
+        *,
+        over_rows: bool = False,
+        repeats: Mapping[int, Repeats | None] | None = None,
+        n_held_out: int | None = None,
     ) -> MetricComparison:
         """Return the leaderboard, the pairs, letters and claims."""
         means = [self.mean(run) for run in range(len(self.runs))]
@@ -162,6 +167,7 @@ class Measured(ABC):
             self.n_compared,
             n_left_out,
             over_rows=over_rows,
+            n_held_out=n_held_out,
         )
         return replace(result, claims=metric_claims(result, self.procedure))
 
@@ -215,7 +221,10 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
         )
         repeats = {run: table.repeats.get((metric, name)) for run, name in enumerate(table.runs)}
         over_rows = metric in table.pooled
-        results.append(measured.compared(n_left_out, over_rows=over_rows, repeats=repeats))
+        told = measured.compared(
+            n_left_out, over_rows=over_rows, repeats=repeats, n_held_out=table.n_held_out
+        )
+        results.append(told)
     return results
 
 
@@ -303,12 +312,10 @@ class _InMemory(Measured):
             return sign_test(gains)
         if test == "permutation":
             observed = float(self.observed[i] - self.observed[j])
-            assert self.flipped is not None
-            null, one = _difference(self.flipped, i, j), 0 if self.exact else 1
+            null, one = _difference(_made(self.flipped), i, j), 0 if self.exact else 1
         else:
-            assert self.drawn is not None
             observed = float(self.centre[i] - self.centre[j])
-            null, one = _difference(self.drawn, i, j) - observed, 1
+            null, one = _difference(_made(self.drawn), i, j) - observed, 1
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + one) / (len(null) + one)
 
@@ -319,8 +326,7 @@ class _InMemory(Measured):
         """
         if self.procedure.correction != "max_t":
             return super().corrected(found)
-        flipped, n = self.flipped, self.n_compared
-        assert flipped is not None
+        flipped, n = _made(self.flipped), self.n_compared
         scale = np.array(
             [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in found.values()]
         )
@@ -335,6 +341,13 @@ class _InMemory(Measured):
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
+
+
+def _made(resamples: DoubleArray | None) -> DoubleArray:
+    """Return resamples, which `compare_table` has made where the procedure needs them."""
+    if resamples is None:
+        raise ValueError("the procedure needs resamples that were not made")
+    return resamples
 
 
 @dataclass(eq=False)

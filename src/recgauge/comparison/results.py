@@ -223,6 +223,8 @@ class MetricComparison:
         Sentences that follow from the numbers by rule.
     over_rows : bool
         Whether numbers are over all rows of all users, such as RMSE, and not means over users.
+    n_held_out : int or None
+        Users whose rows were held out, evaluated or not; None where the runs do not say, or differ in it.
     """
 
     dataset: str
@@ -234,6 +236,20 @@ class MetricComparison:
     n_left_out: int = 0
     claims: tuple[str, ...] = ()
     over_rows: bool = False
+    n_held_out: int | None = None
+
+    @property
+    def users(self) -> str:
+        """Whose values are compared: of how many with held-out rows, if not all.
+
+        Examples
+        --------
+        >>> MetricComparison("demo", "ndcg_at_10", True, (), (), 59, n_held_out=243).users
+        '59 of 243 users with test rows'
+        """
+        if self.n_held_out is None or self.n_held_out <= self.n_users:
+            return f"{self.n_users:,} users"
+        return f"{self.n_users:,} of {self.n_held_out:,} users with test rows"
 
     def row(self, run: str) -> RunRow:
         """Return the row of a run; KeyError if there is none."""
@@ -335,10 +351,14 @@ class Comparison:
     def records(self, what: Literal["runs", "pairs"] = "runs") -> list[dict[str, Any]]:
         """Return the rows of `to_frame` as dictionaries."""
         return [
-            {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row))}
+            {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row)), **_held_out(one, what)}
             for one in self.results
             for row in (one.rows if what == "runs" else one.pairs)
         ]
+
+
+def _held_out(result: MetricComparison, what: str) -> dict[str, int]:
+    return {"n_held_out": result.n_held_out} if what == "runs" and result.n_held_out is not None else {}
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:

@@ -1,11 +1,13 @@
 """Train, validation and test: what a split is, and the record of the steps that led to it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from recgauge.data.coverage import Coverage
 from recgauge.data.interactions import Interactions, apart
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
@@ -85,6 +87,9 @@ class Split:
         `overlap` then tells.
     evaluated : {"test", "validation"}
         Which rows `test` holds; see `on_validation`.
+    held_out : mapping of str to Coverage
+        Of each held-out part, what it was before rows of unknown users and items were dropped; a part that is
+        not named lost nothing.
 
     Raises
     ------
@@ -103,6 +108,7 @@ class Split:
     fold_in: Interactions | None = None
     overlap: bool = False
     evaluated: EvaluateOn = "test"
+    held_out: Mapping[str, Coverage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for part_name, part in (("train", self.train), ("test", self.test)):
@@ -207,6 +213,22 @@ class Split:
     def test_users(self) -> IntArray:
         """Users with test rows, ascending codes, shape (m,)."""
         return np.flatnonzero(self.test.user_counts()).astype(np.int32)
+
+    def coverage(self, users: IntArray | None = None) -> Coverage:
+        """Return what is left of the evaluated part.
+
+        Parameters
+        ----------
+        users : ndarray of int32, optional
+            Codes of those with a relevant row, if others do not count.
+        """
+        whole = Coverage(len(self.test_users), len(self.test), len(self.test_users))
+        coverage = self.held_out.get(self.evaluated, whole)
+        if users is None:
+            return coverage
+        left_out = np.setdiff1d(self.test_users, users)
+        n_rows = int(self.test.user_counts()[left_out].sum())
+        return coverage.without("nothing_relevant", users=len(left_out), rows=n_rows)
 
     @cached_property
     def history(self) -> Interactions:

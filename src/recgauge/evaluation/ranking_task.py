@@ -11,6 +11,7 @@ from scipy import sparse
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import rise, sorted_pairs
 from recgauge.data.lists import Relevant, TopK
@@ -144,9 +145,14 @@ class RankingTask:
     @property
     def only_relevant(self) -> bool:
         """Whether only users with relevant items count, as ``Policies(no_relevant="skip")`` has it."""
+        return self._without_relevant == "skip"
+
+    @property
+    def _without_relevant(self) -> str:
+        """What happens to test users without relevant items."""
         # every test user has judged rows: those below relevant_from have grade 0
         judged = self.policies.no_positive_grade
-        return (self.policies.no_relevant if judged == "same" else judged) == "skip"
+        return self.policies.no_relevant if judged == "same" else judged
 
     @cached_property
     def users(self) -> IntArray:
@@ -158,6 +164,23 @@ class RankingTask:
         """Rising codes of the users who get a list: those who count, or all that a metric looks at."""
         wide = any(each.metric.needs_all_users for each in self.metrics.values())
         return self.split.test_users if wide else self.users
+
+    def coverage(self, lists: TopK | None = None) -> Coverage:
+        """Return whose values make the means, by the policies that hold for all metrics.
+
+        Before there are lists, nobody is without one.
+        """
+        left_out = ("skip", "nan")
+        coverage = self.split.coverage(self.relevant.users if self._without_relevant in left_out else None)
+        if lists is None or self.policies.no_list not in left_out:
+            return coverage
+        return self.with_lists(lists, coverage)
+
+    def with_lists(self, lists: TopK, coverage: Coverage) -> Coverage:
+        """Return the coverage of those who have a list, whether or not the others count as misses."""
+        empty = np.intersect1d(lists.users[lists.lengths == 0], self.relevant.users)
+        n_rows = int(self.split.test.user_counts()[empty].sum())
+        return coverage.without("no_list", users=len(empty), rows=n_rows)
 
     @cached_property
     def catalogue(self) -> Catalogue:

@@ -8,7 +8,14 @@ from recgauge.errors import GuardError
 from recgauge.utils.checks import check_choice
 
 Level = Literal["note", "warning", "error"]
-STOPPING = ("overlap", "train_after_test", "unknown_items", "unreachable_items", "nothing_to_order")
+STOPPING = (
+    "overlap",
+    "train_after_test",
+    "unknown_items",
+    "coverage",
+    "unreachable_items",
+    "nothing_to_order",
+)
 """Guards that can stop a run, and so can be overridden."""
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from recgauge.candidates import CandidateItems
+from recgauge.data.coverage import FEW_USERS, Coverage, Reason
 from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
@@ -27,6 +28,7 @@ MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
 MANY_TIED = 0.03
+LEAST_EVALUATED, FEW_EVALUATED = 0.1, 0.5
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
 """Standard errors between values that are called different: one run in a thousand by chance."""
@@ -165,6 +167,51 @@ def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
         message = f"{found}: most test users say nothing; lower dataset.relevant_from or hold out more."
         return GuardResult("users_skipped", share, "warning", message)
     return GuardResult("users_skipped", share, "note", f"{found}.")
+
+
+def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) -> list[GuardResult]:
+    """Look at how many of the users and rows that were held out the numbers are of.
+
+    `of_lists`: only those with a list are counted, whatever becomes of the others.
+    """
+    part, share = split.evaluated, coverage.users_evaluated / coverage.users
+    fate, lot = ("have a list", "say nothing of it") if of_lists else ("are evaluated", "are dropped")
+    found = f"{coverage.users_evaluated:,} of {coverage.users:,} users with {part} rows ({share:.1%}) {fate}"
+    if coverage.rows_dropped:
+        lost = coverage.rows_dropped / coverage.rows
+        found += f"; {coverage.rows_dropped:,} of {coverage.rows:,} {part} rows ({lost:.1%}) {lot}: "
+        found += coverage.reasons()
+    level: Level = "note"
+    if share < FEW_EVALUATED or coverage.rows_dropped > (1.0 - FEW_EVALUATED) * coverage.rows:
+        # a split may hold out few users: a tenth of all counts only where most of these are lost
+        few = coverage.users_evaluated < LEAST_EVALUATED * split.test.n_users
+        level = "error" if share < LEAST_EVALUATED or few else "warning"
+        found += f". {split.test.n_users:,} users are in the data"
+    message = f"{found}."
+    if level != "note":
+        most = max(coverage.dropped, key=lambda reason: coverage.dropped[reason])
+        message = f"{found}. To keep more: {_kept_by(most, split)}."
+    n_users = coverage.users_evaluated
+    too_few: Level = "warning" if n_users < FEW_USERS else "note"
+    told = f"The numbers are of {n_users:,} user{'s' if n_users != 1 else ''}"
+    told += f", fewer than {FEW_USERS}: intervals and ± are too narrow." if n_users < FEW_USERS else "."
+    return [
+        GuardResult("coverage", 1.0 - share, level, message),
+        GuardResult("few_users", float(n_users), too_few, told),
+    ]
+
+
+def _kept_by(reason: Reason, split: Split) -> str:
+    """Return the settings with which rows that were dropped for a reason stay."""
+    timed = split.test.timestamp is not None
+    of_all = "the last rows of every user" if timed else "rows of every user"
+    return {
+        "unknown_users": f"split={'temporal' if timed else 'random'}_per_user holds out {of_all}, and "
+        "split.cold_users=keep evaluates users without training rows, too",
+        "unknown_items": "split.cold_items=keep",
+        "nothing_relevant": "lower dataset.relevant_from, or hold out more rows of each user",
+        "no_list": "give lists of all users with test rows",
+    }[reason]
 
 
 def check_candidates(

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.comparison.claims import label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
 from recgauge.errors import listed
+from recgauge.metrics.names import label
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
 from recgauge.report.latex import render_latex
@@ -206,7 +206,7 @@ def heading(results: Sequence[MetricComparison]) -> str:
     """Return which runs and users a table is of."""
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
-    return f"{name}{len(first.rows)} runs, {first.n_users:,} users"
+    return f"{name}{len(first.rows)} runs, {first.users}"
 
 
 def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:

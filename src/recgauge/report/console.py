@@ -17,7 +17,14 @@ from rich.text import Text
 from recgauge.comparison.series import headline_keys
 from recgauge.errors import listed, printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
-from recgauge.report.run_tables import MARK, run_blocks, run_title, sweep_blocks
+from recgauge.report.run_tables import (
+    MARK,
+    few_evaluated,
+    run_blocks,
+    run_title,
+    sweep_blocks,
+    users_words,
+)
 from recgauge.runs.folder import JobOutcome
 from recgauge.utils.progress import Advance
 from recgauge.utils.secrets import plain, without_secrets
@@ -197,7 +204,8 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
 
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
-    assert outcome.record is not None
+    if outcome.record is None:
+        raise ValueError(f"{outcome.label}: has no record to print")
     reused = [_reused(outcome)] if outcome.status == "reused" else []
     render_terminal(run_blocks(outcome.record, [*outcome.said, *reused]), output())
     _print_places(outcome.folder, address, server, outcome.run_id)
@@ -206,9 +214,11 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
 def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
     record = outcome.record
-    assert record is not None
+    if record is None:
+        raise ValueError(f"{outcome.label}: has no record to print")
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
-    title = ", ".join(filter(None, [run_title(record), " ".join(words)]))
+    few = users_words(record) if few_evaluated(record) else ""
+    title = ", ".join(filter(None, [run_title(record), " ".join(words), few]))
     values, keys = record.values(), headline_keys([record])
     parts = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
     parts.append(f"({len(keys) - IN_A_LINE} more)" if len(keys) > IN_A_LINE else "")

@@ -39,7 +39,7 @@ def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
         for entry in record.results
     }
     return [
-        Heading(run_title(record)),
+        Heading(", ".join(filter(None, [run_title(record), users_words(record)]))),
         by_cutoffs("metric", record.results, cells),
         *sanity,
         *lines(mark_lines(record), "marks"),
@@ -50,6 +50,23 @@ def run_blocks(record: RunRecord, said: Sequence[str] = ()) -> list[Block]:
 def run_title(record: RunRecord) -> str:
     """Return what a run is called: its model and its data."""
     return f"{record.names['model']} on {record.names['dataset']}"
+
+
+def users_words(record: RunRecord) -> str:
+    """Return whose means the numbers are; empty where a record of an earlier version does not say."""
+    coverage = record.coverage
+    if coverage is None or coverage.users == coverage.users_evaluated:
+        return record.users and f"{record.users} users"
+    return f"{record.users} users with {record.evaluated_on} rows, {record.dataset.n_users:,} in the data"
+
+
+def dropped_words(record: RunRecord) -> str:
+    """Return how many held-out rows no number is of, and why; empty if there are none."""
+    coverage = record.coverage
+    if coverage is None or not coverage.rows_dropped:
+        return ""
+    rows = f"{coverage.rows_dropped:,} of {coverage.rows:,} {record.evaluated_on} rows dropped"
+    return f"{rows}: {coverage.reasons()}"
 
 
 def sanity_table(results: Sequence[MetricValue], sanity: SanityFacts) -> TableBlock:
@@ -100,7 +117,9 @@ def run_lines(record: RunRecord) -> list[str]:
     if record.learned:
         told.append(_learned_line(record))
     if "users_left_out" in counts:
-        told.append(_users_line(data.relevant_from, counts))
+        told.append(_users_line(record))
+    if dropped := dropped_words(record):
+        told.append(f"coverage {dropped}")
     if "ratings_predicted" in counts:
         told.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
@@ -130,7 +149,8 @@ def _split_line(step: Step) -> str:
     return f"dropped  {lost}: {step.name}"
 
 
-def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
+def _users_line(record: RunRecord) -> str:
+    relevant_from, counts = record.dataset.relevant_from, record.counts
     relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
     n_without, detail = counts["users_without_relevant_items"], f"a relevant test item ({relevant})"
     if n_without:
@@ -140,7 +160,7 @@ def _users_line(relevant_from: float | None, counts: dict[str, int]) -> str:
     else:
         detail = "every test row is relevant" if relevant_from is None else f"each with {detail}"
     untested = f"{counts['users_without_test_rows']:,} without a test row"
-    return f"users    {counts['users_evaluated']:,} evaluated, {detail}, {untested}"
+    return f"users    {record.users} evaluated, {detail}, {untested}"
 
 
 def mark_lines(record: RunRecord) -> list[str]:
@@ -208,9 +228,34 @@ def _text(step: Step) -> str:
 
 def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[Block]:
     """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
-    marks = sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None])
-    told = [*tuned_lines(jobs), *([BEST] if has_rivals(jobs) else []), *reason_lines(jobs), *said]
-    return [Heading(tally(jobs)), sweep_table(jobs), *lines(marks, "marks"), *lines(told)]
+    records = [(job.number, job.record) for job in jobs if job.record is not None]
+    best = [BEST] if has_rivals(jobs) else []
+    told = [*tuned_lines(jobs), *best, *coverage_lines(records), *reason_lines(jobs), *said]
+    few = dict.fromkeys(users_words(record) for _, record in records if few_evaluated(record))
+    heading = ", ".join([tally(jobs), *list(few)[:1]])
+    return [Heading(heading), sweep_table(jobs), *lines(sweep_mark_lines(records), "marks"), *lines(told)]
+
+
+def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
+    """Return which held-out rows no number is of, and why, where most are dropped; others in short."""
+    alike: dict[str, list[int]] = {}
+    shares: dict[str, float] = {}
+    for number, record in records:
+        if (coverage := record.coverage) is not None and (dropped := dropped_words(record)):
+            alike.setdefault(dropped, []).append(number)
+            shares[dropped] = coverage.rows_dropped / coverage.rows
+    if not alike:
+        return []
+    most = max(shares, key=lambda dropped: shares[dropped])
+    told = [f"coverage {most} [{_jobs(alike.pop(most))}]"]
+    if others := sorted(number for numbers in alike.values() for number in numbers):
+        told.append(f"coverage fewer dropped; summary.csv has how many [{_jobs(others)}]")
+    return told
+
+
+def few_evaluated(record: RunRecord) -> bool:
+    """Whether a guard says that the numbers are of few of the users, or rows, that were held out."""
+    return any(guard.name == "coverage" and guard.fired for guard in record.guards)
 
 
 def tally(jobs: Sequence[JobOutcome]) -> str:
@@ -247,31 +292,39 @@ def sweep_table(jobs: Sequence[JobOutcome]) -> TableBlock:
     best = best_values(entries, keys)
     rows: list[Row] = []
     groups: list[str] = []
+    known = any(job.record is not None and job.record.users for job in jobs)
     for number, (_, comparable) in enumerate(groupby(entries, key=lambda series: series.comparable)):
         for series in comparable:
             cells = _cells(series, keys, best)
             if len(series.jobs) == 1:
-                rows.append((*_about(series.jobs[0]), *cells))
+                rows.append((*_about(series.jobs[0], with_users=known), *cells))
             else:
-                rows += [_row(job, keys) for job in series.jobs]
-                rows.append(("mean", _mean_label(series), "", *cells))
+                rows += [_row(job, keys, with_users=known) for job in series.jobs]
+                of = {record.users for record in series.records}
+                users = [of.pop() if len(of) == 1 else ""] if known else []
+                rows.append(("mean", _mean_label(series), "", *users, *cells))
         groups += [str(number)] * (len(rows) - len(groups))
-    rows += [_row(job, keys) for job in jobs if job.record is None]
+    rows += [_row(job, keys, with_users=known) for job in jobs if job.record is None]
     groups += [groups[-1] if groups else "0"] * (len(rows) - len(groups))
-    header = ("job", "settings", "status", *(key.replace("_at_", "@") for key in keys))
+    metrics = [key.replace("_at_", "@") for key in keys]
+    header = ("job", "settings", "status", *(["users"] if known else []), *metrics)
     return TableBlock("", header, tuple(rows), words=("settings", "status"), groups=tuple(groups))
 
 
-def _about(job: JobOutcome) -> tuple[str | Cell, ...]:
+def _about(job: JobOutcome, *, with_users: bool) -> tuple[str | Cell, ...]:
     # sampled numbers look like others in a table: the mark is in the row, its reason below
     mark = f" {MARK}" if job.record is not None and job.record.incomparable else ""
     status = Cell(f"{job.status}{mark}", look=STATUSES[job.status])
-    return str(job.number), _label(job), status
+    users = ["" if job.record is None else job.record.users] if with_users else []
+    return str(job.number), _label(job), status, *users
 
 
-def _row(job: JobOutcome, keys: Sequence[str]) -> Row:
+def _row(job: JobOutcome, keys: Sequence[str], *, with_users: bool) -> Row:
     values = {} if job.record is None else job.record.values()
-    return (*_about(job), *(f"{values[key]:.4f}" if key in values else "" for key in keys))
+    return (
+        *_about(job, with_users=with_users),
+        *(f"{values[key]:.4f}" if key in values else "" for key in keys),
+    )
 
 
 def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:

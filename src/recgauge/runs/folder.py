@@ -13,7 +13,7 @@ from typing import Any, Literal
 from recgauge.errors import SchemaError, printable
 from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS, RunFolder
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RunFolder
 from recgauge.runs.stored import RECORD as RECORD
 from recgauge.utils.files import digest_of, irregular, read_own, written_whole
 from recgauge.utils.plain import from_plain
@@ -25,6 +25,7 @@ HITS = "hits.parquet"
 MODEL = "model"
 """The folder of the fitted model."""
 MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
+_OF_ONE_RUN = (RECORD, PER_USER, PREDICTIONS, LISTS, HITS, *MODEL_FILES, FAILURE, SUMMARY)
 Status = Literal["done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"]
 JOBS = "sweep.json"
 """The jobs of a sweep and how they ended; in its folder."""
@@ -99,7 +100,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
             files.append(write_checksums(files, hidden))
         sums = read_checksums(hidden / CHECKSUMS)
         (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
-        for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
+        for name in _OF_ONE_RUN:  # another run's lists must not look like those of this one
             old = folder / name
             if old.is_file() and file_digest(old) != sums.get(name):
                 old.unlink()
@@ -109,6 +110,11 @@ def unfinished(folder: Path) -> Iterator[Path]:
             file.replace(target)
     finally:
         rmtree(hidden, ignore_errors=True)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a complete run with results."""
+    return RECORD in read_checksums(folder / CHECKSUMS)
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
-from recgauge.candidates import CandidateItems
+from recgauge.candidates import CandidateItems, seen_rows
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
@@ -69,6 +70,7 @@ class RunResult:
     learned: tuple[EpochPoint, ...] = ()  # loss and validation value by epoch; empty if nobody watched
     # the most that the process held from the fit to the last number; None where nobody knows
     peak_bytes: int | None = None
+    coverage: Coverage | None = None  # whose values the numbers are of, of all who were held out
 
     @property
     def evaluations(self) -> tuple[Evaluation, ...]:
@@ -83,7 +85,7 @@ class RunResult:
     @property
     def counts(self) -> dict[str, int]:
         """Users and ratings that were evaluated or left out."""
-        n_tested = len(self.split.test_users)
+        n_tested = self.split.coverage().users
         merged = {"users_without_test_rows": self.dataset.interactions.n_users - n_tested}
         for evaluation in reversed(self.evaluations):
             merged |= evaluation.counts
@@ -104,7 +106,7 @@ class RunResult:
             raise ModelError(f"{type(self.model).__name__} only predicts ratings; it has no lists to give.")
         candidates = None if self.ranking is None else self.ranking.candidates
         if candidates is None or candidates.per_user is not None:
-            candidates = CandidateItems(excluded=self.split.history.to_csr())
+            candidates = CandidateItems(excluded=seen_rows(self.split, "both"))
         ids = self.split.train
         return SavedModel(self.model, ids.user_ids, ids.item_ids, candidates, self.dataset.item_titles)
 
@@ -293,6 +295,8 @@ class RunRecord:
     memory: dict[str, int] = field(default_factory=dict)
     # when it ran, and which store is to have it; records of earlier versions have none
     job: JobFacts | None = None
+    # whose values the numbers are of, of all who were held out; records of earlier versions do not say
+    coverage: Coverage | None = None
 
     @classmethod
     def from_result(
@@ -343,6 +347,7 @@ class RunRecord:
             learned=result.learned,
             memory={name: size for name, size in memory.items() if size is not None},
             job=job,
+            coverage=result.coverage,
             **of_lists,
         )
 
@@ -353,6 +358,14 @@ class RunRecord:
     def result(self, key: str) -> MetricValue | None:
         """Return the number with this key, or None."""
         return next((entry for entry in self.results if entry.key == key), None)
+
+    @property
+    def users(self) -> str:
+        """How many users are evaluated: of how many with held-out rows, if not all; empty if not known."""
+        if self.coverage is not None:
+            return str(self.coverage)
+        n_users = self.counts.get("users_evaluated")
+        return "" if n_users is None else f"{n_users:,}"
 
     @property
     def fit_on(self) -> str:
@@ -383,6 +396,13 @@ class RunRecord:
             self.environment.get("sources", {}),
         )
 
+    def settings_digest(self) -> str:
+        """Return the fingerprint but for recgauge's sources, which need not tell runs apart."""
+        sources = {
+            name: digest for name, digest in self.environment.get("sources", {}).items() if name != "recgauge"
+        }
+        return replace(self, environment=self.environment | {"sources": sources}).fingerprint()
+
     def to_json(self) -> str:
         """Return the record as indented JSON."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -395,6 +415,18 @@ class RunRecord:
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
+
+
+def coverage_counts(record: RunRecord) -> dict[str, int]:
+    """Return the counts that tables and MLflow have; records of earlier versions lack some."""
+    if (coverage := record.coverage) is None:
+        return {name: n for name, n in record.counts.items() if name == "users_evaluated"}
+    return {
+        "users_evaluated": coverage.users_evaluated,
+        "users_with_test_rows": coverage.users,
+        "test_rows": coverage.rows,
+        "test_rows_dropped": coverage.rows_dropped,
+    }
 
 
 def _as_now(plain: dict[str, Any]) -> dict[str, Any]:

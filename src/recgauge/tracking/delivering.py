@@ -31,7 +31,7 @@ from recgauge.tracking.page import (
     entry_of,
     trial_entries,
 )
-from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
+from recgauge.tracking.store import Opened, Store, check_still_there, explained, local_folder, open_store
 from recgauge.utils.files import exclusive, read_own, written_whole
 
 if TYPE_CHECKING:
@@ -239,9 +239,3 @@ def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
     for name, file in files.items():
         if name not in kept or kept[name] not in (file.stat().st_size, None):
             raise OSError(f"the store has not kept {name} whole")
-
-
-def local_folder(location: str) -> Path | None:
-    """Return the folder that a location of files names, None if it is on a server."""
-    path = location.removeprefix("file://")
-    return Path(path) if Path(path).is_absolute() and "://" not in path else None

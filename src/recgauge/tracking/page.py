@@ -11,9 +11,16 @@ from typing import Any
 from recgauge.metrics import HEADLINE
 from recgauge.models.recommend import leak_mark
 from recgauge.report import markdown_table
-from recgauge.report.run_tables import by_cutoffs, filter_points, mark_lines, steps_markdown
+from recgauge.report.run_tables import (
+    by_cutoffs,
+    dropped_words,
+    filter_points,
+    mark_lines,
+    steps_markdown,
+    users_words,
+)
 from recgauge.runs.folder import Failure, Summary
-from recgauge.runs.record import JobFacts, MetricValue, RunRecord, SanityFacts
+from recgauge.runs.record import JobFacts, MetricValue, RunRecord, SanityFacts, coverage_counts
 from recgauge.runs.settings import (
     FREE_DATASET_SETTINGS,
     FREE_ISOLATED_SETTINGS,
@@ -27,6 +34,8 @@ COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
+COUNTS = ("users_evaluated", "test_rows_dropped")
+"""Metrics that are no measure of a model."""
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 LONGEST_ERROR = 5_000
 SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
@@ -183,15 +192,17 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     """Return the numbers of a run under their names in MLflow, those to read first at the front.
 
     These are the metrics (``ndcg_at_10``), the ends of the 95 % intervals of the first ones
-    (``ci/ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors) and, where requested,
-    the sanity rows (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; counts
-    and times are tags; guards' values are in guards.json.
+    (``ci/ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors), what they are of
+    (``users_evaluated``, ``test_rows_dropped``) and, where requested, the sanity rows
+    (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; other counts and times
+    are tags; guards' values are in guards.json.
     """
     ks = [entry.k for entry in record.results if entry.k is not None]
     headline = 10 if 10 in ks else max(ks, default=None)
     ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
     values = {_shown(record, entry.key): entry.value for entry in ordered}
     values |= _interval_ends(record, headline)
+    values |= {_shown(record, name): n for name, n in coverage_counts(record).items() if name in COUNTS}
     if record.sanity is not None:
         values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
         values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
@@ -220,7 +231,7 @@ def _shown(record: RunRecord, name: str) -> str:
 
 
 def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
-    """Return ``(name, k, value)`` of every metric with cutoffs, to draw the metric against k.
+    """Return ``(name, k, value)`` to draw every metric with cutoffs against k: ``by_cutoff/ndcg``.
 
     The counts after each filter are curves, too: ``filters/rows`` against the number of filters; and so is a
     search: ``search/ndcg_at_10``, its value of each trial on validation rows, against the trial's number.
@@ -229,7 +240,7 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
     trials = () if search is None else search.trials
     return [
         *(
-            (_shown(record, entry.name), entry.k, entry.value)
+            (_shown(record, f"by_cutoff/{entry.name}"), entry.k, entry.value)
             for entry in record.results
             if entry.k is not None
         ),
@@ -285,7 +296,8 @@ def run_note(record: RunRecord) -> str:
         *_table(results, {entry.key: _value(entry) for entry in results}),
         "",
         *_sanity_lines(results, record.sanity),
-        f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}",
+        f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}"
+        + (f", {users}" if (users := users_words(record)) else ""),
         "",
         f"    {record.command}",
         "",
@@ -294,6 +306,7 @@ def run_note(record: RunRecord) -> str:
         + "".join(f"{name} {part.rows:,} rows, " for name, part in record.split.parts.items())
         + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
         + ".",
+        *([f"Dropped: {dropped}."] if (dropped := dropped_words(record)) else []),
         "",
         *steps_markdown(record),
         "",

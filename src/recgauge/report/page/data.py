@@ -10,7 +10,6 @@ from typing import TypeVar
 import numpy as np
 
 from recgauge.comparison import Comparison
-from recgauge.comparison.claims import split_key
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
 from recgauge.comparison.runs import ComparedRuns, Condition
 from recgauge.comparison.segments import Segments
@@ -20,6 +19,7 @@ from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
+from recgauge.metrics.names import split_key
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
 from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.segment_tables import stories
