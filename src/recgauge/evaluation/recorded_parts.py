@@ -183,7 +183,8 @@ class StoredRuns:
                         found, new = found.cast(pa.large_string()), new.cast(pa.large_string())
                     found = new if found is None else pc.unique(pa.chunked_array([found, new]))
                     advance(len(items))
-            assert found is not None
+            if found is None:
+                raise SchemaError(f"{self.truth.address}: has no items.")
             _store(file, pa.table({"item": found.drop_null()}))
         with pa.ipc.open_file(str(file)) as reader:
             return replace(self.task, items=reader.read_all().column("item"))
