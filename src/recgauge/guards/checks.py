@@ -28,6 +28,7 @@ MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
 MANY_TIED = 0.03
+SMALL = 0.001  # less changes the last printed digit alone
 LEAST_EVALUATED, FEW_EVALUATED = 0.1, 0.5
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
@@ -303,11 +304,12 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     changed = [
         entry
         for entry in evaluation.results
-        if entry.key in ties.expected and f"{entry.value:.4f}" != f"{ties.expected[entry.key]:.4f}"
+        if entry.key in ties.expected
+        and abs(round(entry.value, 4) - round(ties.expected[entry.key], 4)) > SMALL - 1e-9
     ]
     level: Level = "note"
     if ties.expected and not changed:
-        message = f"{found}, which changes no number in its first four places."
+        message = f"{found}, which changes no number by {SMALL} or more."
     elif max(ties.shares.values()) < MANY_TIED:
         message = f"{found}."
     elif policies.ties in ("random", "expected"):
@@ -330,6 +332,13 @@ def _beside(changed: Sequence[MetricResult], ties: Ties) -> str:
         for entry in order[:2]
     ]
     return f": {'; '.join(pairs)} if ties were broken at random" if pairs else ""
+
+
+def check_neighbours(share: float) -> GuardResult:
+    """Say for how many users or items equal similarities decide which neighbours count."""
+    message = f"For {share:.1%} of users or items another neighbour is as near as the last that counts"
+    message += "; the lower code does. Other model.k or model.similarity may differ." if share else "."
+    return GuardResult("ties_of_neighbours", share, "note", message)
 
 
 def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
