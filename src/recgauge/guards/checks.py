@@ -102,8 +102,7 @@ def _of_time(
     for part in (split.train, split.validation, test):
         if part is not None and part.timestamp is not None:
             np.minimum.at(first, part.item, part.timestamp)
-    assert split.train.timestamp is not None
-    share = float((first[test.item_counts() > 0] > split.train.timestamp.max()).mean())
+    share = float((first[test.item_counts() > 0] > train_time[: len(split.train)].max()).mean())
     found = f"{share:.1%} of test items first appear after the last training row"
     consequence = ", and most models cannot recommend them; hold out a shorter time, or use item features."
     results.append(by_share("new_test_items", share, found, [(MANY_NEW, "warning", consequence)]))
@@ -112,15 +111,14 @@ def _of_time(
 
 def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     """Count users whose rows of one time are in two parts."""
-    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    every = [part for part in (split.history, split.validation, split.test) if part is not None]
+    parts = [(part.user, part.timestamp) for part in every if part.timestamp is not None]
     tied = np.zeros(split.test.n_users, np.bool_)
-    for earlier, later in combinations(parts, 2):
-        assert earlier.timestamp is not None
-        assert later.timestamp is not None
+    for (earlier, before), (later, after) in combinations(parts, 2):
         last = np.full(len(tied), np.iinfo(np.int64).min)
-        np.maximum.at(last, earlier.user, earlier.timestamp)
+        np.maximum.at(last, earlier, before)
         first = np.full(len(tied), np.iinfo(np.int64).max)
-        np.minimum.at(first, later.user, later.timestamp)
+        np.minimum.at(first, later, after)
         tied |= last == first
     n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
     share = n_tied / n_users
