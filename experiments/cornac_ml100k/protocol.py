@@ -57,7 +57,7 @@ class AllButLiked(TrainItems):
 
     Parameters
     ----------
-    seen : {"train", "validation", "both", "none"}
+    seen : {"both", "train", "validation", "none"}
         As in `recgauge.candidates.TrainItems`.
     liked_from : float
         Lowest rating of a seen row that takes its item out.

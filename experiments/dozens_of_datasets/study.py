@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.comparison import DatasetsResult, compare, compare_datasets, performance_profiles
-from recgauge.comparison.claims import metric_label
 from recgauge.comparison.over_datasets import ranked
+from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import p_value
 from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, Study, distinct, folded, label, plain_table, where

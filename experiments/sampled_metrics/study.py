@@ -192,7 +192,7 @@ def summed_up(rows: Sequence[Row], metric: str, m: str, correction: str) -> tupl
     found = where(rows, metric=metric, negatives=m, correction=correction)
     bias = math.sqrt(fmean((float(row["value"]) - exact[row["model"]]) ** 2 for row in found))
     spread = math.sqrt(fmean(float(row["spread"]) ** 2 for row in found))
-    return bias, spread, sum(float(row["turned"]) for row in found) / 2
+    return bias, spread, math.fsum(float(row["turned"]) for row in found) / 2
 
 
 def _told_corrections(rows: Sequence[Row]) -> list[str]:

@@ -1,5 +1,6 @@
 """The study of tuned models: what each reaches on test rows, and what choosing and training it cost."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -43,7 +44,7 @@ class TunedModels(Study):
                 {"model": "model"} | {key: label(key) for key in self.shown} | {name: name for name in COSTS}
             )
             lines = [self._line(row, rows) for row in best]
-            seconds = sum(float(row["search s"] or 0) for row in best)
+            seconds = math.fsum(float(row["search s"] or 0) for row in best)
             parts += [
                 table(lines, titles, right=[*titles.values()][1:]),
                 "± is the standard error of the mean over users. The searches took "

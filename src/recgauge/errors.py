@@ -7,6 +7,7 @@
     │  └─ MissingLibraryError  a model's library is not installed
     ├─ DataError            interactions or files that cannot be used
     │  ├─ SchemaError       a column, type or value of a table is wrong
+    │  │  └─ QuestionError  a column may mean several things; the message has the words that say which
     │  ├─ IntegrityError    a file is not the one that was expected
     │  ├─ MissingDataError  a file could not be found or fetched
     │  ├─ EmptySplitError   nobody is left to train on or to evaluate
@@ -141,6 +142,15 @@ class DataError(RecgaugeError, ValueError):
 
 class SchemaError(DataError):
     """A column, type or value of a table is wrong."""
+
+
+class QuestionError(SchemaError):
+    """A column may mean several things; `answers` are words to type, each of which says one."""
+
+    def __init__(self, message: str, column: str = "", answers: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.column = column
+        self.answers = tuple(answers)
 
 
 class IntegrityError(DataError):

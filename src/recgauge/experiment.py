@@ -212,7 +212,9 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
     """
     seed = experiment.seed
     with timings.stage("load") as reporter:
-        dataset = experiment.dataset.load(reporter)
+        attributes = [name for rule in experiment.filters for name in rule.attributes]
+        attributes += experiment.splitter.attributes
+        dataset = experiment.dataset.with_attributes(attributes).load(reporter)
     timings.data = f"{len(dataset.interactions):,} rows"  # for the message if memory runs out
     with timings.stage("split"):
         dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)

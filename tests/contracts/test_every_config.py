@@ -37,7 +37,14 @@ def test_every_group_has_options():
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
     content = OmegaConf.to_container(OmegaConf.load(conf_folder() / group / f"{option}.yaml"))
-    extra = [f"{group}.{key}=given" for key, value in content.items() if value == "???"]
+    settings = (
+        content
+        if group != "filters"
+        else {f"{option}.{key}": value for key, value in content[option].items()}
+    )
+    extra = [f"{group}.{key}=given" for key, value in settings.items() if value == "???"]
+    if option == "where":
+        extra[-1] = "filters.where.values=[given]"
     if group == "candidates" and "path" in content:
         extra = ["candidates.path=items.txt"]
     if option == "recorded":

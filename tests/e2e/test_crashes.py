@@ -19,7 +19,7 @@ from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 pytestmark = pytest.mark.e2e
 RENAMES = 32  # at least as many as a run has
 SHORTEST = 400  # items of a list: large enough a table that the store and the output folder share it
-WORDS = ("model=popularity", "dataset=table", "split=random_per_user", "hydra.run.dir=out", "reuse=true")
+WORDS = ("model=popularity", "dataset=table", "split=random_per_user", "reuse=true")
 
 
 def some(event, count):
@@ -44,11 +44,13 @@ class Workshop:
     def run(self, number, event="", point=0):
         """Run what no other number has run, so that there is nothing to reuse, with data to read anew."""
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
+        self._folder = self.folder / f"out{number}"
         words = (f"cutoffs=[5,{SHORTEST + number}]", "dataset.path=ratings.csv", "data.cache=cache")
+        words += (f"hydra.run.dir={self._folder.name}",)
         return self._kill(event, point, *WORDS, *words)
 
     def results(self):
-        entries = json.loads((self.folder / "out" / "record.json").read_text())["results"]
+        entries = json.loads((self._folder / "record.json").read_text())["results"]
         return {entry["key"]: entry["value"] for entry in entries if entry["k"] == 5}
 
 
@@ -66,7 +68,7 @@ def assert_nothing_is_half_written(folder):
             pq.read_table(path)
     for sums in folder.rglob(CHECKSUMS):
         for name, digest in read_checksums(sums).items():
-            if (sums.parent / name).exists() and "out" in sums.parts:
+            if (sums.parent / name).exists() and "mlruns" not in sums.parts:
                 assert file_digest(sums.parent / name) == digest
     with closing(sqlite3.connect(folder / "mlflow.db")) as store:
         assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -43,6 +43,14 @@ def test_a_stopped_sweep_ends_its_workers_with_its_table_and_says_how_to_go_on(w
     assert not list(folder.rglob(".unfinished-*"))
 
 
+def test_the_job_that_was_at_work_when_a_sweep_was_stopped_is_marked_killed(workplace):
+    sweep = workplace.start_endless("-m", "seed=0,1")
+    sweep.send_signal(signal.SIGTERM)
+    message = sweep.communicate(timeout=120)[1]
+    assert sweep.returncode == 130, message
+    assert [run.info.status for run in workplace.runs()] == ["KILLED"]
+
+
 def test_a_sweep_in_batches_that_is_stopped_ends_with_one_table_over_all_of_them(workplace):
     words = ["-m", "model.n_epochs=1,1000000", "hydra.sweeper.max_batch_size=1", "hydra.sweep.dir=sweep"]
     sweep = workplace.start_endless(*words, "tracking=off", n_models=2)
@@ -53,6 +61,24 @@ def test_a_sweep_in_batches_that_is_stopped_ends_with_one_table_over_all_of_them
     assert out.count("1 done, 1 stopped") == 1
     with (workplace.folder / "sweep" / "summary.csv").open(newline="") as file:
         assert [row["status"] for row in csv.DictReader(file)] == ["done", "stopped"]
+
+
+def test_a_finished_run_is_replaced_only_if_that_is_forced(workplace):
+    words = ["model=popularity", "cutoffs=[5]", "tracking=off", "hydra.run.dir=results"]
+    assert workplace.run(*words).code == 0
+    record = workplace.folder / "results" / "record.json"
+    before = record.read_bytes()
+    for other in (["seed=1"], ["seed=1", "reuse=true"], ["split.test_size=.3"], ["--plan"]):
+        refused = workplace.run(*words, *other)
+        assert refused.code == 1
+        assert "force=true" in refused.err
+        assert record.read_bytes() == before
+        assert (record.parent / "SHA256SUMS").is_file()
+    assert workplace.run(*words, "reuse=true").code == 0
+    assert record.read_bytes() == before
+    forced = workplace.run(*words, "seed=1", "force=true")
+    assert forced.code == 0, forced.err
+    assert record.read_bytes() != before
 
 
 def test_an_output_folder_that_cannot_be_made_is_named(workplace):

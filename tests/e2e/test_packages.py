@@ -1,6 +1,8 @@
 """``recgauge package`` and ``recgauge verify PACKAGE``: what a colleague gets, and what checking it finds."""
 
+import errno
 import json
+import os
 import stat
 import zipfile
 from functools import partial
@@ -200,6 +202,8 @@ def with_member(name, content=b"x", mode=stat.S_IFREG):
         (with_member("link", b"/etc/passwd", stat.S_IFLNK), "does not name, link"),
         (with_member("bomb", bytes(1 << 29)), "more than 200 times its size"),
         (with_member("more"), "does not name, more"),
+        (with_member("README.md"), "README.md is there twice"),
+        (with_member("../README.md"), "README.md is there twice"),
         (None, "lacks README.md"),
     ],
 )
@@ -220,6 +224,49 @@ def test_a_package_that_is_none_is_refused_in_one_line(package, verify, tmp_path
     assert sorted(tmp_path.parent.rglob("*")) == before
     file.write_text("no zip")
     assert "cannot be unpacked" in verify(file)[2]
+
+
+@pytest.mark.parametrize("name", ["data_card.json", "SHA256SUMS"])
+def test_what_is_no_file_in_an_unpacked_package_is_refused(package, verify, tmp_path, name):
+    folder = unpacked(package, tmp_path / "unpacked")
+    (folder / SVD / name).unlink()
+    os.mkfifo(folder / SVD / name)
+    code, _, err = verify(folder)
+    assert code == 1
+    assert f"{name} is no regular file" in err
+
+
+def test_cutoffs_that_no_memory_holds_are_an_error_of_one_line(package, verify, tmp_path):
+    folder = unpacked(package, tmp_path / "unpacked")
+    path = folder / SVD / "record.json"
+    record = json.loads(path.read_text())
+    record["settings"]["cutoffs"] = [10**9]
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    sign(folder)
+    code, _, err = verify(folder)
+    assert code == 1
+    assert "memory" in err.splitlines()[-1]
+    assert "Traceback" not in err
+
+
+def test_a_full_disk_is_not_blamed_on_the_package(package, verify, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path))
+
+    monkeypatch.setattr(zipfile.ZipFile, "extractall", full)
+    code, _, err = verify(package)
+    assert code == 1
+    assert "TMPDIR" in err
+    assert str(package) not in err
+
+
+def test_a_full_disk_ends_packing_in_one_line(sweep, command, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    code, _, err = command("package", sweep, "--out", tmp_path / "package.zip")
+    assert code == 1
+    assert "TMPDIR" in err
+    assert len(err.splitlines()) == 1
 
 
 def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ GOOD = (0, 1, 3, 4)  # jobs whose seed is one
 
 # A model of the user's own that kills its process: once, when a process that it has forked lives on, or
 # whenever it is trained; that reads its input, raises what no error is, ends the program, goes to another
-# folder, or leaves a thread that never ends.
+# folder, leaves a thread that never ends, or closes its output.
 MORTAL = r"""
 import os, signal, sys, threading, time
 from dataclasses import dataclass
@@ -47,6 +47,8 @@ class Mortal(Popularity):
             os.chdir("/")
         if self.number == 7:
             threading.Thread(target=time.sleep, args=(1000,)).start()
+        if self.number == 8:
+            sys.stdout.close()
         return super().fit(train, rng=rng)
 """
 
@@ -90,28 +92,29 @@ def test_side_by_side_gives_what_one_after_the_other_gives(both):
 
 
 @pytest.mark.slow
-def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace, jobs):
     (workplace.folder / "mortal.py").write_text(MORTAL)
     done = workplace.run(
         "-m",
         "hydra.sweep.dir=sweep",
         "model=popularity",
         "model._target_=mortal.Mortal",
-        "+model.number=0,1,2,3,4,5,6,7",
+        "+model.number=0,1,2,3,4,5,6,7,8",
         "allowed_targets=[mortal]",
         "cutoffs=[5]",
-        "jobs=2",
+        f"jobs={jobs}",
         PYTHONPATH=str(workplace.folder),
     )
     os.kill(int((workplace.folder / "died").read_text()), signal.SIGKILL)
     assert done.code == 1
     failed = {2, 4, 5}
-    expected = ["failed" if number in failed else "done" for number in range(8)]
+    expected = ["failed" if number in failed else "done" for number in range(9)]
     assert statuses(workplace.folder / "sweep") == expected
     assert "its process died twice" in done.out
-    assert "4/log.txt" in done.err
+    assert ("4/log.txt" if jobs == 2 else "half of a sign") in done.err
     status = [run.info.status for run in workplace.runs()]
-    assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 5
+    assert sorted(status) == ["FAILED"] * 3 + ["FINISHED"] * 6
 
 
 def test_workers_import_no_module_of_the_current_folder(workplace):

@@ -45,15 +45,21 @@ def summary(workplace) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_sweep_in_an_old_folder_shows_its_own_jobs_only(workplace):
-    first = workplace.run(
-        "-m", "hydra.sweep.dir=sweep", "model=random,popularity", "cutoffs=[5]", "tracking=off"
-    )
-    assert first.code == 0, first.err
-    again = workplace.run("-m", "hydra.sweep.dir=sweep", "model=random", "cutoffs=[5]", "tracking=off")
+def test_a_sweep_in_an_old_folder_replaces_runs_only_if_forced_and_shows_its_own_jobs_only(workplace):
+    words = ["-m", "hydra.sweep.dir=sweep", "cutoffs=[5]", "tracking=off"]
+    assert workplace.run(*words, "model=random,popularity").code == 0
+    before = (workplace.folder / "sweep" / "0" / "record.json").read_bytes()
+    refused = workplace.run(*words, "model=popularity")
+    assert refused.code == 1
+    assert "force=true" in refused.err
+    assert (workplace.folder / "sweep" / "0" / "record.json").read_bytes() == before
+    assert len(summary(workplace)) == 2
+    again = workplace.run(*words, "model=popularity", "force=true")
     assert again.code == 0, again.err
     assert "1 done, 0 failed" in again.out
+    assert "earlier sweep" in again.err
     assert len(summary(workplace)) == 1
+    assert not list((workplace.folder / "sweep").glob("comparison.*"))  # of runs that are no longer there
 
 
 def test_a_component_that_ends_the_program_ends_only_its_job(workplace):
@@ -61,6 +67,21 @@ def test_a_component_that_ends_the_program_ends_only_its_job(workplace):
     assert done.code == 1
     assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
     assert done.err.count("a component ended the program") == 1
+
+
+def test_a_component_that_ends_its_process_ends_only_its_job(workplace):
+    done = sweep(workplace, "os._exit(0)", "tracking=off")
+    assert done.code == 1
+    assert [row["status"] for row in summary(workplace)] == ["done", "failed", "done"]
+    assert "died" in done.err
+
+
+def test_what_a_component_does_to_the_outputs_and_leaves_at_work_costs_no_table(workplace):
+    action = """os.close(1), os.close(2)
+            __import__('threading').Thread(target=time.sleep, args=(1000,)).start()"""
+    done = sweep(workplace, action, "tracking=off")
+    assert done.code == 0, done.err
+    assert "3 done" in done.out
 
 
 def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):

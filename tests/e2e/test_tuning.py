@@ -64,6 +64,50 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
     assert "reused run" in workplace.run(*plain, "reuse=true").out
 
 
+OWN = """
+from recgauge.models import Factors
+from recgauge.models.bias import Bias
+
+class Turned(Bias):
+    def fit(self, train, *, rng):
+        from turning import FACTOR
+        super().fit(train, rng=rng)
+        self._factors = Factors(self._factors.user * FACTOR, self._factors.item)
+        return self
+"""
+
+
+def ndcg_of(workplace, done):
+    assert done.code == 0, done.err
+    return next(entry["value"] for entry in record(workplace)["results"] if entry["key"] == "ndcg_at_10")
+
+
+def test_runs_and_trials_are_of_the_sources_that_they_are_taken_for(workplace):
+    """An edit of what the model imports makes other trials and runs; undone, the old ones are back."""
+    (workplace.folder / "turned.py").write_text(OWN)
+    own = ("allowed_targets=[turned]", "model._target_=turned.Turned", "tracking=off", "reuse=true")
+    search, plain = (*TUNED, *own, "tune.trials=2"), (TUNED[0], *TUNED[2:], *own)
+
+    def run(factor, *words):
+        (workplace.folder / "turning.py").write_text(f"FACTOR = {factor}\n")
+        return workplace.run(*words, PYTHONPATH=str(workplace.folder))
+
+    values = []
+    for factor in (1, -1):
+        done = run(factor, *search)
+        values.append(ndcg_of(workplace, done))
+        assert "trials of this search are done" not in done.err
+        assert "reused the run" not in run(factor, *plain).out
+        assert "reused the run" in run(factor, *plain).out
+    assert values[0] > 2 * values[1]
+    again = run(1, *search)
+    assert "nothing is left to do" in again.err
+    assert "reused the run" in again.out
+    forced = run(1, *search, "force=true")
+    assert "trial 2 of 2: " in forced.err
+    assert ndcg_of(workplace, forced) == values[0]
+
+
 def has_trials(workplace, least):
     files = (workplace.folder / "outputs" / "searches").glob("*.json")
     return any(len(json.loads(file.read_text())) >= least for file in files)

@@ -7,7 +7,7 @@ import pytest
 import recgauge
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
-from recgauge.errors import RecgaugeError
+from recgauge.errors import RecgaugeError, SchemaError
 from recgauge.metrics.discounted import NDCG
 
 LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
@@ -41,11 +41,14 @@ def test_codes_and_ids_agree() -> None:
     )
     expected = recgauge.evaluate(LISTS, RELEVANT).values()
     assert recgauge.evaluate(top_k, relevant).values() == expected
-    assert recgauge.evaluate(top_k, {0: RELEVANT["ann"], 1: RELEVANT["bob"]}).values() == expected
+    with pytest.raises(RecgaugeError, match="by_ids"):
+        recgauge.evaluate(top_k, {0: RELEVANT["ann"], 1: RELEVANT["bob"]})
+    by_ids = top_k.by_ids(["ann", "bob"], range(6))
+    assert recgauge.evaluate(by_ids, RELEVANT).values() == expected
 
 
 @pytest.mark.parametrize(
-    "rename", [str, lambda item: (item, "x"), lambda item: f"ü{item}", lambda item: item * 10**12, float]
+    "rename", [str, lambda item: (item, "x"), lambda item: f"ü{item}", lambda item: item * 10**12]
 )
 def test_ids_of_any_hashable_type(rename) -> None:
     lists = {user: [rename(item) for item in items] for user, items in LISTS.items()}
@@ -138,10 +141,13 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
         ({"recommendations": {}}, "recommendations is empty"),
         ({"recommendations": {"ann": [[1], [2]]}}, "item: ids must be hashable|items: ids must be hashable"),
         ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),
-        ({"recommendations": pd.DataFrame({"user": [1], "score": [1]})}, "column 'item' is missing"),
+        ({"recommendations": pd.DataFrame({"user": [1], "score": [1]})}, "no column is known as the item"),
         ({"recommendations": {"ann": [1, float("nan")]}}, "recommendations: item: ids must not be missing"),
         ({"recommendations": {"ann": "abc"}}, "recommendations: user 'ann' needs a collection of items"),
-        ({"recommendations": pd.DataFrame({"user": [1], "item": [1]})}, "needs a column 'score' or 'rank'"),
+        (
+            {"recommendations": pd.DataFrame({"user": [1], "item": [1]})},
+            "no column is known as the rank or score",
+        ),
         ({"relevant": {"ann": {2: -1.0}}}, "relevant: grades must be 0 or more, got -1 for user 'ann'"),
         ({"relevant": {"ann": [2, 2]}}, "relevant: user 'ann' has an item twice"),
         ({"relevant": {"ann": {2: float("nan")}}}, "relevant: grade: numbers must be finite"),
@@ -212,3 +218,31 @@ def test_nothing_of_the_callers_changes() -> None:
     recgauge.evaluate({"ann": items}, {"ann": [1]}, cutoffs=(2,))
     assert items.tolist() == [3, 1, 2]
     assert items.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth", "examples"),
+    [
+        ({"u": ["7", "8"]}, {"u": [7]}, "'7' only in the lists and 7 only in the relevant items"),
+        ({"1": [7, 8], "2": [7]}, {1: [7], 2: [7]}, "'2' only in the lists and 2 only in the relevant items"),
+        ({"u": ["8.0"]}, {"u": ["8"]}, "'8.0' only in the lists and '8' only in the relevant items"),
+        ({"u": np.arange(2)}, {"u": ["film-x", "film-y"]}, "codes from 0 to 1"),
+    ],
+)
+def test_ids_written_in_two_ways_are_refused_unless_kept(lists, truth, examples) -> None:
+    with pytest.raises(SchemaError, match='go on with keep=\\["unmet"\\]') as caught:
+        recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,))
+    assert examples in str(caught.value)
+    kept = recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,), keep=["unmet"])
+    assert repr(kept).startswith("Warning: ")
+
+
+def test_training_rows_written_in_another_way_are_refused() -> None:
+    lists, truth = {"u": ["b3", "b4"]}, {"u": ["b4"]}
+    with pytest.raises(SchemaError, match="prefix"):
+        recgauge.evaluate(lists, truth, metrics="recall", cutoffs=(2,), train={"u": ["3", "4"]})
+
+
+def test_a_list_that_misses_a_few_items_is_worth_nothing_and_evaluated() -> None:
+    missed = recgauge.evaluate({"u": ["x", "y"]}, {"u": ["z"]}, metrics="recall", cutoffs=(2,))
+    assert missed.values() == {"recall_at_2": 0.0}

@@ -90,3 +90,15 @@ def test_a_model_that_saw_the_validation_rows_is_not_evaluated_on_them(fit_on):
 def test_a_split_without_validation_rows_says_how_to_hold_some_out(change):
     with pytest.raises(EmptySplitError, match="validation_size"):
         parts(splitter=RandomRows(test_size=0.2), **change)
+
+
+def test_no_list_holds_a_row_that_is_not_judged():
+    whole = parts()
+    ranking = run_experiment(experiment(model=SVD(n_factors=4))).ranking
+    listed = {
+        (int(user), int(item))
+        for user, items in zip(ranking.top_k.users, ranking.top_k.items, strict=True)
+        for item in items
+    }
+    assert not listed & (pairs(whole.train) | pairs(whole.validation))
+    assert ranking.candidates.excluded.nnz == len(whole.train) + len(whole.validation)

@@ -35,4 +35,4 @@ def test_progress_counts_every_user(progress):
 
 def test_lists_of_another_shape_than_scores_are_refused():
     with pytest.raises(ScoreError, match="shape"):
-        TopK(np.array([0]), np.zeros((1, 2)), np.zeros((1, 3)))
+        TopK(np.array([0]), np.zeros((1, 2), np.int32), np.zeros((1, 3)))

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from finished import experiment_of
+from recgauge.candidates import seen_rows
 from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, SavedModel
@@ -48,6 +49,7 @@ def check_lists(result, saved, folder):
     [
         ("candidates=train_items",),
         ("candidates.seen=none",),
+        ("split.validation_size=0.1",),
         ("split=strong_generalisation", "model=item_knn"),
     ],
 )
@@ -57,14 +59,20 @@ def test_candidates_of_the_run_are_those_of_the_model(overrides, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "overrides", [("candidates=sampled",), ("candidates=test_items",), ("metrics=[rating]",)]
+    "overrides",
+    [
+        ("candidates=sampled",),
+        ("candidates=sampled", "split.validation_size=0.1"),
+        ("candidates=test_items",),
+        ("metrics=[rating]",),
+    ],
 )
 def test_without_common_candidates_what_users_have_seen_is_left_out(overrides, tmp_path):
     extra = ("model=biased_mf",) if overrides == ("metrics=[rating]",) else ()
     result = result_of(*overrides, *extra)
     saved = again(result, tmp_path)
     seen = saved.candidates.excluded
-    history = result.split.history.to_csr()
+    history = seen_rows(result.split, "both")
     assert seen.indptr.tolist() == history.indptr.tolist()
     assert seen.indices.tolist() == history.indices.tolist()
     lists = saved.lists(saved.user_ids, 1000)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
-Seen = Literal["train", "validation", "both", "none"]
-"""Whose rows count as seen."""
+Seen = Literal["both", "train", "validation", "none"]
+"""Whose rows count as seen; those of `both` are all that are not judged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,9 +177,11 @@ class AllItems(Candidates):
 
     Parameters
     ----------
-    seen : {"train", "validation", "both", "none"}
-        Whose rows count as seen: the user's training rows, validation rows, both (where there is no
-        validation part: the training rows), or none (everything is a candidate).
+    seen : {"both", "train", "validation", "none"}
+        Whose rows count as seen: the user's training and validation rows, which are all that are not judged
+        (training rows alone where the validation rows are judged); the training rows, with which a user's
+        validation rows may be recommended and count as misses; the validation rows; or none (everything is
+        a candidate). Fold-in rows count as training rows.
 
     Raises
     ------
@@ -189,13 +191,13 @@ class AllItems(Candidates):
     Examples
     --------
     >>> from recgauge import Demo, RandomRows, stream
-    >>> split = RandomRows().split(Demo().load().interactions, rng=stream(0, "split"))
+    >>> split = RandomRows(validation_size=0.1).split(Demo().load().interactions, rng=stream(0, "split"))
     >>> chosen = AllItems().choose(split, rng=stream(0, "candidates"))
-    >>> chosen.excluded.nnz == len(split.train), chosen.incomparable
+    >>> chosen.excluded.nnz == len(split.train) + len(split.validation), chosen.incomparable
     (True, '')
     """
 
-    seen: Seen = "train"
+    seen: Seen = "both"
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return what users have seen as excluded."""
@@ -210,7 +212,7 @@ class TrainItems(Candidates):
 
     Parameters
     ----------
-    seen : {"train", "validation", "both", "none"}
+    seen : {"both", "train", "validation", "none"}
         As in `recgauge.candidates.AllItems`.
 
     Raises
@@ -227,7 +229,7 @@ class TrainItems(Candidates):
     True
     """
 
-    seen: Seen = "train"
+    seen: Seen = "both"
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items that occur in train, and what users have seen as excluded."""

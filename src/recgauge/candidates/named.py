@@ -10,9 +10,11 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems, Candidates, Seen, seen_rows
 from recgauge.data.ids import IdArray
-from recgauge.data.interactions import pairs_matrix, stored
+from recgauge.data.interactions import Interactions, pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files.columns import ITEMS, USERS, Wanted
+from recgauge.files.formats import read
 from recgauge.files.opening import find_list_files
 from recgauge.files.text import not_utf8
 from recgauge.utils.checks import IntArray, shown
@@ -56,7 +58,7 @@ class AllowList(Candidates):
         Item ids as the data set writes them.
     path : str, optional
         A text file with one item id per line; either this or `items`.
-    seen : {"train", "validation", "both", "none"}
+    seen : {"both", "train", "validation", "none"}
         As in `recgauge.candidates.AllItems`.
     unknown : {"error", "skip"}
         What happens to ids that the data set does not have: refused by name, or left out and counted.
@@ -77,7 +79,7 @@ class AllowList(Candidates):
 
     items: Sequence[object] | None = None
     path: str | None = None
-    seen: Seen = "train"
+    seen: Seen = "both"
     unknown: Unknown = "error"
 
     def __post_init__(self) -> None:
@@ -131,6 +133,14 @@ class AllowList(Candidates):
             raise SchemaError(f"AllowList: {self.path} has no lines; write one item id per line.")
 
 
+_HEAD = 1 << 10  # bytes that show how a file begins
+_NEGATIVES = Wanted(
+    {"user": USERS, "item": ITEMS},
+    option="candidates.{}={}",
+    setting="candidates.{}={}",
+    of_lists=True,
+    mixed_ids=True,
+)
 _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 
 
@@ -138,63 +148,116 @@ _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 class NegativesFile(Candidates):
     r"""Rank test items among the negatives of a file, as published with NCF [1]_ (``*.test.negative``).
 
-    A line holds a test row and its negatives, ``(user,item)\tnegative\tnegative...``, ids as the data set
-    writes them. A user's lines are joined. Marks the run, as sampled candidates do.
+    A line holds a test row and its negatives, ``(user,item)\tnegative\tnegative...``; or a user and the
+    negatives (``format="user_lines"``); or the file is a table with columns of users and of negative items.
+    Ids are as the data set writes them. A user's lines are joined. Marks the run, as sampled candidates do.
 
     Parameters
     ----------
     path : str
-        UTF-8 text; blank lines are left out.
+        UTF-8 text, or a table in any format of ``dataset=table``; blank lines are left out.
+    format : {"ncf", "user_lines", "csv", "tsv", "parquet", "jsonl"}, optional
+        By default "ncf" where the first line begins with a bracket, else a table, recognised as such.
+    seen : {"keep", "drop"}
+        What happens to negatives that the user has in train: ranked as given, or left out, as the authors of
+        CMN [2]_ do. They are counted.
 
     Raises
     ------
     ConfigError
-        If `path` is empty.
+        If `path` is empty, or a setting is unknown.
 
     Notes
     -----
     A line whose row is not in the test part, an unknown id or a test user without a line is an error: the
     file belongs to another split. A negative that is one of the user's own test items is a test item: it is
-    ranked once, and the user has one negative fewer. Negatives that the user has in train are kept as given.
-    Both are counted.
+    ranked once, and the user has one negative fewer, which is counted.
 
     References
     ----------
     .. [1] X. He et al., "Neural collaborative filtering", WWW 2017.
+    .. [2] T. Ebesu, B. Shen, Y. Fang, "Collaborative memory network for recommendation systems", SIGIR 2018.
     """
 
     path: str
+    format: Literal["ncf", "user_lines", "csv", "tsv", "parquet", "jsonl"] | None = None
+    seen: Literal["keep", "drop"] = "keep"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError("NegativesFile: name the file with candidates.path=FILE.")
 
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:  # noqa: ARG002 - contract
         """Return the items of each user's lines."""
         test, shape = split.test, (split.test.n_users, split.test.n_items)
+        users, negatives = self._pairs(test) if self._is_table() else self._lines(split)
+        without = np.setdiff1d(split.test_users, users)
+        if len(without):
+            raise SchemaError(
+                f"NegativesFile: {self.path} has no line for user {shown(test.user_ids[without[0]])}, one of "
+                f"{len(without)} with test rows. The file belongs to another split; use the published one."
+            )
+        notes = _odd_negatives(split, users, negatives, self.seen)
+        if self.seen == "drop":
+            kept = ~stored(split.seen, users, negatives)
+            users, negatives = users[kept], negatives[kept]
+        candidates = pairs_matrix(
+            np.concatenate([test.user, users]), np.concatenate([test.item, negatives]), shape
+        )
+        return CandidateItems(
+            per_user=candidates,
+            incomparable="each user's test items were ranked among the negatives of a file, "
+            "not in the catalogue",
+            notes=notes,
+        )
+
+    def _is_table(self) -> bool:
+        """Whether the file has no test rows in brackets."""
+        if self.format is not None:
+            return self.format != "ncf"
+        (file,) = find_list_files([self.path], "candidates.path", pattern=False)
+        with file.open() as stream:
+            return not stream.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"(")
+
+    def _pairs(self, test: Interactions) -> tuple[IntArray, IntArray]:
+        """Return the user and the item of each negative in a table, or in lines of a user and items."""
+        (file,) = find_list_files([self.path], "candidates.path", pattern=False)
+        rows = read(file, _NEGATIVES, form=self.format)
+        if rows.problems:
+            raise SchemaError(f"NegativesFile: {rows.first_bad()}. Correct the file.")
+        users, items = codes_by_text(test.user_ids), codes_by_text(test.item_ids)
+        codes = []
+        kinds = (("user", rows.user, users, test.user_ids), ("item", rows.item, items, test.item_ids))
+        for kind, column, code_of, ids in kinds:
+            of_distinct = np.array([code_of.get(str(one), -1) for one in column.distinct.tolist()], np.int32)
+            code = of_distinct[column.codes]
+            if len(unknown := np.flatnonzero(code < 0)):
+                text = str(column.distinct[column.codes[unknown[0]]])
+                raise self._unknown(rows.where(int(unknown[0])), kind, text, ids)
+            codes.append(code)
+        return codes[0], codes[1]
+
+    def _lines(self, split: Split) -> tuple[IntArray, IntArray]:
+        """Return the user and the item of each negative in lines that begin with a test row."""
+        test = split.test
         code_of_user, code_of_item = codes_by_text(test.user_ids), codes_by_text(test.item_ids)
         users: list[int] = []
         negatives: list[int] = []
         rows: list[tuple[int, int, int]] = []
         for number, line in numbered_lines("NegativesFile", self.path):
             user, item, named = self._parsed(number, line)
+            where = f"{self.path}, line {number}"
             if user not in code_of_user:
-                raise self._unknown(number, "user", user, test.user_ids)
+                raise self._unknown(where, "user", user, test.user_ids)
             for text in (item, *named):
                 if text not in code_of_item:
-                    raise self._unknown(number, "item", text, test.item_ids)
+                    raise self._unknown(where, "item", text, test.item_ids)
             rows.append((number, code_of_user[user], code_of_item[item]))
             negatives += [code_of_item[text] for text in named]
             users += [code_of_user[user]] * len(named)
         self._check_rows(split, rows)
-        _, row_users, row_items = zip(*rows, strict=True)
-        candidates = pairs_matrix(np.array([*row_users, *users]), np.array([*row_items, *negatives]), shape)
-        return CandidateItems(
-            per_user=candidates,
-            incomparable="each user's test items were ranked among the negatives of a file, "
-            "not in the catalogue",
-            notes=_odd_negatives(split, np.array(users, np.int32), np.array(negatives, np.int32)),
-        )
+        return np.array(users, np.int32), np.array(negatives, np.int32)
 
     def _parsed(self, number: int, line: str) -> tuple[str, str, list[str]]:
         first, *negatives = [field.strip() for field in line.strip().split("\t")]
@@ -206,9 +269,9 @@ class NegativesFile(Candidates):
             )
         return match.group(1), match.group(2), negatives
 
-    def _unknown(self, number: int, kind: str, text: str, ids: IdArray) -> SchemaError:
+    def _unknown(self, where: str, kind: str, text: str, ids: IdArray) -> SchemaError:
         return SchemaError(
-            f"NegativesFile: {self.path}, line {number}: the data set has no {kind} {shown(text)}. "
+            f"NegativesFile: {where}: the data set has no {kind} {shown(text)}. "
             f"Write ids as the data set does, such as {some(ids)}; published files often renumber them."
         )
 
@@ -228,15 +291,9 @@ class NegativesFile(Candidates):
                 f"({len(strange)} of {len(rows)} lines). "
                 "The file belongs to another split; use the published one."
             )
-        without = np.setdiff1d(split.test_users, users)
-        if len(without):
-            raise SchemaError(
-                f"NegativesFile: {self.path} has no line for user {shown(test.user_ids[without[0]])}, one of "
-                f"{len(without)} with test rows. The file belongs to another split; use the published one."
-            )
 
 
-def _odd_negatives(split: Split, users: IntArray, negatives: IntArray) -> tuple[str, ...]:
+def _odd_negatives(split: Split, users: IntArray, negatives: IntArray, seen: str) -> tuple[str, ...]:
     """Tell of negatives that are test items or training rows of their own user."""
     test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
     user, item = known.row.astype(np.int32), known.col.astype(np.int32)
@@ -246,6 +303,7 @@ def _odd_negatives(split: Split, users: IntArray, negatives: IntArray) -> tuple[
     notes = {
         f"{n_users:,} of {len(split.test_users):,} users have test items of their own among the file's "
         f"negatives ({n_tested:,} items), which are ranked once, as test items": n_tested,
-        f"{n_seen:,} negatives of the file are in their user's training rows": n_seen,
+        f"{n_seen:,} negatives of the file are in their user's training rows"
+        f"{', and are left out' if seen == 'drop' else '; candidates.seen=drop leaves them out'}": n_seen,
     }
     return tuple(note for note, count in notes.items() if count)

@@ -12,26 +12,30 @@ import numpy as np
 from recgauge.checks.judge import (
     Outcome,
     Verdict,
+    count_ungrouped,
     difference_of,
     judge_number,
     judge_users,
+    ungrouped_verdict,
 )
 from recgauge.checks.looks import Look, climbs, holm_level, others, place_of
 from recgauge.checks.rules import CostRule, MetricRule, Rules
-from recgauge.comparison.claims import label
 from recgauge.comparison.comparing import check_protocols, told_differences
-from recgauge.comparison.groups import UserGroups, UserTable
+from recgauge.comparison.reading import RunValues, read_run
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_segments import OF_USERS, groups_by
 from recgauge.comparison.runs import Condition, cost_of, run_names, series_values
 from recgauge.comparison.series import Series, all_series
 from recgauge.comparison.stored_values import StoredValues
-from recgauge.comparison.user_values import RunValues, UserValues, read_run
+from recgauge.comparison.user_tables import UserGroups, UserTable
+from recgauge.comparison.user_values import UserValues, meetings_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
+from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
+from recgauge.metrics.names import Directions, label
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
 from recgauge.utils.arrow import to_arrow
@@ -123,6 +127,8 @@ class CheckResult:
         Other candidates on the same test rows; None if nobody has counted.
     notes : tuple of str
         What a reader must know.
+    warnings : tuple of str
+        What a reader must know first.
     """
 
     candidate: str
@@ -133,6 +139,7 @@ class CheckResult:
     look: Look
     before: tuple[Look, ...] | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -154,7 +161,7 @@ def check(
     baseline: "Source",
     rules: "Rules | Mapping[str, Any] | str | Path",
     *,
-    users: "pd.DataFrame | None" = None,
+    users: Any = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
     packages: Sequence[str] = (),
@@ -168,8 +175,8 @@ def check(
         metric or its file, or the output folder of a run; or finished runs of `recgauge.tracking.find_runs`.
     rules : Rules, mapping, or path of a YAML file
         See `Rules`.
-    users : pandas.DataFrame, optional
-        A row per user id, and columns that `segments` name.
+    users : data frame, series or path, optional
+        A row per user, and columns that `segments` name; see `recgauge.comparison.UserTable.of`.
     looks : sequence of Look, optional
         Earlier checks, of which those on the same test rows count.
     load : callable, optional
@@ -218,7 +225,7 @@ def check(
         read_side(source, role, keys=settings.keys)
         for source, role in ((candidate, "candidate"), (baseline, "baseline"))
     ]
-    table = None if users is None else UserTable.of_frame(users)
+    table = None if users is None else UserTable.of(users)
     return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
 
 
@@ -241,17 +248,26 @@ def judge(
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
     of_users = [rule for rule in rules.metrics if all(rule.metric in one.of_users for one in sides)]
-    verdicts = [_judge_total(rule, sides) for rule in rules.metrics if rule not in of_users]
+    verdicts = [_judge_total(rule, sides, rules.directions) for rule in rules.metrics if rule not in of_users]
     verdicts += [_judge_cost(cost, sides) for cost in rules.cost]
+    warnings: list[str] = []
+    ungrouped: list[Verdict] = []
     level, notes = rules.alpha, ["The candidate is the baseline itself."] * (place[0] == baseline.sha256)
     if of_users:
         level = rules.alpha if rules.looks == "none" else holm_level(number, before or (), rules.alpha)
-        parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users])
+        parts, more = _parts(sides, names, runs, [rule.metric for rule in of_users], rules.directions)
         if rules.looks == "ladder" and not _climbs(parts, of_users[0].metric, before or ()):
             look = Look(*place, 1.0, "undecided", number, released=False)
             return CheckResult(*names, rules, (), rules.alpha, look, before, (*notes, *more))
         groups = _groups(candidate, rules, users, load, packages)
+        met = [replace(meeting, sides=("candidate", "baseline")) for meeting in meetings_of(parts)]
+        met = [require_meeting(meeting) for meeting in met]
+        met += _met_groups(groups, users, next(iter(parts)))
+        warnings, more = [one.warning for one in met if one.warning], (*more, *(one.sentence for one in met))
         tested = judge_users(parts, of_users, groups, level, rules.correction)
+        counts = count_ungrouped(parts, of_users, groups)
+        ungrouped, told = _ungrouped(counts, rules)
+        more = (*more, *told)
         if (few := min(verdict.n_users for verdict in tested)) < _FEW:
             rough = f"below {_FEW} the level is rough where values are skewed."
             more = (*more, f"{few} users stand behind a verdict: {rough}")
@@ -259,22 +275,47 @@ def judge(
         verdicts += tested
     places = [*(rule.place for rule in rules.metrics), *(cost.place for cost in rules.cost)]
     verdicts.sort(key=lambda verdict: places.index(verdict.rule))  # those of groups stay in their order
+    verdicts += ungrouped
     # of later checks on the same rows: the p-value of a pass is the largest of its rules
     broken = any(verdict.outcome == "worse" for verdict in verdicts if not verdict.tested)
     p = 1.0 if broken else max((verdict.p_shown or 0.0 for verdict in verdicts), default=0.0)
     total = next((verdict for verdict in verdicts if verdict.tested and not verdict.segment), None)
     first = ("", 0.0) if total is None or total.candidate is None else (total.metric, total.candidate)
     look = Look(*place, p, _outcome(verdicts), number, *first)
-    return CheckResult(*names, rules, tuple(verdicts), level, look, before, tuple(notes))
+    return CheckResult(*names, rules, tuple(verdicts), level, look, before, tuple(notes), tuple(warnings))
+
+
+def _met_groups(groups: Mapping[str, UserGroups], users: UserTable | None, part: UserValues) -> list[Meeting]:
+    """Count the users of some values who are in the user's own table of them, where rules need it."""
+    own = [each for each in groups.values() if users is not None and each.table is users]
+    return [require_meeting(each.meeting(part.users)) for each in own[:1]]
+
+
+def _ungrouped(counts: Mapping[str, tuple[int, int]], rules: Rules) -> tuple[list[Verdict], list[str]]:
+    """Return what users without a group do to the verdict, and a note."""
+    verdicts, notes = [], []
+    for by, (n_without, n_users) in counts.items():
+        if n_without:
+            told = f"segments.{by}: {n_without:,} of {n_users:,} users are in no group"
+            if rules.ungrouped == "pass":
+                notes.append(f"{told} and not judged there (ungrouped: pass).")
+            else:
+                verdicts.append(ungrouped_verdict(by, n_without, n_users))
+                notes.append(f"{told}. Give them one, or let them pass with ungrouped: pass in the rules.")
+    return verdicts, notes
 
 
 def _parts(
-    sides: Sequence[Side], names: Sequence[str], runs: Mapping[str, Sequence[RunValues]], keys: Sequence[str]
+    sides: Sequence[Side],
+    names: Sequence[str],
+    runs: Mapping[str, Sequence[RunValues]],
+    keys: Sequence[str],
+    directions: Directions,
 ) -> tuple[Iterable[UserValues], tuple[str, ...]]:
     """Return the values of both sides by some metrics, some users at a time or all at once, and notes."""
     first, second = (side.stored for side in sides)
     if first is None or second is None:
-        table = UserValues.of(runs, metrics=list(dict.fromkeys(keys)))
+        table = UserValues.of(runs, metrics=list(dict.fromkeys(keys)), directions=directions)
         return [table], table.notes
     values = first.named(names[0]) + second.named(names[1])
     told_differences(list(values.protocols.values()), values.runs, "check", mark=False)
@@ -340,9 +381,10 @@ def _groups(
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
 
-def _judge_total(rule: MetricRule, sides: Sequence[Side]) -> Verdict:
+def _judge_total(rule: MetricRule, sides: Sequence[Side], directions: Directions) -> Verdict:
     (first, higher), (second, _) = (one.totals[rule.metric] for one in sides)
-    return judge_number(rule, first, second, higher=higher)
+    found = directions.higher_is_better([rule.metric], {rule.metric: higher})
+    return judge_number(rule, first, second, higher=found[rule.metric])
 
 
 def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
@@ -418,22 +460,25 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
     )
 
 
-def stored_side(source: str, role: str, keys: Sequence[str]) -> Side:
+def stored_side(source: str, role: str, rules: Rules) -> Side:
     """Return one side of a check whose values are in Parquet and read some users at a time."""
-    known = StoredValues.of([source], option=role)
-    if len(known.runs) > 1:
+
+    def judged(common: Sequence[str]) -> list[str]:
+        return [key for key in rules.keys if key in common]
+
+    values = StoredValues.of([source], judged, directions=rules.directions, option=role)
+    if len(values.runs) > 1:
         raise ConfigError(
-            f"{role}: expected one run, {source} holds {listed(known.runs)}. Name the folder or file of one."
+            f"{role}: expected one run, {source} holds {listed(values.runs)}. Name the folder or file of one."
         )
-    values = replace(known, metrics={key: known.metrics[key] for key in keys if key in known.metrics})
     parts = (
         (part.users, dict(zip(part.metrics, part.values[:, 0], strict=True)))
         for part in values
         if part.metrics
     )
     users, own = _digests(parts)
-    run = known.runs[0]
-    return Side(run, (), (*known.metrics,), test_sha256=users, sha256=own, stored=values)
+    run = values.runs[0]
+    return Side(run, (), values.common, test_sha256=users, sha256=own, stored=values)
 
 
 def _digests(parts: Iterable[tuple[IdArray, Mapping[str, DoubleArray]]]) -> tuple[str, str]:

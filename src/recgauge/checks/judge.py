@@ -8,8 +8,6 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from recgauge.checks.rules import FamilyCorrection, MetricRule
-from recgauge.comparison.claims import label
-from recgauge.comparison.groups import UserGroups
 from recgauge.comparison.tests_of_pairs import (
     UserSums,
     detectable_difference,
@@ -20,14 +18,18 @@ from recgauge.comparison.tests_of_pairs import (
     t_bound,
     users_to_show,
 )
+from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import label
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import exact_sum, to_float
 
 _Place: TypeAlias = tuple[int, int]  # of a rule, and the code of its group
 Outcome = Literal["shown", "worse", "undecided"]
 
+UNGROUPED = "users without a group"
+"""What a verdict is about that counts the users whom no group has."""
 _ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
 _CORRECTIONS: Mapping[FamilyCorrection, Callable[[list[float]], DoubleArray]] = {
     "hochberg": hochberg,
@@ -91,7 +93,12 @@ class Verdict:
     @property
     def is_difference(self) -> bool:
         """Whether `estimate` is a difference from the baseline."""
-        return self.rule.startswith(("not_worse", "better_by", "segments"))
+        return self.rule.startswith(("not_worse", "better_by", "segments")) and not self.is_count
+
+    @property
+    def is_count(self) -> bool:
+        """Whether `estimate` is a number of users."""
+        return self.metric == UNGROUPED
 
     @property
     def tested(self) -> bool:
@@ -250,6 +257,39 @@ def _contrasts(
                 chosen = pair[:, codes[rule.by] == code] if rule.by else pair
                 candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
                 yield (number, code), _contrast(rule, candidate, baseline, higher=higher), candidate, baseline
+
+
+def count_ungrouped(
+    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
+) -> dict[str, tuple[int, int]]:
+    """Count by attribute the users with a value who are in no group, and all with a value."""
+    found = dict.fromkeys(groups, (0, 0))
+    for part in parts:
+        for by, each in groups.items():
+            metrics = [part.metrics.index(rule.metric) for rule in rules if rule.by == by]
+            valued = np.isfinite(part.contributions[metrics]).all(axis=1).any(axis=0)
+            without = valued & (each.codes(part.users) < 0)
+            found[by] = found[by][0] + int(without.sum()), found[by][1] + int(valued.sum())
+    return found
+
+
+def ungrouped_verdict(by: str, n_without: int, n_users: int) -> Verdict:
+    """Say that users are in no group, so that nobody judges them."""
+    return Verdict(
+        f"segments.{by}",
+        "every user in a group",
+        UNGROUPED,
+        "none",
+        "worse",
+        None,
+        None,
+        float(n_without),
+        None,
+        None,
+        1.0,
+        above=False,
+        n_users=n_users,
+    )
 
 
 def difference_of(parts: Iterable[UserValues], metric: str) -> tuple[float, float, Estimate]:

@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Self
 
 from recgauge.errors import SchemaError
+from recgauge.utils.files import refuse_irregular
 from recgauge.utils.plain import from_plain
+
+_LARGEST_FILE = 1 << 26  # bytes; a look has some 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Look:
             known = {field.name for field in fields(cls)}
             plain = {name: value for name, value in dict(json.loads(text)).items() if name in known}
             look: Self = from_plain(cls, plain, "look")
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise SchemaError(f"a look is not what a check has written ({error}).") from error
         return look
 
@@ -155,12 +158,17 @@ def read_looks(file: Path) -> list[Look]:
     SchemaError
         If a line is not a look.
     """
-    if not file.exists():
-        return []
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        refuse_irregular(file, "--looks")
+        with file.open("rb") as stream:
+            text = stream.read(_LARGEST_FILE + 1).decode()
+    except FileNotFoundError:
+        return []
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"{file}: cannot be read ({error}). Name another file, --looks.") from error
+    if len(text) > _LARGEST_FILE:
+        raise SchemaError(f"{file}: larger than {_LARGEST_FILE:,} bytes. Name another file, --looks.")
+    lines = text.splitlines()
     found = []
     for number, line in enumerate(lines, 1):
         try:

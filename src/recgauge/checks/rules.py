@@ -1,22 +1,25 @@
 """The rules of a check: what a candidate must keep, read from YAML or a mapping."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from recgauge.comparison.claims import as_key, label
-from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.errors import ConfigError, MissingDataError, did_you_mean, listed
+from recgauge.metrics.names import Directions, as_key, label
 from recgauge.utils.checks import check_choice, check_int, check_real
+from recgauge.utils.files import refuse_irregular
 
 Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
 Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
 FamilyCorrection = Literal["hochberg", "holm", "none"]
 Repeats = Literal["none", "holm", "ladder"]
 Undecided = Literal["fail", "pass"]
+Ungrouped = Literal["fail", "pass"]
 
 _LARGEST_FILE = 1 << 20
+_DEEPEST = 20  # rules are three deep
 _SECTIONS = (*get_args(Kind), "segments", "cost")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -164,8 +167,12 @@ class Rules:
         `recgauge.checks.looks`.
     undecided : {"fail", "pass"}
         What a check does whose rules are shown or undecided.
+    ungrouped : {"fail", "pass"}
+        What it does if users whose groups are compared are in no group.
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
+    lower_is_better, higher_is_better : tuple of str
+        Metrics of the rules of which less or more is better, where neither runs nor recgauge know it.
 
     Raises
     ------
@@ -185,19 +192,33 @@ class Rules:
     correction: FamilyCorrection = "hochberg"
     looks: Repeats = "none"
     undecided: Undecided = "fail"
+    ungrouped: Ungrouped = "fail"
     groups: int = 4
+    lower_is_better: tuple[str, ...] = ()
+    higher_is_better: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_real("confidence", self.confidence, low=0.5, high=0.9999)
         check_choice("correction", self.correction, get_args(FamilyCorrection))
         check_choice("looks", self.looks, get_args(Repeats))
         check_choice("undecided", self.undecided, get_args(Undecided))
+        check_choice("ungrouped", self.ungrouped, get_args(Ungrouped))
         check_int("groups", self.groups, minimum=2)
         places = [rule.place for rule in self.metrics] + [rule.place for rule in self.cost]
         if not places:
             raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
         if twice := [place for place in places if places.count(place) > 1]:
             raise ConfigError(f"rules: {twice[0]} is there twice.")
+        self.directions.check_names(self.keys)
+
+    @property
+    def directions(self) -> Directions:
+        """Of which metrics less or more is better; nobody need know it of those compared with a number."""
+        directed = [rule.metric for rule in self.metrics if rule.kind in ("not_worse", "better_by")]
+        if self.looks == "ladder":  # which compares candidates by the first metric
+            directed += self.keys[:1]
+        indifferent = tuple(key for key in self.keys if key not in directed)
+        return replace(Directions.of(self.lower_is_better, self.higher_is_better), indifferent=indifferent)
 
     @property
     def alpha(self) -> float:
@@ -253,7 +274,14 @@ class Rules:
             ]
         costs: Any = _entries("cost", content.get("cost"))
         cost = [CostRule(what, Bound.of(f"cost.{what}", value)) for what, value in costs.items()]
-        return cls(tuple(metrics), tuple(cost), **{key: content[key] for key in options if key in content})
+        chosen = {key: content[key] for key in options if key in content}
+        for key in ("lower_is_better", "higher_is_better"):
+            if isinstance(names := chosen.get(key, ()), str):
+                names = [names]
+            if not isinstance(names, Sequence):
+                raise ConfigError(f"{key}: expected a list of metrics, such as [loss]; got {names!r}.")
+            chosen[key] = tuple(names)
+        return cls(tuple(metrics), tuple(cost), **chosen)
 
 
 def _entries(place: str, value: object) -> Mapping[str, Any]:
@@ -276,16 +304,47 @@ def _read(path: Path) -> Mapping[str, Any]:
             found: dict[Any, Any] = super().construct_mapping(node, deep)
             return found
 
-    if not path.is_file():
-        raise ConfigError(
-            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
-        )
-    if path.stat().st_size > _LARGEST_FILE:
-        raise ConfigError(f"larger than {_LARGEST_FILE:,} bytes, so these are no rules.")
+    text = _read_text(path)
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader)
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError) as error:
+        _refuse_nested(yaml.parse(text, yaml.SafeLoader))
+        content = yaml.load(text, Loader)
+    except (yaml.YAMLError, TypeError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
         raise ConfigError(f"is no YAML ({' '.join(str(error).split())}).") from error
     if not isinstance(content, Mapping):
         raise ConfigError("expected rules, such as not_worse: {ndcg@10: 2%}.")
     return content
+
+
+def _read_text(path: Path) -> str:
+    try:
+        refuse_irregular(path, "rules")
+        with path.open("rb") as stream:
+            text = stream.read(_LARGEST_FILE + 1)
+        if len(text) > _LARGEST_FILE:
+            raise ConfigError(f"larger than {_LARGEST_FILE:,} bytes, so these are no rules.")
+        return text.decode()
+    except FileNotFoundError as error:
+        raise ConfigError(
+            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
+        ) from error
+    except MissingDataError as error:
+        raise ConfigError(str(error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot be read ({error}). Mend it, or name another file, --rules.") from error
+
+
+def _refuse_nested(events: Iterable[Any]) -> None:
+    """Refuse YAML that is nested, or repeats its parts, as no rules are: reading it would take too much."""
+    import yaml
+
+    depth = n_aliases = 0
+    for event in events:
+        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
+        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
+        n_aliases += isinstance(event, yaml.AliasEvent)
+        if depth > _DEEPEST or n_aliases > _DEEPEST:
+            raise ConfigError(
+                f"is nested more than {_DEEPEST} deep, or has more than {_DEEPEST} aliases: no rules are."
+            )

@@ -16,7 +16,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import explain_config_error
-from recgauge.cli.settings import SWEEPER, check_trust, typed_settings
+from recgauge.cli.settings import typed_settings
+from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
 from recgauge.metrics import HEADLINE
@@ -133,7 +134,9 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    return end_sweep(sweep, deliveries, load=data_again if config.report else None)
+    return end_sweep(
+        sweep, deliveries, load=partial(data_again, words=sweep.words) if config.report else None
+    )
 
 
 class SweepEnd(Callback):
@@ -194,7 +197,8 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
         parse = OverridesParser.create().parse_overrides
-        check_trust(config, parse(_typed_words(sweep or config)))
+        typed: Any = OmegaConf.to_container((sweep or config).hydra.overrides)
+        check_trusted(config, parse([*typed["hydra"], *typed["task"]]))
         check_choices(parse(words))
         choices = dict(config.hydra.runtime.choices)
         place = None if sweep is None else Path(sweep.hydra.sweep.dir)

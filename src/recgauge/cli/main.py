@@ -21,6 +21,7 @@ from recgauge.cli.words import Words
 from recgauge.errors import RecgaugeError
 from recgauge.sweeps.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
 from recgauge.tracking.outbox import delivering
+from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.lazy import resume_collecting
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
@@ -49,6 +50,7 @@ def run(config: DictConfig) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         if config.hydra.job.chdir:
             os.chdir(folder)
+            refuse_numba_file()
         if not run_alone(config):
             raise SystemExit(1)
     except (RecgaugeError, OSError) as error:
@@ -69,6 +71,7 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
     command = Words({}, ())
     with private_output(words):
         try:
+            refuse_numba_file()
             forget_empty_variables()
             give_libraries_a_home()
             register_schema()

@@ -23,7 +23,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.cli.settings import NO_VARIABLES, check_settings
+from recgauge.cli.trust import ENVIRONMENT, check_trusted
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
@@ -107,7 +107,7 @@ class Words:
         offer_metrics(self.parsed)
         check_choices(self.parsed)
         config = self.compose(self.overrides)
-        check_settings(config, self.parsed)
+        check_trusted(config, self.parsed)
         typed = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
         typed = [word for word in typed if not word.startswith(("hydra.", "hydra/"))]
         if OmegaConf.to_container(config.hydra.overrides.task, resolve=False) != typed:
@@ -143,7 +143,7 @@ class Words:
         except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
             raise
         except KeyError as error:  # how Hydra answers a variable that is not set
-            raise ConfigError(f"hydra.job.env_copy: {NO_VARIABLES}") from error
+            raise ConfigError(f"hydra.job.env_copy: {ENVIRONMENT}") from error
         except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
             raise ConfigError(
                 f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "

@@ -12,8 +12,6 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare as compare
     from recgauge.comparison.comparing import compare_values as compare_values
-    from recgauge.comparison.groups import UserGroups as UserGroups
-    from recgauge.comparison.groups import UserTable as UserTable
     from recgauge.comparison.groups import activity as activity
     from recgauge.comparison.groups import cut_groups as cut_groups
     from recgauge.comparison.groups import days_in_data as days_in_data
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
+    from recgauge.comparison.reading import RunValues as RunValues
+    from recgauge.comparison.reading import read_long as read_long
+    from recgauge.comparison.reading import read_run as read_run
     from recgauge.comparison.resampling import Rounded as Rounded
     from recgauge.comparison.results import Comparison as Comparison
     from recgauge.comparison.results import Cost as Cost
@@ -54,9 +55,8 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.stored_values import StoredValues as StoredValues
     from recgauge.comparison.tests_of_pairs import UserSums as UserSums
-    from recgauge.comparison.user_values import RunValues as RunValues
+    from recgauge.comparison.user_tables import UserGroups as UserGroups
+    from recgauge.comparison.user_tables import UserTable as UserTable
     from recgauge.comparison.user_values import UserValues as UserValues
-    from recgauge.comparison.user_values import read_long as read_long
-    from recgauge.comparison.user_values import read_run as read_run
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -1,10 +1,11 @@
-"""Names of metrics, and sentences that follow from a comparison's numbers by rule."""
+"""Sentences that follow from a comparison's numbers by rule."""
 
 from collections.abc import Sequence
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
 from recgauge.errors import listed
+from recgauge.metrics.names import metric_label
 
 if TYPE_CHECKING:
     from recgauge.comparison.results import MetricComparison, Pair, Procedure
@@ -63,44 +64,6 @@ def metric_words(result: "MetricComparison") -> str:
     'nDCG@10 on ml_1m'
     """
     return metric_label(result.metric) + (f" on {result.dataset}" if result.dataset else "")
-
-
-def as_key(metric: str) -> str:
-    """Return the key of a metric as recgauge writes it: ``ndcg@10`` is ``ndcg_at_10``."""
-    return metric.strip().replace("@", "_at_")
-
-
-def label(metric: str) -> str:
-    """Return a metric's key as people write it: ``ndcg@10`` for ``ndcg_at_10``."""
-    return metric.replace("_at_", "@")
-
-
-def split_key(key: str) -> tuple[str, int | None]:
-    """Return the name and the cutoff of a result, None where it has no cutoff.
-
-    Examples
-    --------
-    >>> split_key("ndcg_at_10"), split_key("rmse")
-    (('ndcg', 10), ('rmse', None))
-    """
-    name, _, k = key.rpartition("_at_")
-    return (name, int(k)) if name and k.isdecimal() else (key, None)
-
-
-def metric_label(key: str) -> str:
-    """Return a metric's key as people write it.
-
-    Examples
-    --------
-    >>> metric_label("ndcg_at_10"), metric_label("my_own_at_5"), metric_label("loss")
-    ('nDCG@10', 'my_own@5', 'loss')
-    """
-    from recgauge.metrics import metric_class
-
-    name, _, k = key.rpartition("_at_")
-    known = metric_class(name or key)
-    label = known.label if known is not None else name or key
-    return f"{label}@{k}" if name else label
 
 
 def short(value: float, decimals: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
+from recgauge.comparison.reading import Means, RunValues, read_long, read_run
 from recgauge.comparison.results import (
     Comparison,
     Correction,
@@ -18,16 +19,9 @@ from recgauge.comparison.results import (
     Test,
     check_baseline,
 )
-from recgauge.comparison.user_values import (
-    Means,
-    RunValues,
-    UserValues,
-    choose_metrics,
-    higher_is_better,
-    read_long,
-    read_run,
-)
+from recgauge.comparison.user_values import UserValues, choose_metrics
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import Directions
 from recgauge.runs.protocol import MARK, Protocol, differences, protocol
 
 if TYPE_CHECKING:
@@ -54,6 +48,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     n_resamples: int = 10_000,
     seed: int = 0,
     lower_is_better: Collection[str] = (),
+    higher_is_better: Collection[str] = (),
 ) -> Comparison:
     """Say which run is better, by how much, and how sure that is.
 
@@ -67,8 +62,9 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
         Such as ``ndcg_at_10`` or ``ndcg@10``; all that the runs have in common if not given.
     baseline, correction, confidence, interval, tests, n_resamples, seed
         See `Procedure`.
-    lower_is_better : collection of str
-        Metrics, such as losses of your own, of which less is better. recgauge's own are known.
+    lower_is_better, higher_is_better : collection of str
+        Metrics, such as losses of your own, of which less or more is better. Those of runs, and recgauge's
+        and conventions' names (`rmse_user`, `arp@10`), are known; others must be named here.
 
     Returns
     -------
@@ -77,7 +73,8 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     Raises
     ------
     ConfigError
-        If runs cannot be compared, or a setting is not valid.
+        If runs cannot be compared, nobody knows whether more of a metric is better, or a setting is not
+        valid.
     SchemaError
         If a table is not what `read_run` describes.
 
@@ -96,13 +93,15 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     """
     named: Any = (tests,) if isinstance(tests, str) else tuple(tests)
     procedure = Procedure(baseline, correction, confidence, interval, named, n_resamples, seed)
+    directions = Directions.of(lower_is_better, higher_is_better)
     read, means = (_by_dataset(runs), {}) if isinstance(runs, Mapping) else read_long(runs)
     if means:
-        return _compare_means(means, procedure, metrics, lower_is_better)
+        return _compare_means(means, procedure, metrics, directions)
     tables = [
-        UserValues.of(of_dataset, metrics=metrics, dataset=dataset, lower_is_better=lower_is_better)
+        UserValues.of(of_dataset, metrics=metrics, dataset=dataset, directions=directions)
         for dataset, of_dataset in read.items()
     ]
+    directions.check_names(list(dict.fromkeys(key for table in tables for key in table.metrics)))
     for table in tables:
         check_protocols(read[table.dataset], table.metrics)
     return compare_values(tables, procedure)
@@ -335,11 +334,12 @@ def _over_datasets(
 
 
 def _compare_means(
-    means: Means, procedure: Procedure, metrics: Sequence[str] | None, lower: Collection[str]
+    means: Means, procedure: Procedure, metrics: Sequence[str] | None, directions: Directions
 ) -> Comparison:
     chosen = {metric: means[metric] for metric in choose_metrics(metrics, list(means))}
     check_baseline(procedure.baseline, sorted({run for of_runs in chosen.values() for run in of_runs}))
-    higher = {metric: higher_is_better(metric, (), lower) for metric in chosen}
+    directions.check_names(list(chosen))
+    higher = directions.higher_is_better(chosen)
     found, notes = _over_datasets(chosen, higher, procedure)
     if not found:
         raise ConfigError(

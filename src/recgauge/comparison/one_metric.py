@@ -312,12 +312,10 @@ class _InMemory(Measured):
             return sign_test(gains)
         if test == "permutation":
             observed = float(self.observed[i] - self.observed[j])
-            assert self.flipped is not None
-            null, one = _difference(self.flipped, i, j), 0 if self.exact else 1
+            null, one = _difference(_made(self.flipped), i, j), 0 if self.exact else 1
         else:
-            assert self.drawn is not None
             observed = float(self.centre[i] - self.centre[j])
-            null, one = _difference(self.drawn, i, j) - observed, 1
+            null, one = _difference(_made(self.drawn), i, j) - observed, 1
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + one) / (len(null) + one)
 
@@ -328,8 +326,7 @@ class _InMemory(Measured):
         """
         if self.procedure.correction != "max_t":
             return super().corrected(found)
-        flipped, n = self.flipped, self.n_compared
-        assert flipped is not None
+        flipped, n = _made(self.flipped), self.n_compared
         scale = np.array(
             [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in found.values()]
         )
@@ -344,6 +341,13 @@ class _InMemory(Measured):
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
+
+
+def _made(resamples: DoubleArray | None) -> DoubleArray:
+    """Return resamples, which `compare_table` has made where the procedure needs them."""
+    if resamples is None:
+        raise ValueError("the procedure needs resamples that were not made")
+    return resamples
 
 
 @dataclass(eq=False)

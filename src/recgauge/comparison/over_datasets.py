@@ -12,6 +12,7 @@ import numpy as np
 from recgauge.comparison.claims import ranks_claims
 from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
 
@@ -242,7 +243,7 @@ def compare_datasets(
     values: Mapping[str, Mapping[str, float]],
     *,
     metric: str = "value",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     post_hoc: PostHoc = "nemenyi",
     alpha: float = 0.05,
 ) -> DatasetsResult:
@@ -256,7 +257,8 @@ def compare_datasets(
     values : mapping of str to mapping of str to float
         By run and data set; every run must have a value on every data set.
     metric : str
-    higher_is_better : bool
+    higher_is_better : bool, optional
+        By default as the name of the metric says it, see `recgauge.compare`; without a name more is better.
     post_hoc : {"nemenyi", "holm"}
         Nemenyi's test has one critical difference for all pairs; Holm's correction of the same statistics has
         none.
@@ -295,7 +297,8 @@ def compare_datasets(
                 + (f"; {listed(missing)} differ." if missing else ".")
             )
     table = np.array([[values[run][dataset] for run in runs] for dataset in datasets])
-    ranks = ranked(table, higher_is_better=higher_is_better)
+    higher = direction_of(metric, higher_is_better)
+    ranks = ranked(table, higher_is_better=higher)
     mean = ranks.mean(axis=0)
     order = sorted(range(len(runs)), key=lambda i: (mean[i], i))
     p_friedman, p_iman_davenport = friedman(ranks)
@@ -304,7 +307,7 @@ def compare_datasets(
     groups = _neighbours(names, {pair for pair, one in p.items() if one <= alpha})
     return DatasetsResult(
         metric,
-        higher_is_better,
+        higher,
         names,
         tuple(datasets),
         {runs[i]: float(mean[i]) for i in order},

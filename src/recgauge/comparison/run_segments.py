@@ -6,23 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import split_key
-from recgauge.comparison.groups import (
-    UserGroups,
-    UserTable,
-    activity,
-    cut_groups,
-    days_in_data,
-    held_popularity,
-    item_counts,
-    taste,
-)
+from recgauge.comparison.groups import activity, cut_groups, days_in_data, held_popularity, item_counts, taste
+from recgauge.comparison.reading import run_values
 from recgauge.comparison.runs import Condition, agreeing, only_condition, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
-from recgauge.comparison.user_values import UserValues, run_values
+from recgauge.comparison.user_tables import UserGroups, UserTable
+from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.metrics.names import split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.checks import check_int
@@ -196,7 +189,7 @@ def groups_by(
             f"{place}: there is no {by}. {did_you_mean(by, names)}There are {listed(names)}.{own}"
         )
     values = _attribute(by, *data()).rename(by)
-    return UserTable.of_frame(values.to_frame()).groups(by, n_groups)
+    return UserTable.of(values.rename_axis("user_id")).groups(by, n_groups)
 
 
 def _attribute(by: str, runs: Condition, dataset: Dataset, split: Split) -> "pd.Series":

@@ -3,25 +3,21 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.claims import split_key
 from recgauge.comparison.comparing import compare_values, told_differences
+from recgauge.comparison.reading import RunValues, run_values
 from recgauge.comparison.results import Comparison, Cost, Procedure
 from recgauge.comparison.series import Series, all_series, fold_of, headline_keys
-from recgauge.comparison.user_values import (
-    RunValues,
-    UserValues,
-    choose_common,
-    choose_metric,
-    in_common,
-    run_values,
-)
+from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
+from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
 
@@ -105,7 +101,7 @@ def compare_runs(
 def chosen_metrics(entries: Sequence[Series], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     """Return the keys of the metrics to compare, and notes."""
     jobs = [job for series in entries for job in series.jobs]
-    values = [(job.label, _with_user_values(job)) for job in jobs]
+    values = [(job.label, _with_user_values(record, job.folder)) for job in jobs if (record := job.record)]
     if asked:
         return [*choose_common(asked, values, "--metrics")], []
     common = in_common(values)
@@ -123,11 +119,10 @@ def importance(key: str) -> int:
     return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
-def _with_user_values(job: JobOutcome) -> list[str]:
+def _with_user_values(record: RunRecord, folder: Path) -> list[str]:
     """Return a run's metrics that are known for each user, in the order of its suite."""
-    assert job.record is not None
-    stored = {*user_columns(job.folder), *pooled_keys(job.folder, job.record)}
-    return [entry.key for entry in job.record.results if entry.key in stored]
+    stored = {*user_columns(folder), *pooled_keys(folder, record)}
+    return [entry.key for entry in record.results if entry.key in stored]
 
 
 def checked(

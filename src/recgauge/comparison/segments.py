@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recgauge.comparison.groups import UserGroups
+from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
-from recgauge.comparison.user_values import RunValues, UserValues
+from recgauge.comparison.user_tables import UserGroups
+from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
+from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray, check_real
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ def compare_segments(
     by: str = "segment",
     metric: str = "value",
     baseline: str | None = None,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     confidence: float = 0.95,
 ) -> Segments:
     """Compare runs inside groups of users.
@@ -175,7 +177,8 @@ def compare_segments(
         Names for tables.
     baseline : str, optional
         The run that others are compared with; the first if not given.
-    higher_is_better : bool
+    higher_is_better : bool, optional
+        By default as the name of the metric says it, see `compare`; without a name more is better.
     confidence : float
         In (0, 1).
 
@@ -207,8 +210,9 @@ def compare_segments(
 
     frame = pd.DataFrame(dict(values.items()))
     users = as_ids("users", frame.index)
+    higher = direction_of(metric, higher_is_better)
     runs = {str(run): RunValues(users, {metric: frame[run].to_numpy(np.float64)}) for run in frame}
-    part = UserValues.paired(runs, {metric: higher_is_better})
+    part = UserValues.paired(runs, {metric: higher})
     of_users = UserGroups.of_series(by, pd.Series(groups))
     (found,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
     return replace(found, metric=metric)

@@ -71,14 +71,15 @@ def all_series(jobs: Sequence[JobOutcome]) -> list[Series]:
 
     Jobs that repeat a fold and seed, such as reused ones, are no series.
     """
-    done = [job for job in jobs if job.record is not None]
-    alike: dict[str, list[JobOutcome]] = {}
-    for job in sorted(done, key=lambda job: (_position(job), job.number)):
-        alike.setdefault(_but_fold_and_seed(job), []).append(job)
-    found = []
+    done = [(job, job.record) for job in jobs if job.record is not None]
+    alike: dict[str, list[tuple[JobOutcome, RunRecord]]] = {}
+    for job, record in sorted(done, key=lambda each: (_position(each[1]), each[0].number)):
+        alike.setdefault(_but_fold_and_seed(record), []).append((job, record))
+    found: list[Series] = []
     for group in alike.values():
-        distinct = len({_position(job) for job in group}) == len(group)
-        found += [_series(group)] if distinct else [_series([job]) for job in group]
+        distinct = len({_position(record) for _, record in group}) == len(group)
+        parts = [[job for job, _ in group]] if distinct else [[job] for job, _ in group]
+        found += map(_series, parts)
     first: dict[Any, int] = {}
     for series in found:
         number = min(job.number for job in series.jobs)
@@ -120,13 +121,12 @@ def _series(jobs: Sequence[JobOutcome]) -> Series:
     return Series(tuple(jobs), identity(protocol([job.record for job in jobs if job.record is not None])))
 
 
-def _but_fold_and_seed(job: JobOutcome) -> str:
+def _but_fold_and_seed(record: RunRecord) -> str:
     """Return everything that counts but the fold, the window and the seed, as text.
 
     A search chooses other settings on every fold; what was searched, and how, stands for them.
     """
-    assert job.record is not None
-    record, search = job.record, job.record.search
+    search = record.search
     settings = {key: value for key, value in counted_settings(record.settings).items() if key != "seed"}
     split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
@@ -139,11 +139,10 @@ def _but_fold_and_seed(job: JobOutcome) -> str:
     return json.dumps(facts, sort_keys=True, default=str)
 
 
-def _position(job: JobOutcome) -> tuple[Any, ...]:
+def _position(record: RunRecord) -> tuple[Any, ...]:
     """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
-    assert job.record is not None
-    parts = (re.findall(r"(\D*)(\d*)", name) for name in fold_of(job.record))
-    return (*(tuple((text, int(number or 0)) for text, number in each) for each in parts), job.record.seed)
+    parts = (re.findall(r"(\D*)(\d*)", name) for name in fold_of(record))
+    return (*(tuple((text, int(number or 0)) for text, number in each) for each in parts), record.seed)
 
 
 def fold_of(record: RunRecord) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from recgauge.comparison.claims import as_key, label, split_key
 from recgauge.comparison.runs import Condition, reference_key
 from recgauge.comparison.series import FOLDS, fold_of
 from recgauge.comparison.stability import Stability, compare_orders
@@ -14,6 +13,7 @@ from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
+from recgauge.metrics.names import as_key, label, split_key
 from recgauge.runs.settings import FREE_DATASET_SETTINGS
 from recgauge.runs.stored import RunFolder, StoredLists
 

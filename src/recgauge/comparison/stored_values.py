@@ -1,6 +1,6 @@
 """Users' values in Parquet, read in parts of the users: what `recgauge evaluate` leaves, or any program."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.claims import as_key
-from recgauge.comparison.user_values import (
-    USER_COLUMNS,
-    RunValues,
-    UserValues,
-    choose_common,
-    higher_is_better,
-)
+from recgauge.comparison.reading import RunValues, metric_columns, user_column
+from recgauge.comparison.user_values import UserValues, choose_common, in_common
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
 from recgauge.files.columns import Wanted
 from recgauge.files.stored import PARQUET, StoredTable, find_stored
+from recgauge.metrics.names import Directions, as_key
 from recgauge.recorded.dividing import Division
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
@@ -100,8 +95,9 @@ class StoredValues:
     def of(
         cls,
         sources: Sequence[str],
-        metrics: Sequence[str] | None = None,
+        metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]] | None = None,
         *,
+        directions: Directions | None = None,
         option: str = "SOURCE",
         memory_mib: int = 1024,
     ) -> "StoredValues":
@@ -110,12 +106,13 @@ class StoredValues:
         A file has a row per user, a column ``user_id`` or ``user``, and a column of numbers per metric; or a
         row per value, with columns ``run``, ``user_id``, ``metric`` and ``value``. A run in a folder is
         called as its files say, as recgauge's do, else as the folder in the source; a file by its own name.
+        `metrics` are those that are read, or choose them from those in common; None: all.
 
         Raises
         ------
         RecgaugeError
-            If there is no such file, one cannot be read or has other columns, parts are missing, or `metrics`
-            are not in every run.
+            If there is no such file, one cannot be read or has other columns, parts are missing, `metrics`
+            are not in every run, or of one nobody knows whether more is better.
         """
         files = _told_apart([file for source in sources for file in _files(source, option)])
         runs = tuple(dict.fromkeys(run for file in files for run in file.runs))
@@ -123,11 +120,17 @@ class StoredValues:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
         _refuse_incomplete(files)
         of_runs = {run: [file for file in files if run in file.runs] for run in runs}
-        keys = choose_common(metrics, [(run, file.metrics) for run, some in of_runs.items() for file in some])
+        there = [(run, file.metrics) for run, some in of_runs.items() for file in some]
+        keys = metrics(in_common(there)) if callable(metrics) else choose_common(metrics, there)
         known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
-        directions = {key: known.get(key, higher_is_better(key, (), ())) for key in keys}
+        higher = (directions or Directions()).higher_is_better(keys, known)
         protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}
-        return cls(tuple(files), runs, directions, protocols, memory_mib)
+        return cls(tuple(files), runs, higher, protocols, memory_mib)
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """Every metric that all runs have, whether it is read or not."""
+        return tuple(in_common([(file.where, file.metrics) for file in self.files]))
 
     def named(self, run: str) -> "StoredValues":
         """Return the values of one run by another name."""
@@ -204,12 +207,8 @@ def _files(source: str, option: str) -> Iterator[_File]:
         with table.open(place) as opened:
             schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
             about, where = about_values(schema), table.where(place)
-            user = next((name for name in USER_COLUMNS if name in schema.names), None)
-            if user is None:
-                raise SchemaError(
-                    f"{where}: there is no column user_id or user; it has {listed(schema.names)}. Give a row "
-                    "per user and a column per metric, or columns run, user_id, metric and value."
-                )
+            user = user_column(schema.names, where)
+            _refuse_no_ids(schema.field(user), where)
             if is_long := {*_LONG} <= {*schema.names}:
                 runs, keys = (_distinct(opened, name) for name in _LONG[:2])
                 metrics = {as_key(key): key for key in keys}
@@ -244,20 +243,28 @@ def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str
     """Return the columns of numbers, by key."""
     import pyarrow as pa
 
-    if items := {"item", "item_id", "items"} & {*schema.names}:
-        raise SchemaError(
-            f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
-            "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
-        )
-    others = [schema.field(name) for name in schema.names if name != user]
+    columns = metric_columns(schema.names, user, where)
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
-    wrong = [one.name for one in others if not any(test(one.type) for test in tests)]
-    if wrong or not others:
+    kinds = {name: schema.field(name).type for name in columns.values()}
+    if wrong := [name for name, kind in kinds.items() if not any(test(kind) for test in tests)]:
         raise SchemaError(
-            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; "
-            f"{'not numbers: ' + listed(wrong) if wrong else 'there is no metric'}."
+            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; not "
+            f"numbers: {listed(wrong)}. Leave such columns out."
         )
-    return {as_key(one.name): one.name for one in others}
+    return columns
+
+
+def _refuse_no_ids(field: "pa.Field", where: str) -> None:
+    """Refuse users that are neither whole numbers nor texts."""
+    import pyarrow as pa
+
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    tests = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if not any(test(kind) for test in tests):
+        raise SchemaError(
+            f"{where}: ids must be whole numbers or texts, but the column {field.name} holds {kind}. Write "
+            "it as such."
+        )
 
 
 def _distinct(opened: Any, column: str) -> tuple[str, ...]:

@@ -1,15 +1,13 @@
 """What metrics beyond accuracy need to know about items: training rows, or what users tell of them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, check_int, read_only, shown
+from recgauge.utils.checks import DoubleArray, LongArray, check_int, read_only
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -145,107 +143,3 @@ def make_catalogue(
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
     return Catalogue(size, counts, n_train_users, seen, features, similarity)
-
-
-def feature_matrix(features: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
-    """Return features by item code, shape (n_items, n_features).
-
-    `features` is a mapping of item id to vector, or a matrix whose row number is the item id; `item_ids` has
-    the id of every code, `size` is the catalogue's; `listed` are codes of all recommended items, which need
-    features.
-    """
-    from scipy import sparse
-
-    code_of = {item: code for code, item in enumerate(item_ids.tolist())}
-    if isinstance(features, Mapping):
-        codes = np.array([code_of[item] for item in features], np.int64)
-        try:
-            rows = sparse.csr_array(np.array([np.asarray(row, np.float64) for row in features.values()]))
-        except ValueError as error:
-            raise SchemaError(f"item_features: every item needs a vector of one length: {error}.") from error
-    else:
-        rows = sparse.csr_array(features)
-        codes = np.array([code_of[item] for item in range(rows.shape[0])], np.int64)
-    _check_listed("item_features", "features", codes, size, item_ids, listed)
-    membership = sparse.csr_array(
-        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(size, len(codes))
-    )
-    return sparse.csr_array(membership @ rows)
-
-
-def table_ids(name: str, table: Any) -> Any:
-    """Return the item ids that features or similarities name: keys, or the numbers of rows.
-
-    Examples
-    --------
-    >>> table_ids("item_similarity", {"x": {"y": 0.5}}), table_ids("item_features", np.eye(3)).tolist()
-    (['x', 'y'], [0, 1, 2])
-    """
-    from scipy import sparse
-
-    if not isinstance(table, Mapping):
-        if np.ndim(table) != 2 and not sparse.issparse(table):
-            raise SchemaError(
-                f"{name}: pass a mapping with one key per item, or a matrix with one row per item; got "
-                f"{type(table).__name__}."
-            )
-        return np.arange(np.shape(table)[0])
-    inner = (item for row in table.values() if isinstance(row, Mapping) for item in row)
-    return list(dict.fromkeys([*table, *inner]))
-
-
-def similarity_matrix(given: Any, item_ids: IdArray, size: int, listed: IntArray) -> "sparse.csr_array":
-    """Return similarities by item code, shape (n_items, n_items); see `feature_matrix`.
-
-    `given` is a mapping of item id to {item id: similarity}, or a square matrix whose row number is the item
-    id. A mapping may give a pair in one direction; a pair that it does not give has similarity 0.
-
-    Examples
-    --------
-    >>> similarity_matrix({"x": {"y": 0.5}}, np.array(["x", "y"]), 2, np.array([0, 1])).toarray().tolist()
-    [[0.0, 0.5], [0.5, 0.0]]
-    """
-    from scipy import sparse
-
-    code_of = {item: code for code, item in enumerate(item_ids.tolist())}
-    codes = np.array([code_of[item] for item in table_ids("item_similarity", given)], np.int64)
-    if isinstance(given, Mapping):
-        first, second, values = _pairs(given, code_of)
-    else:
-        table = sparse.coo_array(given)
-        if table.shape != (len(codes), len(codes)):
-            raise SchemaError(f"item_similarity: a matrix must be square, got shape {table.shape}.")
-        first, second, values = codes[table.coords[0]], codes[table.coords[1]], table.data
-    if not np.isfinite(values).all():
-        raise SchemaError("item_similarity: every similarity must be a finite number.")
-    matrix = sparse.csr_array((np.asarray(values, np.float64), (first, second)), shape=(size, size))
-    if matrix.nnz and abs(matrix - matrix.T).max() > 1e-9:
-        raise SchemaError("item_similarity: a pair must have the same similarity in both directions.")
-    _check_listed("item_similarity", "similarities", codes, size, item_ids, listed)
-    return matrix
-
-
-def _pairs(given: Mapping[Any, Any], code_of: Mapping[Any, int]) -> Any:
-    """Return codes and values of all pairs, those given in one direction in both; each of shape (p,)."""
-    known: dict[tuple[int, int], float] = {}
-    for item, row in given.items():
-        if not isinstance(row, Mapping):
-            raise SchemaError(
-                f"item_similarity: item {shown(item)} must have {{item: similarity}}, got "
-                f"{type(row).__name__}. Pass a mapping of such, or a square matrix."
-            )
-        for other, value in row.items():
-            known[code_of[item], code_of[other]] = value
-            known.setdefault((code_of[other], code_of[item]), value)
-    first, second = np.array([*known], np.int64).reshape(-1, 2).T
-    return first, second, np.array([*known.values()], np.float64)
-
-
-def _check_listed(
-    name: str, kind: str, codes: LongArray, size: int, item_ids: IdArray, listed: IntArray
-) -> None:
-    known = np.zeros(size, bool)
-    known[codes] = True
-    if not known[listed].all():
-        item = item_ids[listed[~known[listed]][0]]
-        raise SchemaError(f"{name}: item {shown(item)} is recommended but has no {kind}.")

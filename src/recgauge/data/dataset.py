@@ -216,6 +216,7 @@ class Dataset:
             interactions.timestamp,
             interactions.user_ids[users],
             interactions.item_ids[items],
+            interactions.attributes,
         )
         titles, features = self.item_titles, self.item_features
         return replace(

@@ -1,67 +1,161 @@
-"""Ids of any hashable type turned into codes, the same codes for every table of an evaluation."""
+"""Ids turned into codes, the same codes for every table of an evaluation; what no id can be is refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AnySet
+from datetime import date, time, timedelta
 from itertools import chain
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.data.columns import cells
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import IntArray, LongArray
+from recgauge.utils.checks import IntArray, LongArray, shown
 from recgauge.utils.grouped import dense, encode_sorted
 
 IdArray = npt.NDArray[Any]
 _FEW = {"U": 100_000, "i": 1_000_000}  # texts and numbers that are sorted: hashing would import pandas
+_SIMPLE = (int, np.integer, str, bytes)
+_AS_TEXT = "Write them as text."
+_MISSING = ("ids must not be missing", "Leave them out.")
+_AS_ITEMS = "Make them whole numbers, or text if they are names: such as series.astype(int)."
 
 
-def as_ids(subject: str, values: Iterable[Any]) -> IdArray:
+def as_ids(subject: str, values: Any, place: Callable[[int], str] = "at position {}".format) -> IdArray:
     """Return ids as an array that keeps their types: integers where all are, objects otherwise.
+
+    An id is a whole number or text; other values that can be keys of a dict, such as tuples, may be ids as
+    well. What is missing, fractions, times, and True and False are refused: they come from columns of
+    another meaning, and Python takes ``True``, ``1`` and ``1.0`` for one key.
+
+    Parameters
+    ----------
+    subject : str
+        What the ids are of, for messages.
+    values : list, tuple, set, ndarray, Series, Index or Arrow array, shape (n,)
+    place : callable
+        Where the id of a position is, in words.
+
+    Raises
+    ------
+    SchemaError
+        If a value is no id; the message says which, and where.
 
     Examples
     --------
     >>> as_ids("relevant", [3, 1]).dtype, as_ids("relevant", ["a", 1]).dtype
     (dtype('int64'), dtype('O'))
     """
-    array = getattr(values, "to_numpy", None)
-    if array is not None:
-        values = array()
-    if not isinstance(values, np.ndarray):
-        values = values if isinstance(values, list) else list(values)
-        kinds = set(map(type, values))
-        if kinds and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
-            try:
-                return np.fromiter(values, np.int64, len(values))
-            except OverflowError:
-                pass
-        return np.fromiter(values, object, len(values))
-    if values.ndim != 1:
-        raise SchemaError(f"{subject}: ids must be one-dimensional, got shape {values.shape}.")
-    if values.dtype.kind in "iu" and (values.dtype.itemsize < 8 or values.dtype.kind == "i"):
-        return values.astype(np.int64, copy=False)
-    if values.dtype.kind == "u" and int(values.max(initial=0)) < 1 << 63:
-        return values.astype(np.int64)
-    return values.astype(object)
+    column = _column(subject, values)
+    if isinstance(column, np.ndarray):
+        kind = column.dtype.kind
+        if kind == "i" or (kind == "u" and (column.itemsize < 8 or int(column.max(initial=0)) < 1 << 63)):
+            return column.astype(np.int64, copy=False)
+        if kind in "uUS":
+            return column.astype(object)
+        # of other types, numpy's scalars: lists would have the times of some units as numbers
+        column = column.tolist() if kind == "O" else list(column)
+    kinds = set(map(type, column))
+    if not all(issubclass(kind, _SIMPLE) and kind is not bool for kind in kinds):
+        _refuse_unusable(subject, column, kinds, place)
+    elif kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds):
+        try:
+            return np.fromiter(column, np.int64, len(column))
+        except OverflowError:
+            pass
+    return np.fromiter(column, object, len(column))
 
 
-def flatten(subject: str, lists: Sequence[Any]) -> IdArray:
-    """Return the ids of all lists back to back."""
-    if lists and all(isinstance(values, np.ndarray) for values in lists):
-        kinds = {values.dtype.kind for values in lists}
-        if kinds <= {"i", "u"}:
-            return as_ids(subject, np.concatenate(lists))
-    return as_ids(subject, list(chain.from_iterable(lists)))
+def _column(subject: str, values: Any) -> "IdArray | list[Any]":
+    """Return values of whatever holds one id after the other."""
+    column = list(values) if isinstance(values, AnySet) else cells(values)
+    if column is None:
+        raise SchemaError(
+            f"{subject}: ids must be a list or an array, got {type(values).__name__}. Write list(...)."
+        )
+    if isinstance(column, np.ndarray) and column.ndim != 1:
+        raise SchemaError(f"{subject}: ids must be one-dimensional, got shape {column.shape}.")
+    return column
 
 
-def encode(
-    subjects: Sequence[str], columns: Sequence[IdArray], *, in_order: bool
-) -> tuple[IdArray, list[IntArray]]:
+def _refuse_unusable(
+    subject: str, values: Sequence[Any], kinds: Collection[type], place: Callable[[int], str]
+) -> None:
+    """Name the first value that is missing, or else is no id; only types that may be none are looked at."""
+    strange = tuple(kind for kind in kinds if kind is bool or not issubclass(kind, _SIMPLE))
+    problems = (
+        (position, problem)
+        for position, value in enumerate(values)
+        if isinstance(value, strange) and (problem := _problem(value))
+    )
+    first = next(problems, None)
+    if first is None:
+        return
+    # a column of fractions mostly holds whole numbers and is one because others are missing
+    position, (reason, remedy) = next((each for each in (first, *problems) if each[1] is _MISSING), first)
+    raise SchemaError(f"{subject}: {reason}, got {shown(values[position])} {place(position)}. {remedy}")
+
+
+def _problem(value: Any) -> tuple[str, str] | None:
+    """Return why a value is no id, and what to do; None if it is one."""
+    import pandas as pd
+
+    if pd.isna(value) is True:
+        return _MISSING
+    if isinstance(value, (bool, np.bool_)):
+        return "ids must not be True or False", "A mask chooses rows, such as items[mask]."
+    if _is_fraction(value):
+        return "ids must not be fractions", _AS_ITEMS
+    if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)):
+        return "ids must not be times", _AS_TEXT
+    if isinstance(value, tuple) and (
+        any(map(_is_fraction, value)) or (value and isinstance(value[-1], Number))
+    ):
+        return "ids must not be tuples that end in a number or hold fractions", _AS_TEXT
+    if isinstance(value, tuple):
+        return next(filter(None, map(_problem, value)), None)
+    return None if _has_value(value) else ("ids must be hashable by their value", _AS_TEXT)
+
+
+def _is_fraction(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, Integral)
+
+
+def _has_value(value: Any) -> bool:
+    """Whether a value can be a key of a dict; tensors can, but by their identity."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return isinstance(value, np.generic) or not hasattr(value, "__array__")
+
+
+def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:
+    """Return the ids of the rows of all users back to back."""
+    arrays = bool(rows) and all(isinstance(row, np.ndarray) for row in rows)
+    if arrays and {row.dtype.kind for row in rows} <= {"i", "u"}:
+        return as_ids(subject, np.concatenate(rows))
+
+    def place(position: int) -> str:
+        ends = np.cumsum([len(row) for row in rows])
+        at = int(np.searchsorted(ends, position, side="right"))
+        return f"of user {shown(users[at])} at position {position - int(ends[at]) + len(rows[at])}"
+
+    return as_ids(subject, list(chain.from_iterable(map(_own_cells, rows))), place)
+
+
+def _own_cells(row: Any) -> Iterator[Any]:
+    """Return the values of a row; Python's own are faster than numpy's."""
+    return iter(row.tolist() if isinstance(row, np.ndarray) and row.dtype.kind in "iuUS" else row)
+
+
+def encode(columns: Sequence[IdArray], *, in_order: bool) -> tuple[IdArray, list[IntArray]]:
     """Return distinct ids and the codes of each column.
 
     Parameters
     ----------
-    subjects : sequence of str
-        What each column is, named where one of its ids cannot be used.
     columns : sequence of ndarray
         As :func:`as_ids` gives them.
     in_order : bool
@@ -75,7 +169,7 @@ def encode(
 
     Examples
     --------
-    >>> ids, codes = encode(["lists", "truth"], [np.array([30, 10]), np.array([10])], in_order=False)
+    >>> ids, codes = encode([np.array([30, 10]), np.array([10])], in_order=False)
     >>> ids.tolist(), [column.tolist() for column in codes]
     ([10, 30], [[1, 0], [0]])
     """
@@ -89,27 +183,26 @@ def encode(
             first[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row is written last
             ids, codes = _reordered(ids, codes, np.argsort(first))
     else:
-        _refuse_unusable(subjects, columns)
         ids, codes = _encode_hashed(every)
         if not in_order:
             ids, codes = _reordered(ids, codes, _sorted(ids))
     return ids, [codes[edges[i] : edges[i + 1]] for i in range(len(columns))]
 
 
-def encode_runs(subject: str, column: IdArray) -> tuple[IdArray, IntArray]:
+def encode_runs(column: IdArray) -> tuple[IdArray, IntArray]:
     """Return distinct ids in order of appearance and the codes of a column whose ids form long runs.
 
     Only the heads of runs are hashed: a table grouped by user has as many as it has users.
 
     Examples
     --------
-    >>> encode_runs("users", np.array([7, 7, 3, 7]))
+    >>> encode_runs(np.array([7, 7, 3, 7]))
     (array([7, 3]), array([0, 0, 1, 0], dtype=int32))
     """
     starts = np.ones(len(column), bool)
     starts[1:] = column[1:] != column[:-1]
     heads = np.flatnonzero(starts)
-    ids, (codes,) = encode([subject], [column[heads]], in_order=True)
+    ids, (codes,) = encode([column[heads]], in_order=True)
     return ids, np.repeat(codes, np.diff(np.append(heads, len(column))))
 
 
@@ -133,24 +226,6 @@ def _encode_hashed(ids: IdArray) -> tuple[IdArray, IntArray]:
 
     codes, distinct = pd.factorize(ids)
     return np.asarray(distinct), codes.astype(np.int32)
-
-
-def _refuse_unusable(subjects: Sequence[str], columns: Sequence[IdArray]) -> None:
-    """Name the column that holds a missing or unhashable id; whole numbers and texts hold none."""
-    import pandas as pd
-
-    for subject, column in zip(subjects, columns, strict=True):
-        if column.dtype.kind not in "Of":
-            continue
-        missing = pd.isna(column)
-        if missing.any():
-            found = column[int(np.flatnonzero(missing)[0])]
-            raise SchemaError(f"{subject}: ids must not be missing, got {found!r}. Remove such rows.")
-        if column.dtype == object:
-            try:
-                set(column)
-            except TypeError as error:
-                raise SchemaError(f"{subject}: ids must be hashable: {error}.") from error
 
 
 def _sorted(ids: IdArray) -> LongArray:

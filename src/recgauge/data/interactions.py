@@ -1,5 +1,6 @@
 """The table that everything starts from, who interacted with what, and its (user, item) pairs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -7,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, text_array
+from recgauge.data.columns import aligned, numbers
+from recgauge.data.ids import IdArray, as_ids
+from recgauge.errors import SchemaError, listed
+from recgauge.files.columns import LATEST
+from recgauge.utils.checks import BoolArray, FloatArray, IntArray, LongArray, read_only, shown, text_array
 from recgauge.utils.grouped import encode_sorted
 from recgauge.utils.notebook import html_table
 
@@ -18,6 +22,43 @@ if TYPE_CHECKING:
 _SIGNIFICANT = 63  # bits of a whole number that is not negative
 PIECE = 1 << 17
 """Rows that are counted, chosen or compared at once, so that temporary columns stay near the processor."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribute:
+    """A further column of rows as codes, such as the kind of an event or the session of a row.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n,)
+        Positions in `names`.
+    names : ndarray, shape (n_names,)
+        What the column holds, each once, as the publisher writes it.
+
+    Examples
+    --------
+    >>> Attribute.of(["view", "cart", "view"]).names.tolist()
+    ['cart', 'view']
+    """
+
+    codes: IntArray
+    names: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, column: npt.ArrayLike) -> "Attribute":
+        """Return a column of texts or whole numbers, shape (n,), as codes."""
+        values = _id_array("attribute", column)
+        if values.dtype == object:
+            import pandas as pd  # hashes texts, which takes a fraction of sorting them
+
+            places, texts = pd.factorize(values, sort=True)
+            return cls(places.astype(np.int32), np.asarray(texts))
+        names, codes = _encoded("attribute", values)
+        return cls(codes, names)
+
+    def take(self, rows: BoolArray | LongArray) -> "Attribute":
+        """Return the chosen rows (a mask or positions)."""
+        return Attribute(read_only(self.codes[rows]), self.names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +76,8 @@ class Interactions:
     user_ids, item_ids : ndarray, shape (n_users,) and (n_items,)
         The publisher's ids. Every part of a split shares these arrays, so codes mean the same everywhere;
         an id may have no row in a part.
+    attributes : mapping of str to Attribute
+        Further columns of the rows that a filter or a split needs, by name.
 
     Raises
     ------
@@ -54,35 +97,52 @@ class Interactions:
     timestamp: LongArray | None
     user_ids: npt.NDArray[Any]
     item_ids: npt.NDArray[Any]
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
     _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("user", "item"):
-            if not np.issubdtype(np.asarray(getattr(self, name)).dtype, np.integer):
-                raise SchemaError(f"Interactions: {name} must hold whole numbers (codes); see from_ids.")
+        self._check_kinds()
         for name, dtype in (("user", np.int32), ("item", np.int32), ("value", np.float32)):
             self._store(name, np.ascontiguousarray(getattr(self, name), dtype=dtype))
         if self.timestamp is not None:
             self._store("timestamp", np.ascontiguousarray(self.timestamp, dtype=np.int64))
         self._store("user_ids", np.asarray(self.user_ids))
         self._store("item_ids", np.asarray(self.item_ids))
+        for attribute in self.attributes.values():
+            self._check_length("attributes", attribute.codes)
+        self._check_codes()
+        if not np.isfinite(self.value).all():
+            row = int(np.flatnonzero(~np.isfinite(self.value))[0])
+            raise SchemaError(f"Interactions: value must be finite, got {self.value[row]} in row {row}.")
+
+    def _check_codes(self) -> None:
         for name, codes, n_ids in (("user", self.user, self.n_users), ("item", self.item, self.n_items)):
             if len(codes) and (codes.min() < 0 or codes.max() >= n_ids):
                 raise SchemaError(
                     f"Interactions: {name} codes must be in 0..{n_ids - 1} (positions in {name}_ids), "
                     f"got {codes.min()}..{codes.max()}."
                 )
-        if not np.isfinite(self.value).all():
-            row = int(np.flatnonzero(~np.isfinite(self.value))[0])
-            raise SchemaError(f"Interactions: value must be finite, got {self.value[row]} in row {row}.")
+
+    def _check_kinds(self) -> None:
+        """Refuse columns of another type, which numpy would turn into numbers."""
+        for name in ("user", "item", "timestamp"):
+            column = getattr(self, name)
+            if column is not None and not np.issubdtype(np.asarray(column).dtype, np.integer):
+                meant = "seconds" if name == "timestamp" else "codes"
+                raise SchemaError(f"Interactions: {name} must hold whole numbers ({meant}); see from_ids.")
+        if np.asarray(self.value).dtype.kind not in "iufb":
+            raise SchemaError("Interactions: value must hold numbers.")
 
     def _store(self, name: str, column: npt.NDArray[Any]) -> None:
+        self._check_length(name, column)
+        object.__setattr__(self, name, read_only(column))
+
+    def _check_length(self, name: str, column: npt.NDArray[Any]) -> None:
         n_rows = len(self.user)
         if column.ndim != 1 or (not name.endswith("_ids") and len(column) != n_rows):
             raise SchemaError(
                 f"Interactions: column {name!r} must have shape ({n_rows},) like 'user', got {column.shape}."
             )
-        object.__setattr__(self, name, read_only(column))
 
     @classmethod
     def from_ids(
@@ -91,27 +151,51 @@ class Interactions:
         item_ids: npt.ArrayLike,
         value: npt.ArrayLike | None = None,
         timestamp: npt.ArrayLike | None = None,
+        attributes: Mapping[str, npt.ArrayLike] | None = None,
     ) -> "Interactions":
         """Build interactions from ids of any sortable type; codes follow the sorted ids.
 
         Parameters
         ----------
         user_ids, item_ids : array-like, shape (n,)
-            Ids, one per row.
+            Ids, one per row: whole numbers or text.
         value : array-like of float, shape (n,), optional
             Ratings; 1 everywhere if left out.
-        timestamp : array-like of int, shape (n,), optional
-            Seconds since 1970-01-01 UTC.
+        timestamp : array-like, shape (n,), optional
+            Whole seconds since 1970-01-01 UTC, or times of NumPy or pandas that are whole seconds.
+        attributes : mapping of str to array-like, shape (n,), optional
+            Further columns by name, texts or whole numbers.
 
         Returns
         -------
         Interactions
+
+        Raises
+        ------
+        SchemaError
+            If columns differ in length, or are Series with different indexes; an id is missing or no id; a
+            value is no finite number; or times are missing, no whole seconds or beyond the year 2100.
+
+        Notes
+        -----
+        Series are aligned by their indexes, which must hold the same labels.
         """
-        users, user = encode_sorted(_id_array(user_ids))
-        items, item = encode_sorted(_id_array(item_ids))
-        values = np.ones(len(user), np.float32) if value is None else np.asarray(value, np.float32)
-        times = None if timestamp is None else np.asarray(timestamp, np.int64)
-        return cls(user, item, values, times, users, items)
+        named = {"user": user_ids, "item": item_ids, "value": value, "timestamp": timestamp}
+        named |= {f"attribute {name}": column for name, column in (attributes or {}).items()}
+        columns = aligned({name: column for name, column in named.items() if column is not None})
+        ids = {name: _id_array(name, columns[name]) for name in ("user", "item")}
+        lengths = {name: np.shape(column)[:1] for name, column in {**columns, **ids}.items()}
+        if len(set(lengths.values())) > 1:
+            sizes = ", ".join(f"{name} {length[0]:,}" for name, length in lengths.items() if length)
+            raise SchemaError(f"Interactions: columns must have one length, got {sizes} rows.")
+        coded = {name: _encoded(name, column) for name, column in ids.items()}
+        (users, user), (items, item) = coded["user"], coded["item"]
+        values = np.ones(len(user), np.float32)
+        if value is not None:
+            values = numbers("Interactions: value", columns["value"]).astype(np.float32)
+        times = None if timestamp is None else _seconds(columns["timestamp"])
+        further = {name: Attribute.of(columns[f"attribute {name}"]) for name in attributes or {}}
+        return cls(user, item, values, times, users, items, further)
 
     @property
     def n_users(self) -> int:
@@ -154,7 +238,13 @@ class Interactions:
             chosen = [column[rows] for column in there.values()]
         taken = object.__new__(Interactions)  # rows that have been checked need not be checked again
         columns |= dict(zip(there, map(read_only, chosen), strict=True))
-        columns |= {"user_ids": self.user_ids, "item_ids": self.item_ids, "_found": {}}
+        attributes = {name: attribute.take(rows) for name, attribute in self.attributes.items()}
+        columns |= {
+            "user_ids": self.user_ids,
+            "item_ids": self.item_ids,
+            "attributes": attributes,
+            "_found": {},
+        }
         for name, value in columns.items():
             object.__setattr__(taken, name, value)
         return taken
@@ -179,6 +269,21 @@ class Interactions:
             self.user_ids,
             self.item_ids,
         )
+
+    def attribute(self, name: str, subject: str) -> Attribute:
+        """Return a further column of the rows; `subject` needs it, for the message where it is missing.
+
+        Raises
+        ------
+        SchemaError
+            If the rows do not have it.
+        """
+        if name not in self.attributes:
+            raise SchemaError(
+                f"{subject}: the rows have no column {shown(name)}; only tables of your own (dataset=table) "
+                "bring further columns. Name one of its columns."
+            )
+        return self.attributes[name]
 
     def user_counts(self) -> LongArray:
         """Rows of each user, shape (n_users,); read-only."""
@@ -262,10 +367,71 @@ def rise(user: IntArray, item: IntArray) -> bool:
     return bool(later.all())
 
 
-def _id_array(ids: npt.ArrayLike) -> npt.NDArray[Any]:
+def at_least(values: npt.NDArray[Any], threshold: float) -> BoolArray:
+    """Whether values reach a threshold, which is rounded as the values are: 0.7 reaches .7 in any type.
+
+    Examples
+    --------
+    >>> at_least(np.array([0.7, 0.5], np.float32), np.float64(0.7)).tolist()
+    [True, False]
+    """
+    reached: BoolArray = values >= (values.dtype.type(threshold) if values.dtype.kind == "f" else threshold)
+    return reached
+
+
+def _id_array(name: str, ids: npt.ArrayLike) -> IdArray:
+    """Return ids as an array of one type, text as such."""
     if isinstance(ids, (list, tuple)) and ids and all(type(one) is str for one in ids):
         return text_array(list(ids))
-    return np.asarray(ids)
+    if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iuUS":
+        return ids
+    return as_ids(f"Interactions: {name}", ids)
+
+
+def _encoded(name: str, ids: IdArray) -> tuple[IdArray, IntArray]:
+    try:
+        return encode_sorted(ids)
+    except TypeError as error:
+        kinds = listed(sorted({type(one).__name__ for one in ids.tolist()}))
+        raise SchemaError(f"Interactions: {name} ids must be of one sortable type, got {kinds}.") from error
+
+
+def _seconds(times: Any) -> LongArray:
+    """Return times as whole seconds since 1970; fractions of a second would lose the order of rows."""
+    subject = "Interactions: timestamp"
+    array = np.asarray(times)
+    if array.dtype.kind == "O" and hasattr(times, "dt"):  # of pandas, with a zone
+        array = np.asarray(times.dt.tz_convert("UTC").dt.tz_localize(None))
+    if array.dtype.kind == "M":
+        if np.isnat(array).any():
+            raise SchemaError(f"{subject} must not be missing (NaT), as in row {np.isnat(array).argmax()}.")
+        seconds = array.astype("datetime64[s]")
+        if (seconds != array).any():
+            raise SchemaError(
+                f"{subject} must be whole seconds, got {array[seconds != array][0]}. Write "
+                'times.astype("datetime64[s]"), if the order within a second does not matter.'
+            )
+        return _plausible(subject, seconds.astype(np.int64))
+    if array.dtype.kind == "f" and array.itemsize < 8:
+        raise SchemaError(f"{subject} must be whole numbers; {array.dtype} does not hold seconds exactly.")
+    whole = numbers(subject, array) if array.dtype.kind not in "iu" else array
+    if (part := whole != np.floor(whole)).any():
+        raise SchemaError(
+            f"{subject} must be whole seconds, got {whole[part][0]}. Round them, if the order within a "
+            "second does not matter."
+        )
+    return _plausible(subject, whole.astype(np.int64))
+
+
+def _plausible(subject: str, seconds: LongArray) -> LongArray:
+    late = np.abs(seconds) > LATEST
+    if late.any():
+        mixed = "" if late.all() else f", and {seconds[~late][0]} in others"
+        raise SchemaError(
+            f"{subject} must be seconds since 1970, before the year 2100; got {seconds[late][0]}{mixed}. "
+            "Divide milliseconds by 1000: times // 1000."
+        )
+    return seconds
 
 
 def pair_codes(part: Interactions) -> LongArray:

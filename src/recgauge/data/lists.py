@@ -1,12 +1,15 @@
 """Ranked lists, and what is relevant to whom: what judging joins, as codes."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from recgauge.data.interactions import Interactions, sorted_pairs
+from recgauge.data.ids import IdArray
+from recgauge.data.interactions import Interactions, at_least, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError, ScoreError
-from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.notebook import html_table
 
 
@@ -64,7 +67,15 @@ class TopK:
     beyond : Beyond or None
         What ties with the last items of the lists; None: not known.
     distinct : bool
-        Whether no list is known to hold an item twice, so that it need not be looked for again.
+        Whether the lists are known to be as described here and no item stands twice in one, as those of
+        `recommend`, so that nothing is looked at again.
+
+    Raises
+    ------
+    ScoreError
+        If shapes or types differ from these, or scores rise or are missing.
+    SchemaError
+        If a user stands twice or has a negative code.
     """
 
     users: IntArray
@@ -74,13 +85,40 @@ class TopK:
     distinct: bool = False
 
     def __post_init__(self) -> None:
-        if self.items.shape != self.scores.shape or len(self.items) != len(self.users):
+        if not self.distinct:
+            for name, kinds in (("users", "iu"), ("items", "iu"), ("scores", "fiu")):
+                object.__setattr__(self, name, _array(f"TopK: {name}", getattr(self, name), kinds))
+        if (
+            self.items.shape != self.scores.shape
+            or self.items.ndim != 2
+            or len(self.items) != len(self.users)
+        ):
             raise ScoreError(
                 "TopK: items and scores must have shape (n_users, k), got "
                 f"{self.items.shape} and {self.scores.shape} for {len(self.users)} users."
             )
         for name in ("users", "items", "scores"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
+        if not self.distinct:
+            self._check()
+
+    def _check(self) -> None:
+        """Refuse users twice, codes that are none, and scores that contradict the order."""
+        _check_users("TopK", self.users)
+        if self.items.min(initial=0) < -1:
+            raise ScoreError(f"TopK: items must be codes from 0, or -1 at the end; got {self.items.min()}.")
+        gaps = self.items < 0
+        rows = slice(None) if self.scores.strides[0] or gaps.any() else slice(1)  # one row for all users
+        scores, gaps = self.scores[rows], gaps[rows]
+        problems = {
+            "an item after -1, which fills lists up at their end": gaps[:, :-1] & ~gaps[:, 1:],
+            "a score that is missing (NaN)": np.isnan(scores),
+            "scores that rise; lists must be best first": (scores[:, 1:] > scores[:, :-1]) & ~gaps[:, 1:],
+        }
+        for problem, places in problems.items():
+            if places.any():
+                user = self.users[int(np.flatnonzero(places.any(axis=1))[0])]
+                raise ScoreError(f"TopK: the list of user code {user} has {problem}.")
 
     def __repr__(self) -> str:
         """Return how many lists there are and how long they are, in one line."""
@@ -102,6 +140,31 @@ class TopK:
         short = np.flatnonzero(self.items[:, -1:].ravel() < 0)
         lengths[short] = (self.items[short] >= 0).sum(axis=1)
         return lengths
+
+    def by_ids(self, user_ids: npt.ArrayLike, item_ids: npt.ArrayLike) -> dict[Any, dict[Any, float]]:
+        """Return the lists by the ids of users and items, as `recgauge.evaluate` takes them.
+
+        Parameters
+        ----------
+        user_ids, item_ids : array-like
+            The ids of all codes, such as those of `Interactions`.
+
+        Returns
+        -------
+        dict
+            ``{user: {item: score}}``, best item first.
+
+        Examples
+        --------
+        >>> lists = TopK(np.array([1]), np.array([[2, 0]]), np.array([[0.5, 0.25]]))
+        >>> lists.by_ids(["ann", "bob"], ["x", "y", "z"])
+        {'bob': {'z': 0.5, 'x': 0.25}}
+        """
+        users, items = np.asarray(user_ids)[self.users].tolist(), np.asarray(item_ids)[self.items].tolist()
+        return {
+            user: dict(list(zip(row, scores.tolist(), strict=True))[:length])
+            for user, row, scores, length in zip(users, items, self.scores, self.lengths, strict=True)
+        }
 
     def of(self, users: IntArray) -> "TopK":
         """Return the lists of some of the users; both are rising codes."""
@@ -130,6 +193,13 @@ class Relevant:
         Users with held-out rows but no relevant item, where they are not among `users`.
     none_relevant : ndarray of int32, shape (p,), optional
         Codes of all users with judged rows none of which is relevant, whether or not among `users`.
+    user_ids, item_ids : ndarray, optional
+        The ids of all codes, by which an evaluation names users; without them, codes are the ids.
+
+    Raises
+    ------
+    SchemaError
+        If users stand twice, or starts, items and gains do not fit each other.
     """
 
     users: IntArray
@@ -138,6 +208,33 @@ class Relevant:
     gains: DoubleArray
     n_without: int
     none_relevant: IntArray = field(default_factory=lambda: np.empty(0, np.int32))
+    user_ids: IdArray | None = None
+    item_ids: IdArray | None = None
+
+    def __post_init__(self) -> None:
+        start, n_items = np.asarray(self.start), len(self.items)
+        if start.shape != (len(self.users) + 1,) or start[0] != 0 or start[-1] != n_items:
+            raise SchemaError(
+                f"Relevant: start must have {len(self.users) + 1} entries, from 0 to the {n_items} "
+                f"items; got shape {start.shape}."
+            )
+        if (np.diff(start) < 0).any():
+            raise SchemaError("Relevant: start must not fall.")
+        if len(self.gains) != n_items or not (np.isfinite(self.gains) & (np.asarray(self.gains) > 0)).all():
+            raise SchemaError(f"Relevant: gains must be {n_items} finite numbers above 0, one for each item.")
+        for name in ("users", "items"):
+            codes, ids = np.asarray(getattr(self, name)), getattr(self, f"{name[:-1]}_ids")
+            if codes.dtype.kind not in "iu" and len(codes):
+                raise SchemaError(
+                    f"Relevant: {name} must be codes, which are whole numbers; got {codes.dtype}."
+                )
+            last = np.inf if ids is None else len(ids) - 1
+            if len(codes) and (codes.min() < 0 or codes.max() > last):
+                raise SchemaError(
+                    f"Relevant: {name} must be codes from 0{'' if ids is None else f' to {last}'}, got "
+                    f"{codes.min()}..{codes.max()}."
+                )
+        _check_users("Relevant", self.users)
 
     def __repr__(self) -> str:
         """Return the counts, in one line."""
@@ -172,7 +269,7 @@ class Relevant:
         SchemaError
             If a relevant row has a value of 0 or less, which cannot be a gain.
         """
-        rows = held_out if relevant_from is None else held_out.take(held_out.value >= relevant_from)
+        rows = held_out if relevant_from is None else held_out.take(at_least(held_out.value, relevant_from))
         if len(rows) == 0:
             raise EmptySplitError(
                 f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "
@@ -197,7 +294,8 @@ class Relevant:
         users = np.flatnonzero(counts).astype(np.int32)
         start = np.concatenate(([0], np.cumsum(counts[users])))
         none_relevant = np.flatnonzero((held_out.user_counts() > 0) & (counts == 0)).astype(np.int32)
-        return cls(users, start, items, gains, len(none_relevant), none_relevant)
+        ids = held_out.user_ids, held_out.item_ids
+        return cls(users, start, items, gains, len(none_relevant), none_relevant, *ids)
 
     def spread(self, rows: LongArray, users: IntArray) -> "Relevant":
         """Return the same relevance over more users: this one's user j moves to row ``rows[j]``."""
@@ -216,3 +314,27 @@ class Relevant:
         start = np.concatenate(([0], np.cumsum(counts)))
         chosen = np.arange(start[-1]) + np.repeat(self.start[row] - start[:-1], counts)
         return start, self.items[chosen], self.gains[chosen]
+
+
+def _array(subject: str, values: Any, kinds: str) -> npt.NDArray[Any]:
+    """Return an array of numbers of a kind; ids and tables belong elsewhere."""
+    array = np.asarray(values) if isinstance(values, (list, tuple)) else values
+    if not isinstance(array, np.ndarray) or (array.dtype.kind not in kinds and array.size):
+        kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        numbers = "whole numbers (codes)" if "f" not in kinds else "numbers"
+        raise ScoreError(
+            f"{subject} must be an array of {numbers}, got {kind}. Lists of ids are {{user: [items]}}."
+        )
+    return array
+
+
+def _check_users(subject: str, users: IntArray) -> None:
+    """Refuse codes of users that are negative or stand twice."""
+    if len(users) > 1 and not (np.diff(users) > 0).all():
+        ordered = np.sort(users)
+        if (twice := ordered[1:][ordered[1:] == ordered[:-1]]).size:
+            raise SchemaError(
+                f"{subject}: user code {shown(twice[0])} stands twice. Give each user one list."
+            )
+    if len(users) and users.min() < 0:
+        raise SchemaError(f"{subject}: users must be codes from 0, got {users.min()}.")

@@ -1,12 +1,13 @@
 """The contract of a source that loads one data set."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from recgauge.data.dataset import Dataset as Dataset
-from recgauge.utils.checks import Checked
+from recgauge.errors import SchemaError
+from recgauge.utils.checks import Checked, shown
 from recgauge.utils.lazy import lazy_names
 from recgauge.utils.progress import Progress
 
@@ -98,6 +99,21 @@ class DatasetSource(Checked, ABC):
             If the data cannot be found or are not what was expected.
         """
         return self.load().sha256
+
+    def with_attributes(self, names: Sequence[str]) -> Self:
+        """Return the source with further columns of its rows, which filters and splits name; by default none.
+
+        Raises
+        ------
+        SchemaError
+            If the data set has no further columns.
+        """
+        if names:
+            raise SchemaError(
+                f"{type(self).__name__} has no column {shown(names[0])}: only tables of your own "
+                "(dataset=table) bring further columns. Leave out the filter or the setting that names it."
+            )
+        return self
 
     @property
     def label(self) -> str:

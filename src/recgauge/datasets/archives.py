@@ -23,7 +23,7 @@ from recgauge.datasets.published_files import (
 )
 from recgauge.datasets.table import join, join_digests
 from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError, said
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import CellFormat, Wanted
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
@@ -117,7 +117,7 @@ class ArchiveSource(FileSource):
         return ((self.published, self.locations),)
 
 
-PAIRS = Wanted({}, ("user", "item"))
+PAIRS = Wanted({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
 """Users and items in the first two columns, whatever follows."""
 
 

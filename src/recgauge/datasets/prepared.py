@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from recgauge._version import __version__
 from recgauge.data.dataset import ItemFeatures
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Attribute, Interactions
 from recgauge.errors import IntegrityError
 from recgauge.files.stored import StoredFile
 from recgauge.utils.files import cache_folder, digest_of, exclusive
@@ -183,9 +183,13 @@ def write_copy(folder: Path, prepared: Prepared, about: Mapping[str, Any]) -> No
     """Write a copy next to `folder`, and give it its name when it is complete; another one is replaced."""
     features, arrays = prepared.item_features, Arrays()
     parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
+    attributes = prepared.interactions.attributes
+    for number, attribute in enumerate(attributes.values()):
+        parts |= {f"codes {number}": attribute.codes, f"names {number}": attribute.names}
     parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
     described = {
         "parts": {name: pack(part, name, arrays) for name, part in parts.items()},
+        "attributes": [*attributes],
         "feature_names": None if features is None else list(features.names),
         "facts": dict(prepared.facts),
     }
@@ -225,7 +229,12 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
         arrays = {name: np.asarray(np.load(path, mmap_mode="r")) for name, path in paths.items()}
         about: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
         parts = {name: unpack(packed, arrays) for name, packed in about["parts"].items()}
-        rows, names = Interactions(*(parts[name] for name in _ROWS)), about["feature_names"]
+        attributes = {
+            name: Attribute(parts[f"codes {number}"], parts[f"names {number}"])
+            for number, name in enumerate(about["attributes"])
+        }
+        rows = Interactions(**{name: parts[name] for name in _ROWS}, attributes=attributes)
+        names = about["feature_names"]
         features = None if names is None else ItemFeatures(parts["features"], tuple(names))
         return Prepared(rows, parts["item_titles"], features, about["facts"]), about
     except IntegrityError:

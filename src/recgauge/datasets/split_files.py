@@ -16,7 +16,7 @@ from recgauge.datasets.published_files import Locations, PublishedFile
 from recgauge.datasets.table import join, join_digests, reworded
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import CellFormat, Role, Wanted
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Rows, refuse
@@ -248,12 +248,13 @@ class SplitFiles(FileSource):
             needed=tuple((role,) for role in roles),
             option="",
             setting=f"dataset.{part}.{{}}={{}}",
+            cells=CellFormat(implausible="keep"),  # files of which every byte is known
         )
         how = TextFormat(file.separator, file.header if file.format == "text" else None)
         try:
             rows = read(TableFile(path), wanted, how, form=file.format)
             if rows.problems:
-                raise refuse(rows, headless=not file.header)
+                raise refuse(rows)
         except SchemaError as error:
             raise SchemaError(reworded(error, f"dataset.{part}")) from error
         return rows

@@ -1,33 +1,52 @@
-"""Any table of interactions: CSV, TSV, ``::``, parquet, JSON lines, RecBole, LightGCN; packed or not."""
+"""Any table of interactions: CSV, TSV, ``::``, Parquet, Arrow, JSON, RecBole, LightGCN; packed or not."""
 
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
+from itertools import islice
+from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from recgauge.data.dataset import Dataset, Feedback
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Attribute, Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.errors import ConfigError, DataError, SchemaError, listed
-from recgauge.files.columns import TABLE, Choice, Role, Wanted
-from recgauge.files.formats import FORMATS, read
+from recgauge.files.columns import (
+    EVENTS,
+    ITEMS,
+    TABLE,
+    TIMES,
+    USERS,
+    CellFormat,
+    Choice,
+    Names,
+    Role,
+    TimeUnit,
+    Wanted,
+)
+from recgauge.files.formats import FORMATS, read, read_cells
 from recgauge.files.ids import join_ids
 from recgauge.files.limits import Limits
 from recgauge.files.opening import Source, TableFile, check_encoding, find_sources
-from recgauge.files.rows import Rows, TimeUnit, describe_skipped, refuse
-from recgauge.files.stored import StoredFile
+from recgauge.files.plausible import spans
+from recgauge.files.rows import Problem, Rows, describe_skipped, lines_at, refuse
+from recgauge.files.stored import StoredFile, StoredTable
 from recgauge.files.text import TextFormat
-from recgauge.utils.checks import Real, check_choice
+from recgauge.utils.checks import Real, check_choice, check_real, shown
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.resources import memory_named
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WEIGHTED: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "event": EVENTS, "time": TIMES}
 OnBadRows = Literal["error", "skip"]
 _BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay
 
@@ -39,9 +58,9 @@ class Table(DatasetSource):
     Parameters
     ----------
     path : str or sequence of str
-        Files, or patterns such as ``ratings-*.csv``; plain, gzip or zip. Also folders, and addresses such as
-        ``s3://bucket/ratings``, with all Parquet files below them in the order of their names. Rows keep the
-        order of the files.
+        Files, or patterns such as ``ratings-*.csv``; plain, gzip, bzip2, xz or zip. Also folders, and
+        addresses such as ``s3://bucket/ratings``, with all Parquet files below them in the order of their
+        names. Rows keep the order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
     format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "count_lines", ...}, optional
@@ -51,12 +70,13 @@ class Table(DatasetSource):
     member : str, optional
         File to read inside zip archives that hold several.
     user, item : str or int, optional
-        Name or position (from 0) of the column. By default usual names such as ``userId`` are recognised;
-        without a header the columns are user, item, rating, time.
+        Name or position (from 0) of the column. By default usual names such as ``userId`` are recognised; a
+        text file without a header needs positions.
     rating, time : str, int or False, optional
         Likewise; False leaves the column out.
     header : bool, optional
-        Whether the first line names the columns; by default recognised, and refused where that is not clear.
+        Whether the first line names the columns; by default it must name the user and the item as usual or
+        as chosen, unless columns are chosen by their positions.
     separator : str, optional
         What separates fields; by default taken from the first line.
     quotes : bool, optional
@@ -64,11 +84,32 @@ class Table(DatasetSource):
         has some.
     encoding : str
         Of text files and JSON lines, such as "utf-16" or "iso-8859-1".
+    missing : sequence of str
+        Cells that are missing, beside empty ones, such as "NA"; rows with them are left out and counted.
+    unused : sequence of str
+        Columns that are left out on purpose, where a question would be asked: columns of 0 and 1 where there
+        is no rating, and those whose name says label, event, run, model, fold, split or variant.
+    keep : sequence of str
+        Columns that are read along as text; those that filters and splits name are read by themselves.
+    event : str or int, optional
+        With `weights`: name or position of the column of events; by default a usual name such as
+        ``event_type`` is recognised.
+    weights : mapping of str to float, optional
+        What a row is worth by its event, such as ``{view: 1, cart: 3, purchase: 5}``, instead of a rating;
+        rows of an event that is worth 0 are left out and counted. Every event of the table must be named.
+    decimal : {".", ","}
+    thousands : {"", ".", ",", " ", "'"}
+        How numbers are written in text.
     time_unit : {"s", "ms", "us", "ns", "date"}, optional
         What times count, or that they are ISO 8601 dates (UTC unless they say otherwise); by default
         recognised by the first 100.
+    time_format : str, optional
+        How dates are written, as of ``strptime``, such as "%d.%m.%Y"; by default ISO 8601 or YYYYMMDD.
+    implausible : {"refuse", "keep"}
+        Whether ids that are dates, times that are all in 1970 and users or items that are called NA or null,
+        or 0 or -1, and have a large share of the rows, are refused.
     feedback : {"explicit", "implicit"}, optional
-        By default "explicit" if there is a rating column.
+        By default "explicit" if there is a rating column that is not made of `weights`.
     relevant_from : float, optional
         Lowest rating that makes a held-out item relevant; None means that every row does.
     on_bad_rows : {"error", "skip"}
@@ -117,7 +158,16 @@ class Table(DatasetSource):
     separator: str | None = None
     quotes: bool | None = None
     encoding: str = "utf-8"
+    missing: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    event: Choice = None
+    weights: Mapping[str, Real] | None = None
+    decimal: str = "."
+    thousands: str = ""
     time_unit: TimeUnit | None = None
+    time_format: str | None = None
+    implausible: Literal["refuse", "keep"] = "refuse"
     feedback: Feedback | None = None
     relevant_from: Real | None = None
     on_bad_rows: OnBadRows = "error"
@@ -136,8 +186,32 @@ class Table(DatasetSource):
         check_encoding(self.encoding)
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
+        self._check_weights()
         self._wanted()
         Limits.of(self.limits)
+
+    def _check_weights(self) -> None:
+        if self.weights is None:
+            if self.event is not None:
+                raise ConfigError(
+                    "Table: event names the column of events, which need weights. Set "
+                    "'dataset.weights={view: 1, purchase: 5}', or choose rows with filters=[where]."
+                )
+            return
+        if self.rating not in (None, False):
+            raise ConfigError(
+                "Table: a row has a rating or a weight. Leave out dataset.rating or dataset.weights."
+            )
+        values = [
+            check_real(f"Table: weights.{event}", weight, low=0.0, high=inf)
+            for event, weight in self.weights.items()
+        ]
+        if not any(values):
+            raise ConfigError("Table: weights must give an event a number above 0, such as {purchase: 1}.")
+
+    def with_attributes(self, names: Sequence[str]) -> Self:
+        """Return the table with further columns of its rows."""
+        return replace(self, keep=tuple(dict.fromkeys([*self.keep, *names])))
 
     @property
     def label(self) -> str:
@@ -174,14 +248,9 @@ class Table(DatasetSource):
             If a file is named twice.
         """
         progress = progress or NoProgress()
-        files = self._files()
-        name = self.label
-        inputs = self._inputs(files)
-        digests = inputs.digests()
-        read = partial(self._read, files, name, progress)
-        options = self._recipe(inputs.paths, files)
-        found = inputs.get(read, digests, options, name, progress)
-        _tell(found.facts, files, found.interactions, progress)
+        files, name = self._files(), self.label
+        found, digests = self._prepared(files, progress)
+        _tell(found.facts, files, progress)
         n_bad = found.facts["n_bad"]
         return Dataset(
             name=name,
@@ -193,6 +262,29 @@ class Table(DatasetSource):
             source="; ".join(map(str, files)),
             licence=self.licence,
         )
+
+    def labels(self) -> dict[Role, str]:
+        """Return the name of each role's column, such as ``column 2`` without a header; reads the files."""
+        labels: dict[Role, str] = self._prepared(self._files(), NoProgress())[0].facts["labels"]
+        return labels
+
+    def first_rows(self, n: int) -> "pa.Table":
+        """Return the first rows of the first file, a column for each of its columns; see `read_cells`."""
+        import pyarrow as pa
+
+        file = self._files()[0]
+        if not isinstance(file, StoredTable):
+            return read_cells(file)[0].slice(0, n)
+        with file.open(0) as opened:
+            return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
+
+    def _prepared(self, files: Sequence[Source], progress: Progress) -> tuple[Prepared, list[str]]:
+        """Return what reading gives, and the digest of each file."""
+        inputs = self._inputs(files)
+        digests = inputs.digests()
+        read = partial(self._read, files, self.label, progress)
+        options = self._recipe(inputs.paths, files)
+        return inputs.get(read, digests, options, self.label, progress), digests
 
     def _files(self) -> tuple[Source, ...]:
         limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
@@ -210,24 +302,25 @@ class Table(DatasetSource):
                     self._wanted(),
                     self._text_format(),
                     form=self.format,
-                    unit=self.time_unit,
                 )
                 if rows.problems and self.on_bad_rows == "error":
-                    raise refuse(rows, headless=all(map(_is_numbered, rows.labels.values())))
-                parts.append(rows)
+                    raise refuse(rows)
+                parts.append(rows if self.weights is None else weighted(rows, self.weights))
                 advance(1)
         with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
-            return Prepared(join(parts), facts=_facts_of(parts))
+            joined = join(parts)
+            return Prepared(joined, facts=_facts_of(parts, joined))
 
     def _wanted(self) -> Wanted:
         paths = ",".join(self._paths)
         path = f"[{paths}]" if len(self._paths) > 1 else paths
         try:
             return Wanted(
-                TABLE,
-                tuple(TABLE),
-                self._choices(),
+                TABLE if self.weights is None else WEIGHTED,
+                choices=self._choices(),
+                needed=(("user",), ("item",)) if self.weights is None else (("user",), ("item",), ("event",)),
                 command=f"recgauge run dataset=table dataset.path={path}",
+                cells=self._cells(),
             )
         except ConfigError as error:
             raise ConfigError(f"Table: {error}") from error
@@ -246,14 +339,23 @@ class Table(DatasetSource):
             "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
-            "unit": self.time_unit,
+            "cells": asdict(self._cells()),
+            "weights": self.weights and dict(self.weights),
             "bad": self.on_bad_rows,
         }
+
+    def _cells(self) -> CellFormat:
+        lists = tuple(self.missing), tuple(self.unused), tuple(self.keep)
+        return CellFormat(
+            *lists, self.decimal, self.thousands, self.time_unit, self.time_format, self.implausible
+        )
 
     def _text_format(self) -> TextFormat:
         return TextFormat(self.separator, self.header, self.quotes)
 
     def _judge_feedback(self, has_ratings: bool, name: str, progress: Progress) -> Feedback:
+        if self.weights is not None:
+            return self.feedback or "implicit"
         if not has_ratings and (self.feedback == "explicit" or self.relevant_from is not None):
             raise SchemaError(
                 f"{name}: there is no rating column, so feedback cannot be explicit and relevant_from has "
@@ -273,7 +375,8 @@ class Table(DatasetSource):
         return tuple(self.path) if isinstance(self.path, (list, tuple)) else (self.path,)  # type: ignore[return-value]
 
     def _choices(self) -> dict[Role, Choice]:
-        return {"user": self.user, "item": self.item, "rating": self.rating, "time": self.time}
+        choices: dict[Role, Choice] = {"user": self.user, "item": self.item, "time": self.time}
+        return choices | ({"rating": self.rating} if self.weights is None else {"event": self.event})
 
 
 def join_digests(digests: Sequence[str]) -> str:
@@ -287,13 +390,42 @@ def reworded(error: DataError, group: str) -> str:
     return text.removeprefix("Table: ").replace("dataset.", f"{group}.")
 
 
-def _is_numbered(label: str) -> bool:
-    return label.startswith("column ")
+def weighted(rows: Rows, weights: Mapping[str, float]) -> Rows:
+    """Return rows whose ratings are the weights of their events, without those that are worth 0.
+
+    Raises
+    ------
+    SchemaError
+        If an event has no weight.
+    """
+    if rows.events is None:
+        raise SchemaError(f"{rows.file}: there is no column of events. Name it with dataset.event=COLUMN.")
+    worth = {str(event): float(weight) for event, weight in weights.items()}
+    events = Attribute.of(rows.events)
+    if unknown := [event for event in events.names.tolist() if event not in worth]:
+        row = int(np.argmax(events.names[events.codes] == unknown[0]))
+        pairs = ", ".join(f"{event}: {weight:g}" for event, weight in worth.items())
+        raise SchemaError(
+            f"{rows.where(row)}: the event {shown(unknown[0])} has no weight. Say what each is worth, 0 to "
+            f"leave its rows out: 'dataset.weights={{{pairs}, "
+            f"{', '.join(f'{event}: 0' for event in unknown[:5])}}}'."
+        )
+    weight = np.array([worth[event] for event in events.names.tolist()], np.float32)[events.codes]
+    lines = lines_at(rows.lines, np.flatnonzero(weight == 0))
+    left_out = (*rows.left_out, Problem("the event is worth 0", lines, "")) if len(lines) else rows.left_out
+    labels: dict[Role, str] = {role: label for role, label in rows.labels.items() if role != "event"}
+    labels["rating"] = f"weight of {rows.labels['event']}"
+    part = replace(rows.part, labels=labels)
+    return replace(rows, part=part, numbers={"rating": weight}, left_out=left_out).take(weight > 0)
 
 
-def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
+def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
     """Return the columns' labels, and by the number of its file how it was read and what was left out."""
-    remarks = [[number, describe_skipped(rows)] for number, rows in enumerate(parts) if rows.problems]
+    remarks = [
+        [number, describe_skipped(rows)]
+        for number, rows in enumerate(parts)
+        if rows.problems or rows.left_out
+    ]
     understood: dict[str, list[int]] = {}
     for number, rows in enumerate(parts):
         understood.setdefault(rows.understood("rating", "time"), []).append(number)
@@ -302,16 +434,15 @@ def _facts_of(parts: Sequence[Rows]) -> dict[str, Any]:
         "understood": [[numbers[0], len(numbers), text] for text, numbers in understood.items()],
         "remarks": remarks,
         "n_bad": sum(rows.n_bad for rows in parts),
+        "spans": spans(joined.value if "rating" in parts[0].labels else None, joined.timestamp),
     }
 
 
-def _tell(facts: Mapping[str, Any], files: Sequence[Source], rows: Interactions, progress: Progress) -> None:
+def _tell(facts: Mapping[str, Any], files: Sequence[Source], progress: Progress) -> None:
     """Say how files were read, so that a wrong guess is seen, and what was left out."""
     for number, remark in facts["remarks"]:
         progress.note(f"{files[number]}: {remark}.")
-    span = (
-        f"; ratings from {rows.value.min():g} to {rows.value.max():g}" if "rating" in facts["labels"] else ""
-    )
+    span = f"; {facts['spans']}" if facts["spans"] else ""
     for number, n_files, text in facts["understood"]:
         more = f" and {n_files - 1:,} more" if n_files > 1 else ""
         progress.note(f"{files[number].name}{more}: {text}{span}.")
@@ -336,6 +467,7 @@ def join(parts: Sequence[Rows]) -> Interactions:
     user, item = np.concatenate(of_users), np.concatenate(of_items)
     ratings = [rows.numbers["rating"] for rows in parts if "rating" in rows.numbers]
     times = [rows.time for rows in parts if rows.time is not None]
+    kept = {name: np.concatenate([rows.kept[name] for rows in parts]) for name in parts[0].kept}
     return Interactions(
         user,
         item,
@@ -343,4 +475,5 @@ def join(parts: Sequence[Rows]) -> Interactions:
         np.concatenate(times) if times else None,
         user_ids,
         item_ids,
+        {name: Attribute.of(column) for name, column in kept.items()},
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.data.ids import IdArray
+from recgauge.data.meeting import Meeting
 from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import DoubleArray
@@ -75,6 +76,8 @@ class Evaluation:
         The canonical text of the policies.
     ties : Ties or None
         Equal scores at the cutoffs; None where nobody looked or scores are not known.
+    meetings : tuple of Meeting
+        How many users and items of lists, relevant items and training rows met, where they came with ids.
     """
 
     users: IdArray
@@ -82,6 +85,7 @@ class Evaluation:
     counts: Mapping[str, int]
     policies: str = ""
     ties: "Ties | None" = None
+    meetings: tuple[Meeting, ...] = ()
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
@@ -122,10 +126,15 @@ class Evaluation:
         return pd.DataFrame(columns, index=pd.Index(self.users, name="user"))
 
     def __repr__(self) -> str:
-        """Return how many users there are and the first numbers, in one line."""
+        """Return how many users there are and the first numbers, in a line behind what did not meet."""
         first = [f"{one.key.replace('_at_', '@')} {one.value:.4f}" for one in self.results[:4]]
         more = f", and {len(self.results) - 4} more" if len(self.results) > 4 else ""
-        return f"Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
+        unmet = "".join(f"Warning: {warning}\n" for warning in self._warnings())
+        return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
+
+    def _warnings(self) -> list[str]:
+        """Say of which tables less than half met."""
+        return [meeting.warning for meeting in self.meetings if meeting.warning]
 
     def _repr_html_(self) -> str:
         """Return a row per metric and a column per cutoff: the mean over users ± its standard error."""
@@ -141,7 +150,7 @@ class Evaluation:
         n_left_out = self.counts.get("users_left_out", 0)
         left_out = f", {n_left_out:,} left out" if n_left_out else ""
         users = f"{self.counts.get('users_evaluated', len(self.users)):,} users{left_out}"
-        return html_table(rows, header, [f"Mean over {users} ± its standard error."])
+        return html_table(rows, header, [*self._warnings(), f"Mean over {users} ± its standard error."])
 
 
 def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:

@@ -1,31 +1,32 @@
 """`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
-from recgauge.data.catalogue import (
-    Catalogue,
-    catalogue_size,
-    feature_matrix,
-    make_catalogue,
-    similarity_matrix,
-    table_ids,
-)
+from recgauge.data.catalogue import catalogue_size, make_catalogue
+from recgauge.data.columns import is_series
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, pairs_matrix
+from recgauge.data.item_tables import ItemTable, read_features, read_similarity
 from recgauge.data.lists import Relevant, TopK
+from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.evaluation import Evaluation
+from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
+from recgauge.evaluation.codes import inputs_of_codes, require_ids
+from recgauge.evaluation.frames import item_rows, ranked_rows
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
+from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
-from recgauge.utils.checks import IntArray, LongArray, check_cutoffs, check_int, shown
+from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     scores: Any = None,
     users: Sequence[Any] | None = None,
     ties: TieOrder | None = None,
+    keep: Collection[str] = (),
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate ranked lists from anywhere.
@@ -93,6 +95,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
+    keep : collection of str, default ()
+        ``unmet`` goes on where lists and relevant items share next to no users or items.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -103,7 +107,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     Raises
     ------
     SchemaError
-        If a table, list, id or grade cannot be used.
+        If a table, list, id or grade cannot be used, or next to no users or items are in two of the tables,
+        as where ids are written in two ways.
     ConfigError
         If a metric, cutoff or convention is unknown, or `ties` is given and scores are not.
     MetricError
@@ -118,6 +123,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     convention = get_convention(conventions).with_ties(ties)
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
+    for name in keep:
+        check_choice("keep", name, ("unmet",))
     inputs = convert(
         recommendations,
         relevant,
@@ -145,7 +152,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=inputs.users,
         seed=seed,
     )
-    result = measure(suite)
+    if "unmet" not in keep:
+        for meeting in inputs.meetings:
+            # a split by users has none of the users in the training rows
+            fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
+            require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+    result = replace(measure(suite), meetings=inputs.meetings)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -214,28 +226,6 @@ def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     return check_cutoffs("cutoffs", numbers)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EvaluationInputs:
-    """Lists and relevance over the same users, as codes.
-
-    Parameters
-    ----------
-    top_k : TopK
-    relevant : Relevant
-    user_ids : ndarray
-        Ids of all user codes.
-    users : ndarray of int32 or None
-        Who counts; None: everybody in the lists or the relevance.
-    catalogue : Catalogue
-    """
-
-    top_k: TopK
-    relevant: Relevant
-    user_ids: IdArray
-    users: IntArray | None
-    catalogue: Catalogue
-
-
 def convert(  # noqa: PLR0913 -- the arguments of the public function
     recommendations: Any,
     relevant: Any,
@@ -260,37 +250,106 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     SchemaError
         If an argument cannot be used; the message names it.
     """
+    features = None if item_features is None else read_features(item_features)
+    similarity = None if item_similarity is None else read_similarity(item_similarity)
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
-        return _codes(recommendations, relevant, train, (item_features, item_similarity), n_items, users)
+        if scores is not None:
+            raise SchemaError(_OWN_SCORES)
+        return inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
-    lists = read_lists(recommendations, scores)
+    lists = _lists(recommendations, scores, (relevant, train))
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
-    truth = read_items("relevant", relevant, "grade")
-    history = None if train is None else read_items("train", train, None)
+    truth = _items("relevant", relevant)
+    history = None if train is None else _items("train", train)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
-    item_ids, columns = _item_codes(lists, truth, history, item_features, item_similarity)
+    item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
-    features = None if item_features is None else feature_matrix(item_features, item_ids, size, columns[0])
-    similarity = None
-    if item_similarity is not None:
-        similarity = similarity_matrix(item_similarity, item_ids, size, columns[0])
+    of_items = [
+        None if table is None else table.by_item(codes, item_ids, size, columns[0])
+        for table, codes in zip((features, similarity), columns[3:], strict=True)
+    ]
     seen = (
         None
         if history is None
         else pairs_matrix(np.repeat(rows[2], history.lengths), columns[2], (len(user_ids), size))
     )
+    meetings: tuple[Meeting, ...] = ()
+    if lists.n_codes is None:
+        meetings = _meetings(user_ids, rows, item_ids, columns, has_train=history is not None)
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
-    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=n_train_users, sized=sized)
+    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
     return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_counted),
         _relevant(truth, rows[1], columns[1], n_counted, threshold),
         user_ids,
         None,
         catalogue,
+        meetings,
     )
+
+
+def _meetings(
+    user_ids: IdArray,
+    users: Sequence[IntArray],
+    item_ids: IdArray,
+    items: Sequence[IntArray],
+    *,
+    has_train: bool,
+) -> tuple[Meeting, ...]:
+    """Count what lists, relevant items and training rows share, each as codes; the latter show more items."""
+    known = "relevant items and training rows" if has_train else "relevant items"
+    meetings = (
+        meet_rows(user_ids, users[0], [users[1]], name="user", sides=("lists", "relevant items")),
+        meet_rows(item_ids, items[0], items[1 : 2 + has_train], name="item", sides=("lists", known)),
+    )
+    if not has_train:
+        return meetings
+    sides = ("relevant items", "training rows")
+    return (
+        *meetings,
+        meet_rows(user_ids, users[1], [users[2]], name="user", sides=sides),
+        meet_rows(item_ids, items[1], [items[2]], name="item", sides=sides),
+    )
+
+
+_OWN_SCORES = "scores: a TopK carries its scores, and a table in a column 'score'; pass no scores with it."
+
+
+def _lists(recommendations: Any, scores: Any, tables: Sequence[Any]) -> Ragged:
+    """Return ranked lists by ids; those of codes by the ids of the tables beside them."""
+    if isinstance(recommendations, Ragged):
+        return recommendations
+    if scores is not None and (isinstance(recommendations, TopK) or _is_table(recommendations)):
+        raise SchemaError(_OWN_SCORES)
+    if isinstance(recommendations, TopK):
+        rows = [table for table in tables if isinstance(table, Interactions)]
+        if not rows:
+            raise SchemaError(
+                "recommendations: a TopK holds codes, and the other tables hold ids. Pass "
+                "lists.by_ids(user_ids, item_ids), with the ids of all codes, such as those of split.train."
+            )
+        require_ids(recommendations, rows[0].user_ids, rows[0].item_ids)
+        filled = recommendations.items >= 0
+        return Ragged(
+            as_ids("recommendations: user", rows[0].user_ids[recommendations.users]),
+            filled.sum(axis=1),
+            as_ids("recommendations: item", rows[0].item_ids[recommendations.items[filled]]),
+            recommendations.scores[filled].astype(np.float64),
+        )
+    if _is_table(recommendations):
+        return ranked_rows("recommendations", recommendations)
+    return read_lists(recommendations, scores)
+
+
+def _items(subject: Literal["relevant", "train"], table: Any) -> Ragged:
+    return item_rows(subject, table, subject) if _is_table(table) else read_items(subject, table)
+
+
+def _is_table(table: Any) -> bool:
+    return is_frame(table) and not is_series(table)
 
 
 def _user_codes(
@@ -300,10 +359,9 @@ def _user_codes(
     named = None if users is None else as_ids("users", users)
     trained = np.empty(0, np.int64) if history is None else history.users
     columns = [lists.users, truth.users, trained]
-    subjects = ["recommendations: user", "relevant: user", "train: user"]
     if named is not None:
-        subjects, columns = ["users", *subjects], [named, *columns]
-    ids, codes = encode(subjects, columns, in_order=True)
+        columns = [named, *columns]
+    ids, codes = encode(columns, in_order=True)
     rows = codes[-3:]
     if named is None:
         n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
@@ -320,17 +378,15 @@ def _user_codes(
 
 
 def _item_codes(
-    lists: Ragged, truth: Ragged, history: Ragged | None, item_features: Any, item_similarity: Any
+    lists: Ragged, truth: Ragged, history: Ragged | None, tables: Sequence[ItemTable | None]
 ) -> tuple[IdArray, list[IntArray]]:
-    columns = [lists.items, truth.items, np.empty(0, np.int64) if history is None else history.items]
+    """Return the ids, and the codes of lists, relevance, training data and each table of items."""
+    none = np.empty(0, np.int64)
+    columns = [lists.items, truth.items, none if history is None else history.items]
+    columns += [none if table is None else table.items for table in tables]
     if lists.n_codes is not None:
         return np.arange(lists.n_codes), [np.asarray(column, np.int32) for column in columns]
-    subjects = ["recommendations: item", "relevant: item", "train: item"]
-    for name, table in (("item_features", item_features), ("item_similarity", item_similarity)):
-        if table is not None:
-            subjects.append(f"{name}: item")
-            columns.append(as_ids(subjects[-1], table_ids(name, table)))
-    return encode(subjects, columns, in_order=False)
+    return encode(columns, in_order=False)
 
 
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
@@ -396,30 +452,3 @@ def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
 
 def _everybody(n_users: int) -> IntArray:
     return np.arange(n_users, dtype=np.int32)
-
-
-def _codes(
-    top_k: TopK, relevant: Relevant, train: Any, items: tuple[Any, Any], n_items: int | None, users: Any
-) -> EvaluationInputs:
-    """Take codes as they are; their ids are the codes."""
-    if train is not None and not isinstance(train, Interactions):
-        raise SchemaError(
-            "train: with codes (TopK and Relevant) it must be Interactions over the same codes."
-        )
-    listed = int(max(top_k.items.max(initial=0), relevant.items.max(initial=0))) + 1
-    from scipy import sparse
-
-    features, similarity = (None if table is None else sparse.csr_array(table) for table in items)
-    known = max(
-        listed,
-        *(0 if table is None else table.shape[0] for table in (features, similarity)),
-        0 if train is None else train.n_items,
-    )
-    size = known if n_items is None else check_int("n_items", n_items, minimum=known)
-    seen = None if train is None else train.to_csr()
-    sized = n_items is not None
-    catalogue = make_catalogue(size, seen, features, similarity, n_train_users=None, sized=sized)
-    last = int(max(top_k.users.max(initial=-1), relevant.users.max(initial=-1)))
-    counted = None if users is None else np.asarray(users, np.int32)
-    last = last if counted is None else max(last, int(counted.max(initial=-1)))
-    return EvaluationInputs(top_k, relevant, np.arange(last + 1), counted, catalogue)

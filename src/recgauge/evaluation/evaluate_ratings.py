@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.conventions import STANDARD, Definition
+from recgauge.data.columns import aligned, numbers
+from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
 from recgauge.evaluation import Evaluation, MetricResult, mean_and_stderr
@@ -15,7 +17,15 @@ from recgauge.evaluation.evaluate import Metrics, select_metrics
 from recgauge.metrics import Metric
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.models import RatingPredictor
-from recgauge.utils.checks import BoolArray, DoubleArray, FloatArray, IntArray, check_real, read_only
+from recgauge.utils.checks import (
+    BoolArray,
+    DoubleArray,
+    FloatArray,
+    IntArray,
+    LongArray,
+    check_real,
+    read_only,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +48,7 @@ class RatingPredictions:
     Raises
     ------
     SchemaError
-        If a rating is not finite.
+        If columns are no arrays of one length, codes are no codes, or a rating is not finite.
     """
 
     user: IntArray
@@ -50,8 +60,21 @@ class RatingPredictions:
     n_clipped: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("user", "item", "actual", "predicted", "impossible", "partly_unknown"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        kinds = {"user": "iu", "item": "iu", "actual": "fiu", "predicted": "fiu"}
+        for name, kind in (kinds | {"impossible": "b", "partly_unknown": "b"}).items():
+            column = getattr(self, name)
+            if not isinstance(column, np.ndarray) or column.dtype.kind not in kind:
+                found = column.dtype if isinstance(column, np.ndarray) else type(column).__name__
+                raise SchemaError(f"RatingPredictions: {name} must be an array, see its type; got {found}.")
+            if column.shape != (len(self.user),):
+                raise SchemaError(
+                    f"RatingPredictions: {name} must have shape ({len(self.user)},) like user, "
+                    f"got {column.shape}."
+                )
+            object.__setattr__(self, name, read_only(column))
+        for name in ("user", "item"):
+            if len(self) and getattr(self, name).min() < 0:
+                raise SchemaError(f"RatingPredictions: {name} must be codes from 0.")
         for name in ("actual", "predicted"):
             if not np.isfinite(getattr(self, name)).all():
                 raise SchemaError(f"RatingPredictions: {name} must be finite in every row.")
@@ -125,11 +148,7 @@ def predict_ratings(
             f"predict_ratings: the model was fitted over {len(known.users)} users and {len(known.items)} "
             f"items, held_out is over {held_out.n_users} and {held_out.n_items}; use parts of one split."
         )
-    raw, name = model.predict(held_out.user, held_out.item), type(model).__name__
-    if raw.shape != (len(held_out),):
-        raise ScoreError(f"{name}: predict must return shape ({len(held_out)},), got {raw.shape}.")
-    if np.isinf(raw).any():
-        raise ScoreError(f"{name}: predictions must be finite, or NaN where impossible; got infinity.")
+    raw = _raw_predictions(model, held_out)
     n_known = known.users[held_out.user].astype(np.int8) + known.items[held_out.item]
     impossible = np.isnan(raw) | (n_known == 0)
     filled = np.where(impossible, np.float32(known.mean), raw).astype(np.float32)
@@ -145,6 +164,19 @@ def predict_ratings(
     )
 
 
+def _raw_predictions(model: RatingPredictor, held_out: Interactions) -> npt.NDArray[Any]:
+    """Return what a model predicts for each row, finite or NaN; a model may be anybody's."""
+    raw, name = model.predict(held_out.user, held_out.item), type(model).__name__
+    if not isinstance(raw, np.ndarray) or raw.dtype.kind not in "fiu":
+        kind = raw.dtype if isinstance(raw, np.ndarray) else type(raw).__name__
+        raise ScoreError(f"{name}: predict must return an array of numbers, got {kind}.")
+    if raw.shape != (len(held_out),):
+        raise ScoreError(f"{name}: predict must return shape ({len(held_out)},), got {raw.shape}.")
+    if np.isinf(raw).any():
+        raise ScoreError(f"{name}: predictions must be finite, or NaN where impossible; got infinity.")
+    return raw
+
+
 def evaluate_ratings(
     actual: npt.ArrayLike,
     predicted: npt.ArrayLike,
@@ -157,9 +189,10 @@ def evaluate_ratings(
     Parameters
     ----------
     actual, predicted : array-like of float, shape (n,)
-        Ratings of the same rows, finite, at least one.
+        Ratings of the same rows, finite, at least one. Series of pandas are paired by their indexes, which
+        must hold the same labels; arrays and lists by place.
     users : array-like, shape (n,), optional
-        Id of the user of each row; metrics per user need it.
+        Id of the user of each row, likewise; metrics per user need it.
     metrics : iterable of str or RatingMetric, or mapping of str to RatingMetric
         Names with default parameters (mae, mse, rmse, minkowski, median_absolute_error, r2, pearson,
         spearman, kendall, fcp, liked_score), metrics with their own, or a suite with names of your choice.
@@ -175,7 +208,8 @@ def evaluate_ratings(
     ConfigError
         If a metric is unknown, or needs users that are not given.
     SchemaError
-        If `actual`, `predicted` and `users` differ in length, are empty or hold missing values.
+        If `actual`, `predicted` and `users` differ in length or in their indexes, are empty or hold missing
+        values.
     MetricError
         If a metric is undefined for all users.
 
@@ -192,7 +226,9 @@ def evaluate_ratings(
     [0.5, 2.0]
     """
     suite = select_metrics(metrics, STANDARD)
-    columns = _ratings("actual", actual), _ratings("predicted", predicted)
+    named = {"actual": actual, "predicted": predicted} | ({} if users is None else {"users": users})
+    by_row = aligned(named)
+    columns = _ratings("actual", by_row["actual"]), _ratings("predicted", by_row["predicted"])
     if len(columns[0]) != len(columns[1]):
         raise SchemaError(
             f"predicted must have one rating for each of the {len(columns[0])} of actual, "
@@ -201,7 +237,7 @@ def evaluate_ratings(
     if users is None:
         judged = JudgedRatings(*columns, np.array([0, len(columns[0])]))
         return _evaluate(suite, judged, None, {})
-    user_ids, owner = _users(users, len(columns[0]))
+    user_ids, owner = _users(by_row["users"], len(columns[0]))
     return _evaluate(suite, JudgedRatings.by_user(*columns, owner), user_ids, {})
 
 
@@ -231,6 +267,8 @@ def evaluate_predictions(
         If a metric is undefined for all users.
     """
     users, owner = np.unique(predictions.user, return_inverse=True)
+    if users.max(initial=-1) >= len(user_ids):
+        raise SchemaError(f"predictions: user code {users.max()} has no id; there are {len(user_ids):,}.")
     judged = JudgedRatings.by_user(
         predictions.actual.astype(np.float64), predictions.predicted.astype(np.float64), owner
     )
@@ -287,26 +325,15 @@ def _result(key: str, metric: Metric, judged: JudgedRatings, has_users: bool) ->
 
 
 def _ratings(name: str, values: npt.ArrayLike) -> DoubleArray:
-    try:
-        column = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"{name} must be an array of numbers, got {type(values).__name__}.") from error
+    column = numbers(name, values)
     if column.ndim != 1 or len(column) == 0:
         raise SchemaError(f"{name} must be one column with at least one rating, got shape {column.shape}.")
-    if not np.isfinite(column).all():
-        row = int(np.flatnonzero(~np.isfinite(column))[0])
-        raise SchemaError(f"{name} must be finite, got {column[row]} in row {row}; drop or fill such rows.")
     return column
 
 
-def _users(users: npt.ArrayLike, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    column = np.asarray(users)
+def _users(users: npt.ArrayLike, n_rows: int) -> tuple[IdArray, LongArray]:
+    column = as_ids("users", users)
     if column.shape != (n_rows,):
         raise SchemaError(f"users must have one id for each of the {n_rows} ratings, got {column.shape}.")
-    if (column != column).any():
-        raise SchemaError("users must not hold missing ids (NaN).")
-    try:
-        ids, owner = np.unique(column, return_inverse=True)
-    except TypeError as error:
-        raise SchemaError("users must be ids of one sortable type, without missing ones.") from error
+    ids, (owner,) = encode([column], in_order=False)
     return ids, owner.astype(np.int64)

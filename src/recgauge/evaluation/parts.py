@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.ids import IdArray
+from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, type_of_all
 from recgauge.evaluation.evaluate import (
@@ -28,7 +31,8 @@ from recgauge.files.rows import Rows
 from recgauge.judging import judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
-from recgauge.recorded.findings import Found, refusal
+from recgauge.recorded.findings import Found, check_meeting, refusal
+from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
@@ -48,7 +52,7 @@ class Part:
     sums : mapping of str to ndarray of float64
         By the key of the result; they are exact, so that no order of adding changes them.
     counts : mapping of str to int
-        Of users, as `Evaluation.counts`, and ``lists``, the lists that there are.
+        Of users, as `Evaluation.counts`; ``lists`` and ``parts``; and how many users and items met.
     found : tuple of Found
         What is odd about the lists.
     values : pyarrow.Table or None
@@ -262,7 +266,7 @@ class PartTask:
         asked = [entry.key + entry.definition for entry in self._entries]
         how = [self._convention.policies.definition(), self.n_items, self.relevant_from]
         listed = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
-        digest = sha256(json.dumps([asked, how, listed]).encode())
+        digest = sha256(json.dumps([asked, how, listed, _OF_PARTS]).encode())
         if self._items is not None:
             digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
         return digest.hexdigest()
@@ -326,7 +330,8 @@ class PartTask:
                 sums[entry.key] = _as_sums(added)
                 if per_user is not None:
                     values[entry.key] = per_user
-        counts = {**counted.counts(policies, 0), "lists": len(run.lists.users)}
+        counts = {**counted.counts(policies, 0), "lists": len(run.lists.users), "parts": 1}
+        counts |= _counts_met(run)
         table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
         in_order = {entry.key: sums[entry.key] for entry in self._entries}
         return Part(self.digest, in_order, counts, run.found, table)
@@ -370,18 +375,51 @@ class PartTask:
         users, values = _merged_values(tables) if every else (np.empty(0, np.int64), {})
         if whole.counts["lists"] == 0:
             raise MetricError("merge: no part has a list, so there is nothing to measure.")
-        unknown = next((one for one in whole.found if one.name == "unknown_users"), None)
-        if unknown is not None and unknown.count == whole.counts["lists"]:
-            raise SchemaError(
-                f"merge: none of the {unknown.count:,} users of the lists is in the truth (first: "
-                f"{unknown.first}). Write ids in the same way."
-            )
+        whole = self._met(whole)
         results = tuple(
             entry.result(_from_sums(entry, whole.sums[entry.key]), values.get(entry.key))
             for entry in self._entries
         )
-        counts = {name: count for name, count in whole.counts.items() if name != "lists"}
+        counts = {name: count for name, count in whole.counts.items() if name not in _OF_PARTS}
         return Evaluation(users, results, counts, self._convention.policies.definition()), whole
+
+    def _met(self, whole: Part) -> Part:
+        """Refuse lists of which next to nothing met in all parts; tell of others if most did not meet."""
+        unmet = next((one for one in whole.found if one.name == "unmet"), None)
+        if unmet is None:
+            return whole
+        users, items = meetings_of(whole)
+        n_parts = whole.counts["parts"]
+        is_sure = n_parts == 1 or min(items.n_ids) >= _MANY * n_parts  # few items of few users meet
+        for meeting, fewest in ((users, 1), (items, FEWEST if is_sure or not items.n_both else inf)):
+            check_meeting(meeting, f"merge: {unmet.first}", self.settings, fewest)
+        if users.warning or (items.warning and is_sure):
+            return whole
+        return replace(whole, found=tuple(one for one in whole.found if one is not unmet))
+
+
+_SIDES = ("lists", "truth")
+_COUNTS_MET = {name: tuple(f"{name}s_{of}" for of in (*_SIDES, "met")) for name in ("user", "item")}
+_OF_PARTS = ("lists", "parts", *chain.from_iterable(_COUNTS_MET.values()))
+_MANY = 1000  # items of a part's smaller side, of which as many meet as in the whole
+
+
+def _counts_met(run: RecordedLists) -> dict[str, int]:
+    """Return how many users and items the lists and the truth of a part have, and how many both have."""
+    return {
+        name: count
+        for meeting in run.meetings
+        for name, count in zip(_COUNTS_MET[meeting.name], (*meeting.n_ids, meeting.n_both), strict=True)
+    }
+
+
+def meetings_of(whole: Part) -> tuple[Meeting, Meeting]:
+    """Return how many users, and items part by part, of lists and truth met."""
+    users, items = (
+        Meeting(name, _SIDES, (whole.counts[counts[0]], whole.counts[counts[1]]), whole.counts[counts[2]])
+        for name, counts in _COUNTS_MET.items()
+    )
+    return users, items
 
 
 def _table(source: Any) -> "pa.Table":

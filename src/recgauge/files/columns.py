@@ -1,20 +1,21 @@
 """Which columns of a file are meant: by the names that people give them, by choice, or by their places."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeGuard
 
 from recgauge.errors import ConfigError, SchemaError, listed, shortened
-from recgauge.utils.checks import shown
+from recgauge.utils.checks import check_choice, shown
 
-Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "items", "scores", "weight"]
+Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items", "scores"]
 Choice = str | int | bool | None
 """A column's name, its position from 0, False for one that must not be used, None: by a usual name."""
 
 Names = tuple[str, ...]
 """Groups of names with blanks between them."""
+TimeUnit = Literal["s", "ms", "us", "ns", "date"]
 
 # Usual names without case, blanks and signs. Those of the first group that a file has count, so that `asin`
 # is no second item beside `item_id`; two of one group are not clear.
@@ -36,11 +37,11 @@ ITEMS = (
 )
 _RATED = "rating ratings stars overall"
 _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
-_GRADED = "grade relevance rel label"
+_GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
 RATINGS = (f"{_RATED} score", _RATED_MORE, "grade relevance rel")
-GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED)
-ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED)
+GRADES = (f"{_GRADED} label", f"{_RATED} {_RATED_MORE}", _SCORED)
+ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", f"{_GRADED} label", _SCORED)
 SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
@@ -48,16 +49,61 @@ TIMES = (
     "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
     "playedat tdat datum",
 )
+EVENTS = ("event eventtype eventname action actiontype behavior behaviortype interaction interactiontype",)
 RANKS = ("rank position",)
-TAGS = ("tag run runid system",)
 LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)
 
 _ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns
-_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?")
-_GAPS = frozenset({"", "nan", "null", "none", "na", "n/a", "\\n"})
+_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
 LATEST = 4_102_444_800  # the year 2100
-_FIRST_TIME = 100_000_000  # smaller whole numbers in a third column are ratings, larger ones times
+# Words in the name of a column that says which rows count, or for what.
+_LABELS = frozenset(
+    {"label", "labels", "event", "events", "split", "fold", "variant", "run", "model", "algorithm", "algo"}
+    | {"partition", "train", "test"}
+)
+_TAGGED = frozenset({"tag", "runid", "system", "method", "recommender", "experiment"})  # in lists, too
+_NO_LABELS = frozenset({"id", "time", "date", "timestamp", "year", "day", "at", "ts", "price"})  # event_time
+TRUTHS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+_PAIR: tuple[Role, ...] = ("user", "item")
+_NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]{1,4})")
+_NUMBERED_AS = frozenset(
+    {"rec", "recs", "recommendation", "recommended", "pred", "prediction", "top", "rank"}
+)
+
+
+@dataclass(frozen=True)
+class CellFormat:
+    """How cells are written, as far as the user says so; see `recgauge.datasets.table.Table`."""
+
+    missing: tuple[str, ...] = ()  # cells that are missing, beside empty ones
+    unused: tuple[str, ...] = ()  # columns that are left out on purpose
+    keep: tuple[str, ...] = ()  # columns that are read along
+    decimal: str = "."
+    thousands: str = ""
+    time_unit: TimeUnit | None = None
+    time_format: str | None = None  # as strptime has it
+    implausible: Literal["refuse", "keep"] = "refuse"
+
+    def __post_init__(self) -> None:
+        for name in ("missing", "unused", "keep"):
+            cells = getattr(self, name)
+            if isinstance(cells, str) or not all(isinstance(cell, (str, int)) for cell in cells):
+                raise ConfigError(f"{name} must be a list, such as [NA], got {cells!r}.")
+            object.__setattr__(self, name, tuple(map(str, cells)))
+        check_choice("decimal", self.decimal, (".", ","))
+        check_choice("thousands", self.thousands, ("", ".", ",", " ", "'"))
+        check_choice("implausible", self.implausible, ("refuse", "keep"))
+        if self.decimal == self.thousands:
+            raise ConfigError(
+                f"decimal and thousands are both {self.decimal!r}. Set them to different signs."
+            )
+        if self.time_format is not None and (
+            not isinstance(self.time_format, str) or "%" not in self.time_format
+        ):
+            raise ConfigError(
+                f"time_format must be as of strptime, such as %d.%m.%Y, got {self.time_format!r}."
+            )
 
 
 @dataclass(frozen=True)
@@ -65,7 +111,7 @@ class Wanted:
     """The columns that a file is read for, and how a user says which they are."""
 
     names: Mapping[Role, Names]
-    order: tuple[Role, ...]  # of the columns where there is no header and none is chosen
+    order: tuple[Role, ...] = ()  # of the columns of a known format that has no header
     choices: Mapping[Role, Choice] = field(default_factory=dict)
     needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
     option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
@@ -76,6 +122,7 @@ class Wanted:
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
     of_lists: bool = False
     mixed_ids: bool = False  # whether ids may be numbers and texts in one column; they are texts then
+    cells: CellFormat = field(default_factory=CellFormat)
 
     def __post_init__(self) -> None:
         for role, choice in self.choices.items():
@@ -90,38 +137,33 @@ class Wanted:
     def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
         """Return the position of each role's column among `names`; what is not needed may be absent."""
         positions, problems = {}, {}
+        chosen = {at for role in self.names for at in self._chosen(role, names)}
         for role in self.names:
-            at = self._places(role, names)
+            at = self._chosen(role, names) or self._usual(role, names, chosen)
             if len(at) == 1:
                 positions[role] = at[0]
             elif at:
                 problems[role] = f"several columns could be the {role}: {listed(names[p] for p in at)}"
             elif self.choices.get(role) not in (None, False) and not self.of_lists:
                 problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
+        if "items" in positions and "item" not in self._chosen_roles(names) and "score" in positions:
+            del positions["score"]  # of lists in one cell
         return self._complete(positions, problems, names, location, f"The columns are: {listed(names)}")
 
-    def by_position(
-        self, first: Sequence[str], below: Sequence[Sequence[str]], location: str
-    ) -> dict[Role, int]:
-        """Return the position of each role's column where there is no header, from the first rows."""
+    def by_position(self, n_columns: int, location: str) -> dict[Role, int]:
+        """Return the position of each role's column where there is no header."""
         chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
         problems = {
             role: f"there is no column {choice!r} for the {role}"
             for role, choice in self.choices.items()
-            if (isinstance(choice, str) and not self.of_lists) or chosen.get(role, -1) >= len(first)
+            if (isinstance(choice, str) and not self.of_lists) or chosen.get(role, -1) >= n_columns
         }
         if not chosen and not problems:
-            if not self.order:
-                raise SchemaError(
-                    f"{location}: nobody knows whether the third column is a rank or a score. Say "
-                    f"{self.setting.format('order', 'rank')} or {self.setting.format('order', 'score')}, or "
-                    f"choose columns by their positions: {self._line(['user', 'item'])}."
-                )
-            chosen, problems = self._in_order([first, *below])
-        elif not {"user", "item"} & {*chosen, *problems}:
-            chosen = {"user": 0, "item": 1, **chosen}
-        columns = f"There are {len(first)} columns, from 0"
-        return self._complete(chosen, problems, [str(at) for at in range(len(first))], location, columns)
+            order = self.order or (_PAIR if n_columns == len(_PAIR) else ())
+            roles = [role for role in order if self.choices.get(role) is not False]
+            chosen = dict(zip(roles, range(n_columns), strict=False))
+        columns = f"There are {n_columns} columns, from 0"
+        return self._complete(chosen, problems, [str(at) for at in range(n_columns)], location, columns)
 
     def _complete(
         self,
@@ -132,7 +174,8 @@ class Wanted:
         columns: str,
     ) -> dict[Role, int]:
         """Return positions, or refuse what is wrong, what is missing and what is there twice."""
-        missing = [roles for roles in self.needed if not {*positions, *problems} & set(roles)]
+        present = {*positions, *problems} | ({"items"} if self.numbered(names, positions) else set())
+        missing = [roles for roles in self.needed if not present & set(roles)]
         texts = [*problems.values()]
         if missing:  # that lists may stand in one column is said in the docs
             words = (" or ".join(role for role in roles if role != "items") for roles in missing)
@@ -152,66 +195,134 @@ class Wanted:
                 )
         return positions
 
-    def has_header(
-        self, first: Sequence[str], below: Sequence[Sequence[str]], location: str, said: bool | None = None
-    ) -> bool:
-        """Whether the first row of a file names its columns, by the rule of docs/data.md.
+    def has_header(self, rows: Sequence[Sequence[str]], file: object, header: bool | None = None) -> bool:
+        """Whether the first of some rows names the columns: as usual, as chosen, or as `header` says.
 
-        `said` is what the user says, which counts, of several files where nobody can tell.
+        Raises
+        ------
+        SchemaError
+            If nobody says so: the message shows the first rows, and how to say which columns are which.
         """
-        if said is not None and not self.of_lists:
-            return said
-        chosen = [choice for choice in self.choices.values() if isinstance(choice, str)]
-        if (chosen and not self.of_lists) or any(choice in first for choice in chosen):
+        first = rows[0]
+        pair = [roles for roles in self.needed if {"user", "item"} & {*roles}]
+        by_name = all(any(self._named(role, first) for role in roles) for roles in pair)
+        by_name = by_name or bool(self.numbered(first, {"user": 0}) and self._named("user", first))
+        positions = [role for role in ("user", "item", "items") if _is_position(self.choices.get(role))]
+        chosen = any(isinstance(choice, str) for choice in self.choices.values())
+        if (by_name or (chosen and not self.of_lists)) and (header is None or self.of_lists):
             return True
-        unknown = [roles[0] for roles in self.needed if not any(self._usual(role, first) for role in roles)]
-        if not {"user", "item"} & {*unknown}:
-            return True
-        header = looks_like_header(first, below)
-        header = said if header is None else header
-        if header is None:
-            raise SchemaError(
-                f"{location}: nobody can tell whether this line names the columns or is a row. If it is a "
-                f"row, say {self.setting.format('header', 'false')}; if it names the columns, "
-                f"{self._line(unknown)}."
-            )
-        return header
+        if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
+            return header
+        names_it = _seems_header(rows)
+        if len(positions) == 2 and not names_it:
+            return False
+        shape = ", ".join(shown(" ".join(row) if len(row) == 1 else "|".join(row)) for row in rows[:3])
+        free = [
+            at for at, cell in enumerate(first) if not is_date(rows[-1][at] if at < len(rows[-1]) else cell)
+        ]
+        numbers = [
+            f"{self.option.format(role, at)}" for role, at in zip(("user", "item"), free, strict=False)
+        ]
+        if self.order or not self.option:
+            words = self.setting.format("header", "true or false")
+        elif len(positions) == 2:
+            words = f"{self.setting.format('header', 'true')} or {self.setting.format('header', 'false')}"
+        else:
+            numbers += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
+            words = (
+                f"{self.command} {' '.join(numbers)}, with the right columns counted from 0, if it is a row; "
+                f"{self._line(['user', 'item'])} if it names the columns"
+            ).strip()
+        reason = (
+            "seems to name its columns, not as usual" if names_it else "does not name the user and the item"
+        )
+        raise SchemaError(
+            f"{file}: the first row {reason}. Say which columns they are: {words}. It begins: {shape}."
+        )
 
     def may_be(self, name: str) -> bool:
-        """Whether a column of this name may be one of the wanted, whatever other columns there are."""
-        chosen = any(choice == name or _is_position(choice) for choice in self.choices.values())
-        return chosen or any(self._usual(role, [name]) for role in self.names)
+        """Whether a column of this name may be read, whatever other columns there are."""
+        position = any(map(_is_position, self.choices.values()))
+        other = is_label(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
+        return bool(position or other or self.is_name(name))
 
-    def _in_order(self, rows: Sequence[Sequence[str]]) -> tuple[dict[Role, int], dict[Role, str]]:
-        """Return columns in their usual order, and what is wrong where rating or time would be text."""
-        roles = [role for role in self.order if self.choices.get(role) is not False]
-        positions: dict[Role, int] = {}
-        problems: dict[Role, str] = {}
-        for at in range(len(rows[0])):
-            if not roles:
-                break
-            role = roles[0]
-            cells = [row[at] for row in rows if len(row) > at and not _is_gap(row[at])]
-            if role == "rating" and "time" in roles and cells and all(map(_is_time, cells)):
-                role = "time"
-            if role in ("rating", "time") and cells and not any(map(_is_value, cells)):
-                problems |= dict.fromkeys(roles, "") | {role: f"column {at} is no {role}: {shown(cells[0])}"}
-            positions[role] = at
-            roles = roles[roles.index(role) + 1 :]
-        return positions, problems
+    def is_name(self, name: str) -> bool:
+        """Whether a column of this name has a role, by choice or as usual."""
+        return any(self._named(role, [name]) for role in self.names)
 
-    def _places(self, role: Role, names: Sequence[str]) -> list[int]:
+    def _named(self, role: Role, names: Sequence[str]) -> bool:
+        """Whether one of some names is that of a role, by choice or as usual; positions do not count."""
         choice = self.choices.get(role)
-        if choice is False:
-            return []
-        if choice is not None:
-            places = [at for at, name in enumerate(names) if choice in (name, at)]
-            if places or not self.of_lists:
-                return places
-        return self._usual(role, names)
+        plain, usual = {_plain(name) for name in names}, " ".join(self.names.get(role, ())).split()
+        return (isinstance(choice, str) and choice in map(bare, names)) or bool(plain & {*usual})
 
-    def _usual(self, role: Role, names: Sequence[str]) -> list[int]:
-        plain = [_plain(name) for name in names]
+    def numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
+        """Return the columns of lists in ``rec_1 ... rec_k``, in their order; none if lists are elsewhere."""
+        if "items" not in self.names or {"item", "items"} & {*positions}:
+            return []
+        groups: dict[str, dict[int, int]] = {}
+        for at, name in enumerate(names):
+            match = _NUMBERED.fullmatch(name.strip())
+            stem = _plain(match[1]) if match else None
+            if match and (not stem or stem in _NUMBERED_AS or self._usual("item", [match[1]])):
+                groups.setdefault(stem or "", {})[int(match[2])] = at
+        full = [
+            [group[number] for number in sorted(group)]
+            for group in groups.values()
+            if len(group) > 1 and sorted(group) in ([*range(len(group))], [*range(1, len(group) + 1)])
+        ]
+        return full[0] if len(full) == 1 else []
+
+    def rest(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
+        """Return the columns that are in no role."""
+        used = {*positions.values(), *self.numbered(names, positions)}
+        return [at for at in range(len(names)) if at not in used and bare(names[at]) not in self.cells.keep]
+
+    def looked_at(
+        self, names: Sequence[str], positions: Mapping[Role, int], numbers: Collection[int], file: object
+    ) -> list[int]:
+        """Return which columns in no role are read: those to keep, and those that may be labels or grades.
+
+        `numbers` are the columns of numbers, or of truth values.
+        """
+        plain, cells = [bare(name) for name in names], self.cells
+        if not self.of_lists and (
+            absent := [name for name in (*cells.keep, *cells.unused) if name not in plain]
+        ):
+            raise SchemaError(
+                f"{file}: there is no column {shown(absent[0])}. The columns are: {listed(plain)}."
+            )
+        known = "rating" not in self.names or "rating" in positions or self.choices.get("rating") is False
+        return [
+            at
+            for at in range(len(names))
+            if plain[at] in cells.keep
+            or (
+                (at in self.rest(names, positions) and plain[at] not in cells.unused)
+                and (self.is_label(plain[at]) or (not known and at in numbers))
+            )
+        ]
+
+    def is_label(self, name: str) -> bool:
+        """Whether the name of a column that is not used says which rows count, or for what."""
+        return is_label(name) or (self.of_lists and _plain(name) in _TAGGED)
+
+    def _chosen(self, role: Role, names: Sequence[str]) -> list[int]:
+        choice = self.choices.get(role)
+        if choice is None or choice is False:
+            return []
+        return [at for at, name in enumerate(names) if choice in (name, bare(name)) or choice == at]
+
+    def _chosen_roles(self, names: Sequence[str]) -> set[Role]:
+        return {role for role in self.names if self._chosen(role, names)}
+
+    def _usual(
+        self, role: Role, names: Sequence[str], taken: "set[int] | frozenset[int]" = frozenset()
+    ) -> list[int]:
+        choice = self.choices.get(role)
+        if choice is False or (choice is not None and not self.of_lists):
+            return []
+        plain = ["" if at in taken else _plain(name) for at, name in enumerate(names)]
         for group in self.names.get(role, ()):
             if places := [at for at, name in enumerate(plain) if name in group.split()]:
                 return places
@@ -224,63 +335,47 @@ class Wanted:
         options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
+        if "item" in roles and "items" in self.names:
+            options.append(f"(or {self.option.format('items', 'COLUMN')}, of lists)")
         return " ".join([*([self.command] if self.command else []), *options])
 
 
 TABLE: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "rating": RATINGS, "time": TIMES}
 
 
-def looks_like_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool | None:
-    """Whether a first row of unknown names is a header, from the rows below it; None: not clear.
+def is_label(name: str) -> bool:
+    """Whether the name of a column says label, event, run, model, algorithm, fold, split or variant.
 
     Examples
     --------
-    >>> looks_like_header(["kunde", "wert"], [["ann", "3.5"]])  # text over numbers
-    True
-    >>> looks_like_header(["ann", "3.5"], [["bob", "4"]]), looks_like_header(["u1", "x7"], [["u2", "x7"]])
-    (False, False)
-    >>> looks_like_header(["ann", "x"], [["bob", "y"]]) is None, looks_like_header(["0", "1"], []) is None
-    (True, True)
+    >>> [is_label(name) for name in ("event_type", "modelName", "Split", "event_time", "flabel", "price")]
+    [True, True, True, False, False, False]
     """
-    columns = [
-        [row[at] for row in below if len(row) > at and not _is_gap(row[at])] for at in range(len(first))
-    ]
-    words = [(cell, cells) for cell, cells in zip(first, columns, strict=True) if not _is_gap(cell) and cells]
-    counted = [str(at) for at in range(len(first))]
-    if list(first) == counted or [cell for cell in first if cell] == counted[:-1]:
-        return None  # pandas writes such names where columns have none
-    over_values = [cell for cell, cells in words if not _is_value(cell) and all(map(_is_value, cells))]
-    if any(map(_is_value, first)):
-        return None if any(not _digits(cell) for cell in over_values) else False
-    if over_values or any(not _digits(cell) and all(map(_digits, cells)) for cell, cells in words):
-        return True
-    return False if any(cell in cells or _one_form(cell, cells) for cell, cells in words) else None
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", bare(name).strip())
+    plain = {word.lower() for word in words}
+    return bool(plain & _LABELS) and not plain & _NO_LABELS
 
 
-def _one_form(cell: str, cells: Sequence[str]) -> bool:
-    """Whether ids with digits have the same letters, or all the same length."""
-    if not _digits(cell):
-        return False
-    letters = re.sub("[0-9]+", "0", cell)
-    same = all(re.sub("[0-9]+", "0", other) == letters for other in cells)
-    return same or (len(cells) > 2 and all(len(other) == len(cell) for other in cells) and len(cell) > 6)
-
-
-def _digits(cell: str) -> bool:
-    return any(sign.isdigit() for sign in cell)
-
-
-def _is_gap(cell: str) -> bool:
-    return cell.strip().lower() in _GAPS
+def _seems_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether text stands over numbers or dates in the first rows: a header with names that nobody knows."""
+    below = [row for row in rows[1:] if len(row) == len(rows[0])]
+    columns = zip(rows[0], *below, strict=True) if below else []
+    return any(
+        cell.strip()
+        and not _is_value(cell)
+        and all(_is_value(one) for one in cells if one.strip())
+        and any(cells)
+        for cell, *cells in columns
+    )
 
 
 def _is_value(cell: str) -> bool:
     return bool(_NUMBER.fullmatch(cell.strip())) or is_date(cell)
 
 
-def _is_time(cell: str) -> bool:
-    text = cell.strip()
-    return is_date(text) or (text.partition(".")[0].isdecimal() and float(text) >= _FIRST_TIME)
+def is_flag(cell: str) -> bool:
+    """Whether a cell is a number or a truth value."""
+    return bool(_NUMBER.fullmatch(cell)) or cell.lower() in TRUTHS
 
 
 def is_date(cell: str) -> bool:
@@ -289,7 +384,7 @@ def is_date(cell: str) -> bool:
     if not (len(text) >= 10 and text[4:5] == "-" and text[:4].isdecimal()):
         return False
     try:
-        datetime.fromisoformat(text)
+        datetime.fromisoformat(text.removesuffix(" UTC"))
     except ValueError:
         return False
     return True

@@ -4,20 +4,36 @@ A new format is a function that returns `RawRows` or a `Layout`, and an entry of
 names formats.
 """
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.nested import one_row_per_item, read_id_lines, read_json_lines
+from recgauge.files.lists import one_row_per_item
+from recgauge.files.nested import read_id_lines, read_json_cells, read_json_lines, read_json_users
 from recgauge.files.opening import Source, TableFile
-from recgauge.files.parquet import read_parquet, read_stored
-from recgauge.files.rows import RawRows, Rows, TimeUnit, check
+from recgauge.files.parquet import arrow_cells, read_arrow, read_parquet, read_stored
+from recgauge.files.plausible import check_plausible, check_unused
+from recgauge.files.rows import RawRows, Rows, check
 from recgauge.files.stored import PARQUET, StoredTable
-from recgauge.files.text import Layout, TextFormat, find_layout, not_utf8, read_carefully, read_fast
+from recgauge.files.text import (
+    Layout,
+    TextFormat,
+    find_layout,
+    not_utf8,
+    read_carefully,
+    read_fast,
+    read_texts,
+)
 from recgauge.utils.resources import check_memory, memory_named
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,12 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format(),
     "tsv": Format(layout=lambda file, wanted, how: find_layout(file, wanted, replace(how, separator="\t"))),
     "parquet": Format(read_parquet, endings=PARQUET, begins=lambda rows: rows[0][0].startswith("PAR1")),
+    "arrow": Format(
+        read_arrow,
+        endings=(".feather", ".arrow", ".arrows", ".ipc"),
+        begins=lambda rows: rows[0][0].startswith("ARROW1"),
+    ),
+    "json_users": Format(read_json_users),
     "jsonl": Format(
         read_json_lines,
         endings=(".json", ".jsonl", ".ndjson"),
@@ -74,21 +96,35 @@ FORMATS: Mapping[str, Format] = {
         of_lists=True,
     ),
 }
+_USER = re.compile(r'\ufeff?\s*\{\s*"([^"]*)"\s*:\s*[\[{]')
 _HEAD, _HEAD_LINES = 1 << 16, 100  # bytes and lines by which a format is recognised
 
 
 def format_of(file: TableFile, wanted: Wanted) -> str:
     """Return the name of a file's format, by its ending, else by its first lines."""
-    for name, known in FORMATS.items():
-        if file.ending in known.endings:
-            return name
     with file.open() as stream:
         head = stream.read(_HEAD).decode("utf-8", "replace")
+    form = next((name for name, known in FORMATS.items() if file.ending in known.endings), None)
     lines = [line.split() for line in head.splitlines()[:_HEAD_LINES] if line.strip()]
-    for name, known in FORMATS.items():
+    for name, known in FORMATS.items() if form is None else ():
         if lines and known.begins and known.of_lists <= wanted.of_lists and known.begins(lines):
-            return name
-    return "text"
+            form = name
+            break
+    if form == "jsonl" and _has_users(head, wanted):
+        return "json_users"
+    return form or "text"
+
+
+def _has_users(head: str, wanted: Wanted) -> bool:
+    """Whether JSON begins with a user and the items, and not with a row of names and cells."""
+    begin = _USER.match(head)
+    if begin is None or wanted.is_name(begin[1]):
+        return False
+    try:
+        row = json.loads(head.strip().partition("\n")[0])
+    except ValueError:
+        return True
+    return all(isinstance(cell, (list, dict)) for cell in row.values())
 
 
 def read(
@@ -97,12 +133,10 @@ def read(
     how: TextFormat | None = None,
     *,
     form: str | None = None,
-    unit: TimeUnit | None = None,
 ) -> Rows:
     """Return the rows of a file, or of a folder's or address's Parquet files, checked.
 
-    `how` is what is known of text, `form` a key of `FORMATS` and `unit` what times count; all are recognised
-    otherwise.
+    `how` is what is known of text, and `form` a key of `FORMATS`; both are recognised otherwise.
     """
     if not isinstance(file, StoredTable):
         form = form or format_of(file, wanted)
@@ -119,44 +153,69 @@ def read(
     check_memory(file, n_rows, needed)
     with memory_named(file, n_rows, needed):
         if isinstance(file, StoredTable):
-            return checked(read_stored(file), form, unit, wanted)
-        return _read_file(file, wanted, how or TextFormat(), form, unit)
+            return checked(read_stored(file), form, wanted)
+        return _read_file(file, wanted, how or TextFormat(), form)
 
 
-def checked(part: RawRows, form: str, unit: TimeUnit | None, wanted: Wanted) -> Rows:
+def read_cells(file: TableFile) -> tuple["pa.Table", range, str]:
+    """Return all columns of a file by their names, the number of each row, and whether that is a line."""
+    from pyarrow import ArrowException, parquet
+
+    form = format_of(file, Wanted({}, needed=()))
+    try:
+        if form not in ("parquet", "arrow", "jsonl", "json_users"):
+            return read_texts(file, TextFormat("\t") if form in ("tsv", "recbole") else TextFormat())
+        if form == "arrow":
+            cells = arrow_cells(file)
+        elif form != "parquet":
+            cells = read_json_cells(file)
+        else:
+            with file.unpacked() as stream:
+                cells = parquet.ParquetFile(stream).read()
+    except (ArrowException, UnicodeError) as error:
+        if "UTF" in str(error).upper() and form != "parquet":
+            raise not_utf8(file) from error
+        raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
+    return cells, range(1, len(cells) + 1), "row"
+
+
+def checked(part: RawRows, form: str, wanted: Wanted) -> Rows:
     """Return the good rows of a part, a row for each item, and what is wrong with the others."""
+    check_unused(part, wanted)
     if "items" in part.columns:
-        part = one_row_per_item(part)
-    return check(part, form, unit, exact=wanted.of_lists)
+        part = one_row_per_item(part, wanted)
+    rows = check(part, form, wanted)
+    check_plausible(rows, wanted)
+    return rows
 
 
-def _read_file(file: TableFile, wanted: Wanted, how: TextFormat, form: str, unit: TimeUnit | None) -> Rows:
+def _read_file(file: TableFile, wanted: Wanted, how: TextFormat, form: str) -> Rows:
     from pyarrow import ArrowException
 
     known = FORMATS[form]
     try:
         if known.read is not None:
-            return checked(known.read(file, wanted, how), form, unit, wanted)
-        return _read_text(file, known.layout(file, wanted, how), wanted, form, unit)
+            return checked(known.read(file, wanted, how), form, wanted)
+        return _read_text(file, known.layout(file, wanted, how), wanted, form)
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
     except (ArrowException, UnicodeError) as error:
-        if "UTF" in str(error).upper() and form != "parquet":
+        if "UTF" in str(error).upper() and form not in ("parquet", "arrow"):
             raise not_utf8(file) from error
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
 
 
-def _read_text(file: TableFile, layout: Layout, wanted: Wanted, form: str, unit: TimeUnit | None) -> Rows:
+def _read_text(file: TableFile, layout: Layout, wanted: Wanted, form: str) -> Rows:
     """Read fast, and if that shows bad rows, or lines of lists are not known, again in a way that can."""
     from pyarrow import ArrowException
 
     try:
         part = read_fast(file, layout, wanted)
-        rows = checked(part, form, unit, wanted)
+        rows = checked(part, form, wanted)
         if not rows.problems and (part.lines is not None or not wanted.of_lists):
             return rows
     except MemoryError:
         raise
     except ArrowException:
         pass  # a cell or row is bad
-    return checked(read_carefully(file, layout), form, unit, wanted)
+    return checked(read_carefully(file, layout), form, wanted)

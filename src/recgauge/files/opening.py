@@ -1,12 +1,15 @@
 """Finds and opens the files of a table: plain, gzip or in a zip archive, in any encoding, given as UTF-8."""
 
+import bz2
 import codecs
 import fnmatch
 import gzip
 import io
+import lzma
+import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -29,11 +32,45 @@ from recgauge.utils.files import refuse_irregular, user_path
 from recgauge.utils.secrets import without_secrets
 
 # What zipfile raises for damaged, encrypted or exotic members, in addition to KeyError for an absent one.
-UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
 _LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
-_SAMPLE = 1 << 18  # bytes of a gzip that tell its ratio
+_SAMPLE = 1 << 18  # bytes of a packed file that tell its ratio
+_PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {
+    b"\x1f\x8b": (".gz", lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file))),
+    b"BZh": (".bz2", lambda file: cast("IO[bytes]", bz2.BZ2File(file))),
+    b"\xfd7zXZ\x00": (".xz", lambda file: cast("IO[bytes]", lzma.LZMAFile(file))),  # noqa: SIM115 - closed by its user
+}
+_BINARY = (
+    b"PAR1",
+    b"ARROW1",
+    b"\xff\xff\xff\xff",
+)  # Parquet and Arrow, which say themselves how large they are
+_SAVE = "save the table as CSV or Parquet"
+_KINDS = {  # what is not read, by its first bytes, and what to do
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
+    **{
+        b"\x80" + bytes([n]): ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)")
+        for n in range(2, 6)
+    },
+    b"<!doctype": ("a web page, not the file", "download it again, from the address of the file itself"),
+    b"<html": ("a web page, not the file", "download it again, from the address of the file itself"),
+    b"<?xml": ("XML", _SAVE),
+    b"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
+    b"ORC\x0a": ("an ORC file", _SAVE),
+    b"SQLite format 3": ("a database of SQLite", _SAVE),
+    b"\x93NUMPY": ("an array of NumPy", _SAVE),
+    b"\x89HDF": ("an HDF5 file", _SAVE),
+    b"Obj\x01": ("an Avro file", _SAVE),
+    b"FEA1": ("a Feather file of version 1", "write it again with pyarrow.feather.write_feather"),
+    b"%PDF": ("a PDF", _SAVE),
+    b"\x28\xb5\x2f\xfd": ("packed with zstd", "unpack it, or pack it as gzip, bzip2 or xz"),
+    b"\x04\x22\x4d\x18": ("packed with lz4", "unpack it, or pack it as gzip, bzip2 or xz"),
+    b"7z\xbc\xaf": ("a 7z archive", "unpack it, or pack it as zip"),
+    b"Rar!": ("a RAR archive", "unpack it, or pack it as zip"),
+}
+_TAR = slice(257, 262)  # where an archive of tar says so
 
 
 @dataclass(frozen=True)
@@ -61,16 +98,25 @@ class TableFile:
     @property
     def ending(self) -> str:
         """The lower-case ending of the file's name, without that of its compression."""
+        return PurePosixPath(self.plain_name).suffix.lower()
+
+    @property
+    def plain_name(self) -> str:
+        """The file's name without the ending of its compression."""
         name = self.member or self.path.name
-        return PurePosixPath(name.removesuffix(".gz")).suffix.lower()
+        endings = [ending for ending, _ in _PACKINGS.values() if name.lower().endswith(ending)]
+        return name[: -len(endings[0])] if endings else name
 
     @property
     def packed(self) -> bool:
-        """Whether it is a gzip or in a zip archive."""
-        if self.member is not None:
-            return True
+        """Whether it is a gzip, bzip2 or xz, or in a zip archive."""
+        return self.member is not None or self._packing is not None
+
+    @property
+    def _packing(self) -> "Callable[[IO[bytes]], IO[bytes]] | None":
         with self.path.open("rb") as file:
-            return file.read(2) == b"\x1f\x8b"
+            begin = file.read(6)
+        return next((opened for sign, (_, opened) in _PACKINGS.items() if begin.startswith(sign)), None)
 
     @contextmanager
     def unpacked(self) -> Iterator[IO[bytes]]:
@@ -79,9 +125,9 @@ class TableFile:
             if self.member is not None:
                 with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
                     yield member
-            elif self.packed:
-                with gzip.open(file) as content:
-                    yield cast("IO[bytes]", content)
+            elif packing := self._packing:
+                with packing(file) as content:
+                    yield content
             else:
                 yield file
 
@@ -115,14 +161,33 @@ class TableFile:
             self.limits.check("unpacked_bytes", n_bytes, self, guessed=not exact)
         with replace(self, encoding="utf-8").open() as stream:
             sample = stream.read(BLOCK)
-            if len(sample) - sample.rfind(b"\n") > _LONG and not sample.startswith(b"PAR1"):
+            self._refuse_kind(sample)
+            if len(sample) - sample.rfind(b"\n") > _LONG and not sample.startswith(_BINARY):
                 sample += stream.readline()  # refuses a line without an end before anything is digested
-        if sample.startswith(b"PAR1"):
-            return 0, 0  # it says itself
+        if sample.startswith(_BINARY):
+            return 0, 0
         share = n_bytes / max(len(sample), 1)
         n_lines = sample.count(b"\n")
         self.limits.check("rows", n_lines * share, self, guessed=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
+
+    def _refuse_kind(self, sample: bytes) -> None:
+        """Name what is no table by its first bytes, and what to do."""
+        begin = sample[:64].removeprefix(codecs.BOM_UTF8).lstrip()
+        kind = next(
+            (
+                kind
+                for sign, kind in _KINDS.items()
+                if begin.startswith(sign) or begin.lower().startswith(sign)
+            ),
+            None,
+        )
+        if re.match(rb"\[\s*[\[{]", begin):
+            kind = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
+        if sample[_TAR] == b"ustar":
+            kind = "a tar archive", "unpack it (tar -xf) and name a file in it"
+        if kind is not None:
+            raise SchemaError(f"{self} is {kind[0]}. It is not read: {kind[1]}.")
 
     def _unpacked_bytes(self) -> tuple[float, bool]:
         """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
@@ -139,10 +204,11 @@ class TableFile:
                 )
             return about.file_size, True
         size = self.path.stat().st_size
-        if not self.packed:
+        packing = self._packing
+        if packing is None:
             return size, True
         unpacked = 0
-        with self._unpacking(), self.path.open("rb") as file, gzip.open(file) as content:
+        with self._unpacking(), self.path.open("rb") as file, packing(file) as content:
             while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
                 unpacked += len(block)
             return unpacked * size / file.tell(), file.tell() == size
@@ -168,13 +234,16 @@ def lines_read(stream: IO[bytes]) -> int:
     return lines
 
 
-def find_list_files(paths: Sequence[str], option: str) -> tuple[TableFile, ...]:
+def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) -> tuple[TableFile, ...]:
     """Return the files that paths or patterns name, in order, within limits that no setting moves.
 
-    Patterns such as ``part-*.csv`` are sorted; `option` names the files in messages.
+    Patterns such as ``part-*.csv`` are sorted; without `pattern`, each must name one file. `option` names the
+    files in messages.
     """
     limits = Limits(adjustable=False)
     files = [file for text in paths for file in _files_of(text, None, limits, option, "utf-8")]
+    if not pattern and len(files) != len(paths):
+        raise ConfigError(f"{option}={','.join(paths)} names {len(files)} files. Name one.")
     _refuse_twice(files, paths, option)
     return tuple(files)
 
@@ -217,7 +286,7 @@ def find_table(text: str, wanted: Wanted, option: str) -> StoredTable:
             "repeated. Give keys by the variables of the store, such as AWS_ACCESS_KEY_ID."
         )
     table = find_stored(text, wanted, option)
-    assert table.groups is not None  # which refuses files unlike the first
+    _ = table.groups  # refuses files unlike the first
     return table
 
 
@@ -265,6 +334,8 @@ def _member(path: Path, member: str | None) -> str | None:
             ]
     except UNPACKING_ERRORS as error:
         raise IntegrityError(f"{path} cannot be read: {said(error)}. Get the file again.") from error
+    if "[Content_Types].xml" in names:
+        raise SchemaError(f"{path} is an Excel workbook or a document. It is not read: {_SAVE}.")
     chosen = member if member is not None or len(names) != 1 else names[0]
     if chosen is None or names.count(chosen) != 1:
         raise SchemaError(

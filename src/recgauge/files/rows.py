@@ -1,18 +1,20 @@
 """The rows of one file: as they were written, and checked, as numbers or with what is wrong in words."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.errors import SchemaError, shortened
-from recgauge.files.columns import LATEST, Role, is_date
-from recgauge.files.ids import NO_IDS, Ids, read_ids
+from recgauge.errors import SchemaError, listed, shortened
+from recgauge.files.columns import LATEST, CellFormat, Role, TimeUnit, Wanted, is_date
+from recgauge.files.ids import MISSING, NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
 from recgauge.files.stored import StoredTable
 from recgauge.utils.arrow import filled, to_numpy
@@ -21,11 +23,9 @@ from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NUMBERS: tuple[Role, ...] = ("rating", "rank", "score", "weight")
+NUMBERS: tuple[Role, ...] = ("rating", "rank", "score")
 Lines = LongArray | range
 """Lines of rows: a range where every line or row of a file is one, which takes no memory."""
-
-TimeUnit = Literal["s", "ms", "us", "ns", "date"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Problem:
     reason: str
     lines: LongArray  # ascending
     example: str  # what the first one contains
+    hint: str = ""  # what may have been meant
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ class RawRows:
     columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines | None = None  # the line of each row; None if nobody has counted yet
-    unit: str = "line"  # "row" where rows and lines differ
+    unit: str = "line"  # "row" where rows and lines differ, "user" where neither is known
     broken: tuple[Problem, ...] = ()  # rows that could not be split into columns
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
     ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
+    others: "Mapping[str, pa.ChunkedArray]" = field(default_factory=dict)  # to be looked at, or kept
+    unused: tuple[str, ...] = ()  # columns in no role
 
     @property
     def n_rows(self) -> int:
@@ -88,7 +91,12 @@ class Rows:
     time_unit: str
     lines: Lines
     problems: tuple[Problem, ...]  # of the other rows
-    tags: npt.NDArray[Any] | None = None  # the run that a row belongs to, in TREC run files
+    tags: npt.NDArray[Any] | None = None  # the run that a row belongs to
+    events: npt.NDArray[Any] | None = None  # what kind of event a row is
+    left_out: tuple[Problem, ...] = ()  # rows with a cell that the user names as missing
+    kept: Mapping[str, npt.NDArray[Any]] = field(
+        default_factory=dict
+    )  # columns that are read along, as texts
 
     @property
     def file(self) -> Source:
@@ -113,7 +121,7 @@ class Rows:
     def first_bad(self) -> str:
         """Return where the first bad row is, and what is wrong with it."""
         first = self.first_problem
-        return f"{self.part.place(first.lines[0])}: {first.reason}: {first.example}"
+        return f"{self.part.place(first.lines[0])}: {first.reason}: {first.example}{first.hint}"
 
     def where(self, row: int) -> str:
         """Return the file and line of a row, for messages."""
@@ -129,6 +137,8 @@ class Rows:
             time=None if self.time is None else self.time[kept],
             lines=lines_at(self.lines, np.flatnonzero(kept)),
             tags=None if self.tags is None else self.tags[kept],
+            events=None if self.events is None else self.events[kept],
+            kept={name: column[kept] for name, column in self.kept.items()},
         )
 
     def understood(self, *optional: Role) -> str:
@@ -138,39 +148,47 @@ class Rows:
         texts += [f"no {role}" for role in optional if role not in labels]
         if "time" in labels:
             texts.append(f"time={labels['time']} ({_UNITS[self.time_unit]})")
-        words = ", ".join([*texts, *([self.part.layout] if self.part.layout else [])])
+        texts += [self.part.layout] if self.part.layout else []
+        texts += [f"not used: {listed(self.part.unused, most=10)}"] if self.part.unused else []
+        words = ", ".join(texts)
         return f"{self.part.header}; {words}" if self.part.header else words
 
 
-_UNITS = {"date": "ISO", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+_UNITS = {"date": "dates", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _LOOKED_AT = 100  # cells that tell what times count
 _LONGEST_EXAMPLE = 60
 
 
-def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Rows:
+Check = tuple[Role, str, BoolArray]
+"""A column, what is wrong with a cell that does not pass, and which do."""
+
+
+def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     """Return the good rows of a file as numbers, with what is wrong with the others."""
-    columns = part.columns
-    unit = unit or unit_of(columns.get("time"))
+    columns, cells = part.columns, wanted.cells
+    unit = unit_of(columns.get("time"), cells)
     pair: tuple[Role, Role] = ("user", "item")
     named = {role: columns[role] for role in pair if role in columns}
     with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be; numbers wait for memory
         in_turn = map if all(map(_is_whole, named.values())) else threads.map
-        ids = dict(zip(named, in_turn(read_ids, named.values()), strict=True))
+        read = partial(read_ids, missing=cells.missing)
+        ids = dict(zip(named, in_turn(read, named.values()), strict=True))
     user, item = (ids.get(role, NO_IDS) for role in pair)
     numbers = {
-        role: _read(role, columns[role], single=role == "rating" and not exact)
+        role: _read(role, columns[role], cells, single=role == "rating" and not wanted.of_lists)
         for role in NUMBERS
         if role in columns
     }
-    time = read_times(columns["time"], unit) if "time" in columns else None
-    checks: list[tuple[Role, str, BoolArray]] = [
+    time = read_times(columns["time"], unit, cells) if "time" in columns else None
+    checks: list[Check] = [
         *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
         *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
         *(
-            (role, f"the {role} is not a finite number", np.isfinite(cells))
-            for role, cells in numbers.items()
+            (role, f"the {role} is not a finite number", np.isfinite(values))
+            for role, values in numbers.items()
             if not _is_whole(columns[role])
         ),
     ]
@@ -178,11 +196,25 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
     if rank is not None and rank.dtype != np.int32:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
     if time is not None:
-        reason = "the time is no date" if unit == "date" else f"the time is not in 1970..2100, read in {unit}"
+        reason = f"the time is not in 1970..2100, read in {unit}"
+        if unit == "date":
+            reason = (
+                f"the time is not of the form {cells.time_format}"
+                if cells.time_format
+                else "the time is no date"
+            )
         checks.append(("time", reason, time[1]))
-    kept, problems = _kept(part, checks)
+    among: BoolArray | None = None
+    left_out: list[Problem] = []
+    if cells.missing:
+        named_cells = {role: _named(role, columns, ids, cells) for role in columns if role != "items"}
+        absent: list[Check] = [
+            (role, f"the {role} is named as missing", ~is_in) for role, is_in in named_cells.items()
+        ]
+        among, left_out = _passing(part, absent, wanted)
+    good, problems = _passing(part, checks, wanted, among)
     rows = Rows(
-        replace(part, columns={}),
+        replace(part, columns={}, others={}),
         form,
         user,
         item,
@@ -191,9 +223,37 @@ def check(part: RawRows, form: str, unit: TimeUnit | None, *, exact: bool) -> Ro
         unit,
         part.numbered,
         (*part.broken, *problems),
-        np.array([str(tag) for tag in columns["tag"].to_pylist()], object) if "tag" in columns else None,
+        texts_of(columns["tag"]) if "tag" in columns else None,
+        texts_of(columns["event"]) if "event" in columns else None,
+        tuple(left_out),
+        {name: texts_of(part.others[name]) for name in cells.keep if name in part.others},
     )
-    return rows if kept.all() else rows.take(kept)
+    good = good if among is None else good & among
+    return rows if good.all() else rows.take(good)
+
+
+def texts_of(column: "pa.ChunkedArray") -> npt.NDArray[Any]:
+    """Return cells as text, empty where there is none."""
+    return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], object)
+
+
+def _named(
+    role: Role, columns: "Mapping[Role, pa.ChunkedArray]", ids: Mapping[Role, Ids], cells: CellFormat
+) -> BoolArray:
+    """Return which cells of a column the user names as missing; of numbers only what is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if role in ids:
+        return np.asarray(ids[role].codes == MISSING)
+    column = columns[role]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return np.zeros(len(column), np.bool_)
+    absent = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(cells.missing, column.type))
+    no_number = ~pc.match_substring_regex(column, _NUMBER).to_numpy(zero_copy_only=False).astype(bool)
+    return np.asarray((to_numpy(absent.cast(pa.uint8())) == 1) & no_number, np.bool_)
 
 
 def _is_whole(column: "pa.ChunkedArray") -> bool:
@@ -203,18 +263,39 @@ def _is_whole(column: "pa.ChunkedArray") -> bool:
     return bool(pa.types.is_integer(column.type)) and column.null_count == 0
 
 
-def _kept(part: RawRows, checks: list[tuple[Role, str, BoolArray]]) -> tuple[BoolArray, list[Problem]]:
-    """Return which rows pass all checks, and the others by the first that they do not pass."""
+def _passing(
+    part: RawRows, checks: list[Check], wanted: Wanted, among: BoolArray | None = None
+) -> tuple[BoolArray, list[Problem]]:
+    """Return which rows pass all checks, and those of `among` that do not by the first of these."""
     kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
     for role, reason, good in checks:
         if good.all():
             continue
-        bad = np.flatnonzero(kept & ~good)
+        bad = np.flatnonzero((kept if among is None else kept & among) & ~good)
         if len(bad):
-            example = _example(part.columns[role][int(bad[0])].as_py())
-            problems.append(Problem(reason, lines_at(part.numbered, bad), example))
-            kept &= good
+            cell = part.columns[role][int(bad[0])].as_py()
+            problems.append(
+                Problem(reason, lines_at(part.numbered, bad), _example(cell), _hint(role, cell, wanted))
+            )
+        kept &= good
     return kept, problems
+
+
+def _hint(role: Role, cell: Any, wanted: Wanted) -> str:
+    """Return how to say what a number or date may mean that is written as elsewhere."""
+    if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
+        decimal, thousands = (
+            wanted.setting.format("decimal", '","'),
+            wanted.setting.format("thousands", '"."'),
+        )
+        other = wanted.setting.format("thousands", '","')
+        return f" (1.234,5: say {decimal} {thousands}; 1,234.5: {other})"
+    if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):
+        forms = " or ".join(
+            wanted.setting.format("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")
+        )
+        return f" (say which form dates have: {forms})"
+    return ""
 
 
 def lines_at(lines: Lines, rows: LongArray) -> LongArray:
@@ -228,7 +309,7 @@ def lines_at(lines: Lines, rows: LongArray) -> LongArray:
     return rows + lines.start if isinstance(lines, range) else lines[rows]
 
 
-def _read(role: Role, column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray[Any]:
+def _read(role: Role, column: "pa.ChunkedArray", cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
     """Return a column as float32 or float64; ranks as int32 where all of them are whole numbers from 0."""
     import pyarrow as pa
 
@@ -240,10 +321,10 @@ def _read(role: Role, column: "pa.ChunkedArray", *, single: bool) -> npt.NDArray
     if wanted(column.type) and column.null_count == 0:
         return to_numpy(column)
     with np.errstate(over="ignore"):
-        return _numbers(column).astype(np.float32 if single else np.float64)
+        return numbers_of(column, cells).astype(np.float32 if single else np.float64)
 
 
-def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
+def unit_of(column: "pa.ChunkedArray | None", cells: CellFormat | None = None) -> TimeUnit:
     """Return what the times of a column count: dates, or the unit in which the middle one is before 2100.
 
     Examples
@@ -252,14 +333,34 @@ def unit_of(column: "pa.ChunkedArray | None") -> TimeUnit:
     >>> unit_of(pa.chunked_array([[1356998400000]])), unit_of(pa.chunked_array([["2024-01-02 03:04:05"]]))
     ('ms', 'date')
     """
-    cells = [] if column is None else column.slice(0, _LOOKED_AT).to_pylist()
-    texts = [str(cell) for cell in cells if isinstance(cell, str)]
-    if any(map(is_date, texts)):
+    cells = cells or CellFormat()
+    if cells.time_format or cells.time_unit:
+        return "date" if cells.time_format else cells.time_unit or "s"
+    sample = [] if column is None else column.slice(0, _LOOKED_AT).to_pylist()
+    if any(is_date(cell) or _DATE.match(cell) for cell in sample if isinstance(cell, str)):
         return "date"
-    sizes = sorted(abs(number) for number in map(_as_number, cells) if number is not None)
+    numbers = [number for number in map(_as_number, sample) if number is not None]
+    eights = bool(numbers) and bool(is_yyyymmdd(np.array(numbers)).all())
+    if column is not None and eights and bool(is_yyyymmdd(numbers_of(column)).all()):
+        return "date"
+    sizes = sorted(map(abs, numbers))
     middle = sizes[(len(sizes) - 1) // 2] if sizes else 0.0
     units: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
     return next((unit for unit in units if middle / _PER_SECOND[unit] <= LATEST), "s")
+
+
+def is_yyyymmdd(numbers: "DoubleArray | LongArray") -> BoolArray:
+    """Return which numbers are calendar dates such as 20240131, of 1900 to 2100.
+
+    Examples
+    --------
+    >>> is_yyyymmdd(np.array([20240131, 20241301, 31012024])).tolist()
+    [True, False, False]
+    """
+    year, rest = np.divmod(numbers, 10_000)
+    month, day = np.divmod(rest, 100)
+    in_range = (year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    return np.asarray(in_range & (day == np.floor(day)), np.bool_)
 
 
 def _as_number(cell: object) -> float | None:
@@ -270,7 +371,9 @@ def _as_number(cell: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, BoolArray]:
+def read_times(
+    column: "pa.ChunkedArray", unit: TimeUnit, cells: CellFormat | None = None
+) -> tuple[LongArray, BoolArray]:
     """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100."""
     import pyarrow as pa
 
@@ -279,12 +382,15 @@ def read_times(column: "pa.ChunkedArray", unit: TimeUnit) -> tuple[LongArray, Bo
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
         whole = to_numpy(column)
         return whole, (whole >= 0) & (whole <= LATEST)
-    seconds = _dates(column) if unit == "date" else _numbers(column) / _PER_SECOND[unit]
+    if unit == "date":
+        seconds = _dates(column, cells.time_format if cells else None)
+    else:
+        seconds = numbers_of(column) / _PER_SECOND[unit]
     good = (seconds >= 0) & (seconds <= LATEST)
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
 
 
-def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
+def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> DoubleArray:
     """Return the cells as numbers; NaN where a cell is empty or no number."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -293,24 +399,55 @@ def _numbers(column: "pa.ChunkedArray") -> DoubleArray:
         parts = [np.empty(0)]
         for chunk in column.chunks:
             places = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
-            parts.append(np.append(_numbers(pa.chunked_array([chunk.dictionary])), np.nan)[places])
+            parts.append(np.append(numbers_of(pa.chunked_array([chunk.dictionary]), cells), np.nan)[places])
         return np.concatenate(parts)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = pc.utf8_trim_whitespace(column)
+        if cells and (cells.thousands or cells.decimal == ","):
+            column = _plain_numbers(column, cells)
         # Also keeps out what Arrow would take for a number, such as "nan" and "inf".
         column = pc.if_else(
             pc.match_substring_regex(column, _NUMBER), column, pa.nulls(len(column), column.type)
         )
-    elif pa.types.is_boolean(column.type) or pa.types.is_nested(column.type):
+    elif not (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_decimal(column.type)
+    ):
         return np.full(len(column), np.nan)
     numbers = column.cast(pa.float64(), safe=False)
     return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
 
 
-def _dates(column: "pa.ChunkedArray") -> DoubleArray:
-    """Return ISO 8601 dates as seconds, NaN where a cell is none; Arrow reads one form, Python's all."""
-    import pyarrow as pa
+def _plain_numbers(column: "pa.ChunkedArray", cells: CellFormat) -> "pa.ChunkedArray":
+    """Return numbers as Python writes them; one that is written otherwise becomes empty."""
+    import pyarrow.compute as pc
 
+    whole = f"([0-9]{{1,3}}({re.escape(cells.thousands)}[0-9]{{3}})+|[0-9]+)" if cells.thousands else "[0-9]+"
+    fits = pc.match_substring_regex(
+        column, f"^[+-]?{whole}({re.escape(cells.decimal)}[0-9]*)?([eE][+-]?[0-9]+)?$"
+    )
+    if cells.thousands:
+        column = pc.replace_substring(column, cells.thousands, "")
+    column = pc.replace_substring(column, cells.decimal, ".")
+    return pc.if_else(fits, column, "")
+
+
+def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
+    """Return dates as seconds, NaN where a cell is none: ISO 8601, YYYYMMDD, or of a form as of strptime."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        column = column.cast(pa.string())
+    if form is not None or is_yyyymmdd(numbers_of(column)).all():
+        dates = column.dictionary_encode().combine_chunks()
+        parse = partial(_seconds_of, form=form or "%Y%m%d")
+        values = np.array([*map(parse, dates.dictionary.to_pylist()), np.nan], np.float64)
+        return np.asarray(values[to_numpy(filled(dates.indices.cast(pa.int64()), np.int64(-1)))], np.float64)
+    column = pc.replace_substring_regex(column, " UTC$", "Z")
     for unit, zone in (("s", None), ("us", None), ("us", "UTC"), ("ns", None), ("ns", "UTC")):
         try:
             moments = column.cast(pa.timestamp(unit, zone)).cast(pa.int64())
@@ -321,6 +458,17 @@ def _dates(column: "pa.ChunkedArray") -> DoubleArray:
     return np.array([_seconds(cell) for cell in column.to_pylist()], dtype=np.float64)
 
 
+def _seconds_of(cell: Any, form: str) -> float:
+    text = str(cell).strip()
+    if text.isdecimal() and form in ("%d%m%Y", "%m%d%Y"):  # whole numbers lose a zero at their beginning
+        text = text.zfill(8)
+    try:
+        moment = datetime.strptime(text, form)
+    except ValueError:
+        return float("nan")
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
 def _seconds(cell: Any) -> float:
     try:
         moment = datetime.fromisoformat(str(cell).strip())
@@ -329,14 +477,14 @@ def _seconds(cell: Any) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def refuse(rows: Rows, *, headless: bool) -> SchemaError:
+def refuse(rows: Rows) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
     first, more = rows.first_problem, rows.n_bad - 1
     others = f" ({more:,} more bad rows)" if more else ""
     hint = ""
     if first.reason.startswith("the time"):
         hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
-    if headless and rows.part.lines is not None and first.lines[0] == 1:
+    if rows.part.header == "no header" and rows.part.lines is not None and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
     return SchemaError(
         f"{rows.first_bad()}{others}. Correct the file, {hint}or leave bad rows out with "
@@ -346,12 +494,14 @@ def refuse(rows: Rows, *, headless: bool) -> SchemaError:
 
 def describe_skipped(rows: Rows) -> str:
     """Return what is left out of a file and why, without the file's name."""
-    n_rows = len(rows.lines) + rows.n_bad
+    problems = (*rows.problems, *rows.left_out)
+    n_left_out = sum(len(problem.lines) for problem in problems)
+    n_rows = len(rows.lines) + n_left_out
     reasons = ", ".join(
         f"{len(problem.lines):,} because {problem.reason} (first: {rows.part.within(problem.lines[0])})"
-        for problem in rows.problems
+        for problem in problems
     )
-    return f"{rows.n_bad:,} of {n_rows:,} rows left out: {reasons}"
+    return f"{n_left_out:,} of {n_rows:,} rows left out: {reasons}"
 
 
 def _example(cell: Any) -> str:

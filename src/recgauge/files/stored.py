@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
+_MOST_VALUES = 1_000  # of a column that is only looked at
 _OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss", "hf", "mock")
 """Addresses that pyarrow reads; it hands others to fsspec, where that is installed."""
 
@@ -138,7 +139,41 @@ class StoredTable:
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
-        return list(self.labels.values())
+        return list(dict.fromkeys([*self.labels.values(), *self.wanted.cells.keep]))
+
+    @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """The names of the other columns of the first file."""
+        return tuple(name for name in self._footers[0][1].names if name not in self.columns)
+
+    def others(self) -> "Mapping[str, pa.ChunkedArray]":
+        """Return the different values of columns that may be labels or grades, of the first thousands."""
+        import pyarrow as pa
+
+        first = self._footers[0][1]
+        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+        numbers = {at for at, one in enumerate(first) if any(test(plain_type(one.type)) for test in tests)}
+        positions = {role: first.names.index(label) for role, label in self.labels.items()}
+        looked_at = [first.names[at] for at in self.wanted.looked_at(first.names, positions, numbers, self)]
+        return {name: self._distinct(name) for name in looked_at if name not in self.wanted.cells.keep}
+
+    def _distinct(self, name: str) -> "pa.ChunkedArray":
+        import pyarrow as pa
+
+        values = pa.chunked_array([], self._footers[0][1].field(name).type)
+        for file, (_, schema, _) in enumerate(self._footers):
+            if name not in schema.names:
+                continue
+            with self.open(file) as opened:
+                for batch in opened.iter_batches(1 << 20, columns=[name]):
+                    column = batch.column(0)
+                    if pa.types.is_dictionary(column.type):
+                        column = column.cast(column.type.value_type)
+                    if pa.types.is_nested(column.type) or len(values) > _MOST_VALUES:
+                        return values
+                    known = values.cast(column.type) if len(values) else pa.chunked_array([], column.type)
+                    values = pa.chunked_array([pa.chunked_array([*known.chunks, column]).unique()])
+        return values
 
     @cached_property
     def has_whole_users(self) -> bool:
@@ -166,6 +201,8 @@ class StoredTable:
                         f"{self.where(large[0])}: the column {label} is above {(1 << 63) - 1}, and "
                         "other files have signed ones. Give it one type in all files."
                     )
+            elif any(one.type != field.type for one in found):  # text, in some files as a dictionary
+                field = field.with_type(plain_type(field.type))
             fields.append(field)
         return pa.schema(fields)
 
@@ -191,6 +228,11 @@ class StoredTable:
 
     def _columns(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
         positions = self.wanted.by_name(schema.names, self.where(file))
+        if numbered := self.wanted.numbered(schema.names, positions):
+            raise SchemaError(
+                f"{self.where(file)}: lists in columns {schema.names[numbered[0]]} ... are read from files, "
+                "not from folders and addresses. Write one row for each item."
+            )
         return {role: schema.names[position] for role, position in positions.items()}
 
     def _refuse_others(
@@ -223,6 +265,7 @@ class StoredTable:
             self.address,
             *map(str, zip(self.paths, self.facts, strict=True)),
             str(sorted(self.labels.items())),
+            str(self.wanted.cells),
         ]
         return sha256("\n".join(known).encode()).hexdigest()
 
@@ -232,7 +275,7 @@ class StoredTable:
             with self.open(file) as opened:
                 for group in groups:
                     if group.file == file:
-                        yield group, opened.read_row_group(group.place, columns=self.columns)
+                        yield group, self._plain(opened.read_row_group(group.place, columns=self.columns))
 
     def cells(self, role: Role) -> "Iterator[pa.ChunkedArray]":
         """Yield the cells of a column, or of the lists in its cells, some at a time."""
@@ -252,7 +295,19 @@ class StoredTable:
         for file in dict.fromkeys(group.file for group in groups):
             places = [group.place for group in groups if group.file == file]
             with self.open(file) as opened:
-                yield from opened.iter_batches(n_rows, row_groups=places, columns=self.columns)
+                for batch in opened.iter_batches(n_rows, row_groups=places, columns=self.columns):
+                    yield self._plain(batch)
+
+    def _plain(self, rows: Any) -> Any:
+        """Return a table or batch without dictionaries where other files have none."""
+        import pyarrow as pa
+
+        for name in self.columns:
+            kind = self.schema.field(name).type
+            column = rows.column(name)
+            if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(kind):
+                rows = rows.set_column(rows.schema.get_field_index(name), name, column.cast(kind))
+        return rows
 
 
 def _row_groups(
@@ -332,7 +387,12 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
             ", or the store's keys, region or endpoint." if "://" in text else "."
         )
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. {remedy}") from error
-    infos = [info for info in infos if info.type == fs.FileType.File]
+    infos = [info for info in infos if info.type != fs.FileType.Directory]
+    if odd := next((info for info in infos if info.type != fs.FileType.File), None):
+        raise MissingDataError(
+            f"{option}={printable(text)}: {printable(odd.path)} is no file, but a pipe, a device or "
+            "a dead link. Mend it or take it away."
+        )
     if not infos:
         others = sorted(path.name for path in Path(path).glob("*") if path.is_file())
         remedy = (

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Role, Wanted, bare, is_date
+from recgauge.files.columns import Role, Wanted, bare, is_date, is_flag
 from recgauge.files.limits import BLOCK
+from recgauge.files.lists import labels_of, lists_in_columns
 from recgauge.files.opening import TableFile, lines_read
 from recgauge.files.rows import NUMBERS, Lines, Problem, RawRows
 from recgauge.utils.checks import shown
@@ -29,14 +30,14 @@ _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is l
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
-_IDS: tuple[Role, ...] = ("user", "item", "tag")
+_IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _ROWS_AT_A_TIME = 1 << 12  # which stay near the processor
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_ANY = Wanted({}, (), needed=(), of_lists=True)
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How text is to be read; None means: found out from the first lines."""
+    """How text is to be read; None means: taken from the first lines."""
 
     separator: str | None = None  # one or more characters
     header: bool | None = None
@@ -53,24 +54,45 @@ class Layout:
     n_columns: int
     n_skipped: int  # lines before the first row
     positions: dict[Role, int]
-    decimal: str = "."
+    numbered: tuple[int, ...] = ()  # columns of a list, in their order
+    others: tuple[int, ...] = ()  # columns to be looked at, or kept
+    unused: tuple[str, ...] = ()
+    texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
+
+    @property
+    def columns(self) -> list[int]:
+        """All columns that are read."""
+        return list(dict.fromkeys([*self.positions.values(), *self.numbered, *self.others]))
+
+    def name(self, at: int) -> str:
+        """Return the name of a column, its number where there is no header."""
+        return self.names[at] if self.names else str(at)
 
     def rows(
         self,
         file: TableFile,
-        columns: "Mapping[Role, pa.ChunkedArray]",
+        columns: "Mapping[int, pa.ChunkedArray]",
         lines: Lines | None,
         broken: tuple[Problem, ...] = (),
     ) -> RawRows:
         """Return rows that have been read, with how the file is laid out in words."""
-        labels = {
-            role: self.names[at] if self.names else f"column {at}" for role, at in self.positions.items()
-        }
-        header = "header" if self.names else "no header"
+        names = self.names or [f"column {at}" for at in range(self.n_columns)]
+        cells: dict[Role, Any] = {role: columns[at] for role, at in self.positions.items()}
+        if self.numbered:
+            cells["items"] = lists_in_columns([columns[at] for at in self.numbered])
         sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
-        layout = f"separator {sign}{', decimal comma' if self.decimal == ',' else ''}"
-        return RawRows(file, columns, labels, lines, broken=broken, header=header, layout=layout)
+        return RawRows(
+            file,
+            cells,
+            labels_of(names, self.positions, self.numbered),
+            lines,
+            broken=broken,
+            header="header" if self.names else "no header",
+            layout=f"separator {sign}",
+            others={self.name(at): columns[at] for at in self.others},
+            unused=self.unused,
+        )
 
 
 def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
@@ -83,30 +105,32 @@ def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
         columns, n_lines = _columns(file, replace(layout, quotes=False), wanted, refuse_quotes=layout.quotes)
     except _QuoteFoundError:
         columns, n_lines = _columns(file, layout, wanted)
-        if n_lines != layout.n_skipped + len(columns["user"]):  # fields go on over lines
+        if n_lines != layout.n_skipped + len(columns[layout.positions["user"]]):  # fields go on over lines
             return read_carefully(file, layout)
-    all_rows = n_lines == layout.n_skipped + len(columns["user"])
+    all_rows = n_lines == layout.n_skipped + len(columns[layout.positions["user"]])
     lines = range(layout.n_skipped + 1, n_lines + 1) if all_rows else None
     return layout.rows(file, columns, lines)
 
 
 def _columns(
     file: TableFile, layout: Layout, wanted: Wanted, *, refuse_quotes: bool = False
-) -> tuple[dict[Role, "pa.ChunkedArray"], int]:
+) -> tuple[dict[int, "pa.ChunkedArray"], int]:
     """Return the columns, and how many lines the file has."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
-    types: dict[Role, pa.DataType] = {
-        **dict.fromkeys(_IDS, ids),
-        "rating": pa.float64() if wanted.of_lists else pa.float32(),
-        "rank": pa.float64(),
-        "score": pa.float64(),
-        "time": pa.string() if layout.dates else pa.int64(),
-    }
-    columns = {str(at): types.get(role, pa.string()) for role, at in layout.positions.items()}
+    types = dict.fromkeys(layout.columns, pa.string())
+    for role, at in layout.positions.items():
+        if role in _IDS:
+            types[at] = ids
+        elif role == "time":
+            types[at] = pa.string() if layout.dates else pa.int64()
+        elif role in NUMBERS and not layout.texts:
+            types[at] = pa.float32() if role == "rating" and not wanted.of_lists else pa.float64()
+    types |= dict.fromkeys(layout.others, ids)
+    columns = {str(at): kind for at, kind in types.items()}
     options = (
         arrow_csv.ReadOptions(
             block_size=_BLOCK,
@@ -123,14 +147,13 @@ def _columns(
             column_types=columns,
             null_values=[],
             strings_can_be_null=False,
-            decimal_point=layout.decimal,
         ),
     )
     with file.open() as stream:
         source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
         table = arrow_csv.read_csv(source, *options)
         n_lines = lines_read(stream)
-    return {role: table.column(str(position)) for role, position in layout.positions.items()}, n_lines
+    return {at: table.column(str(at)) for at in layout.columns}, n_lines
 
 
 def read_carefully(file: TableFile, layout: Layout) -> RawRows:
@@ -152,21 +175,48 @@ def read_carefully(file: TableFile, layout: Layout) -> RawRows:
                 broken.append(line)
                 counts.append(len(row))
 
-    chunks: dict[Role, list[pa.Array]] = {role: [] for role in layout.positions}
+    chunks: dict[int, list[pa.Array]] = {at: [] for at in layout.columns}
+    ids = {*layout.others, *(at for role, at in layout.positions.items() if role in _IDS)}
     rows = good_rows()
     while batch := list(islice(rows, _ROWS_AT_A_TIME)):
-        for role, at in layout.positions.items():
-            cells = [row[at] for row in batch]
-            if role in NUMBERS and layout.decimal == ",":
-                cells = [cell.replace(",", ".") for cell in cells]
-            column = pa.array(cells, pa.string())
-            chunks[role].append(column.dictionary_encode() if role in _IDS else column)
-    columns = {
-        role: pa.chunked_array(found, None if found else pa.string()) for role, found in chunks.items()
-    }
+        for at in layout.columns:
+            column = pa.array([row[at] for row in batch], pa.string())
+            chunks[at].append(column.dictionary_encode() if at in ids else column)
+    columns = {at: pa.chunked_array(found, None if found else pa.string()) for at, found in chunks.items()}
     reason = f"the row does not have {layout.n_columns} columns"
     problems = (Problem(reason, np.array(broken, np.int64), f"{counts[0]} columns"),) if broken else ()
     return layout.rows(file, columns, np.array(lines, np.int64), problems)
+
+
+def read_texts(file: TableFile, how: TextFormat) -> tuple["pa.Table", range, str]:
+    """Return all columns of a text file with a header as texts, empty ones null, and what rows are called."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    number, line, _ = first_lines(file)
+    one = not set(line.strip()) & set("\t;,| :")
+    separator = how.separator or ("," if one else _guess_separator(file, line, _ANY))
+    quotes = _has_quotes(line, separator)
+    names = _split([line], separator, quotes=quotes)[0]
+    file.limits.check("columns", len(names), file)
+    sign = _sign(separator)
+    with file.open() as stream:
+        cells = arrow_csv.read_csv(
+            _Source(stream, separator),
+            arrow_csv.ReadOptions(block_size=_BLOCK, skip_rows=number, column_names=names),
+            arrow_csv.ParseOptions(
+                delimiter=sign, quote_char='"' if quotes else False, newlines_in_values=quotes
+            ),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.large_string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+        n_lines = lines_read(stream)
+    if n_lines == number + len(cells):
+        return cells, range(number + 1, n_lines + 1), "line"
+    return cells, range(1, len(cells) + 1), "row"
 
 
 def _rows(file: TableFile, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -248,31 +298,32 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
         below = _split(more, separator, quotes=quotes)
     if len(first) == 1:
         raise _one_column(file, line)
-    location = f"{file}, line {number} {shown(line[:200])}"
-    header = wanted.has_header(first, below, location, how.header)
+    header = wanted.has_header([first, *below], file, how.header)
     if header:
         positions = wanted.by_name(first, str(file))
     else:
-        positions = wanted.by_position(first, below, f"{location} (no header)")
+        positions = wanted.by_position(len(first), f"{file}, line {number} {shown(line[:200])} (no header)")
+    names = tuple(map(bare, first)) if header else ()
+    numbered = wanted.numbered(first, positions) if header else []
     rows = below if header else [first, *below]
-
-    def cells_of(*roles: Role) -> list[str]:
-        at = [positions[role] for role in roles if role in positions]
-        return [row[place].strip() for row in rows for place in at if len(row) > place]
-
-    values = cells_of("rating", "score")
-    comma = (
-        separator != "," and any(map(_DECIMAL_COMMA.fullmatch, values)) and not any("." in v for v in values)
-    )
+    columns = [
+        [row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(len(first))
+    ]
+    plain = names or tuple(map(str, range(len(first))))
+    numbers = {at for at, cells in enumerate(columns) if cells and all(map(is_flag, cells))}
+    used = {*positions.values(), *numbered}
     return Layout(
         separator,
         quotes,
-        tuple(map(bare, first)) if header else (),
+        names,
         len(first),
         number if header else number - 1,
         positions,
-        "," if comma else ".",
-        any(map(is_date, cells_of("time"))),
+        tuple(numbered),
+        tuple(wanted.looked_at(plain, positions, numbers, file)),
+        tuple(plain[at] for at in range(len(first)) if at not in used and plain[at] not in wanted.cells.keep),
+        bool(wanted.cells.missing or wanted.cells.thousands or wanted.cells.decimal != "."),
+        "time" in positions and not all(cell.isdecimal() for cell in columns[positions["time"]]),
     )
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recgauge.filters.rows import SampleUsers as SampleUsers
     from recgauge.filters.rows import UserRows as UserRows
     from recgauge.filters.user_weights import UserWeights as UserWeights
+    from recgauge.filters.where import Where as Where
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
@@ -43,6 +44,11 @@ class Filter(Checked, ABC):
     def changes(self) -> str:
         """What happens to the values of rows that stay, in words; empty if they stay as they are."""
         return ""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Further columns of the table that the filter looks at, by name."""
+        return ()
 
     @abstractmethod
     def apply(self, dataset: Dataset, *, rng: np.random.Generator) -> Dataset:
@@ -80,7 +86,9 @@ class RowFilter(Filter):
 def with_values(dataset: Dataset, values: npt.NDArray[np.floating], *, implicit: bool = False) -> Dataset:
     """Return the data set with other values, (n,); of `implicit` ones every row is relevant."""
     rows = dataset.interactions
-    revalued = Interactions(rows.user, rows.item, values, rows.timestamp, rows.user_ids, rows.item_ids)
+    revalued = Interactions(
+        rows.user, rows.item, values, rows.timestamp, rows.user_ids, rows.item_ids, rows.attributes
+    )
     if implicit:
         dataset = replace(dataset, feedback="implicit", relevant_from=None, scale=None)
     return replace(dataset, interactions=revalued)

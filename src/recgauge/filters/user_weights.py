@@ -9,10 +9,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.files.columns import USERS, Wanted
-from recgauge.files.formats import read
-from recgauge.files.opening import find_list_files
-from recgauge.files.text import TextFormat
+from recgauge.files.tables import read_table
 from recgauge.filters import Filter, with_values
 from recgauge.utils.checks import DoubleArray, LongArray, Real, shown
 
@@ -23,14 +20,6 @@ METHODS: dict[Method, str] = {
     "divide_by_rows": "ratings are divided by the number of their user's rows",
     "table": "ratings are multiplied by their user's weight",
 }
-_WANTED = Wanted(
-    {"user": USERS, "weight": ("weight",)},
-    ("user", "weight"),
-    needed=(("user",), ("weight",)),
-    option="",
-    of_lists=True,
-    mixed_ids=True,
-)
 
 
 @dataclass(frozen=True)
@@ -130,24 +119,21 @@ def _positive(rows: Interactions, counts: LongArray, means: DoubleArray) -> Doub
 
 def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
     """Return the weight of each user (n_users,), compared as text; others of the file are passed over."""
-    (file, *_) = find_list_files([path], "filters.user_weights.path")
-    rows = read(file, _WANTED, TextFormat(header=True))
-    bad = [(int(problem.lines[0]), f"{problem.reason}: {problem.example}") for problem in rows.problems]
-    low = np.flatnonzero(rows.numbers["weight"] <= 0)[:1]
-    bad += [(int(rows.lines[row]), f"got {rows.numbers['weight'][row]:g}") for row in low]
-    if bad:
-        raise SchemaError(
-            f"UserWeights: {file}, {rows.part.unit} {bad[0][0]}: weight must be a number above 0; "
-            f"{bad[0][1]}. Correct the file."
-        )
-    users, weights = rows.user.texts(), {}
-    for row, (user, weight) in enumerate(zip(users, rows.numbers["weight"].tolist(), strict=True)):
-        if user in weights:
+    table = read_table(path, "filters.user_weights.path")
+    users, values = table.ids(table.key("user")).tolist(), table.numbers("weight")
+    weights: dict[str, float] = {}
+    for row, (user, weight) in enumerate(zip(users, values.tolist(), strict=True)):
+        if not weight > 0:  # nor where it is missing
             raise SchemaError(
-                f"UserWeights: {rows.where(row)}: each user must have one weight, got a second one for "
+                f"UserWeights: {table.place(row)}: weight must be a number above 0, got {weight:g}. "
+                "Correct the file."
+            )
+        if str(user) in weights:
+            raise SchemaError(
+                f"UserWeights: {table.place(row)}: each user must have one weight, got a second one for "
                 f"{shown(user)}. Remove it."
             )
-        weights[user] = weight
+        weights[str(user)] = weight
     lacking = [user for user in user_ids.tolist() if str(user) not in weights]
     if lacking:
         raise SchemaError(

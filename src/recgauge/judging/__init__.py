@@ -419,7 +419,7 @@ def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[Int
     items[list_rows] = top_k.items
     scores[list_rows] = top_k.scores
     beyond = None if top_k.beyond is None else top_k.beyond.spread(list_rows, len(users))
-    return users, TopK(users, items, scores, beyond), relevant.spread(relevant_rows, users)
+    return users, TopK(users, items, scores, beyond, top_k.distinct), relevant.spread(relevant_rows, users)
 
 
 def _rows_of(users: IntArray, wanted: IntArray, name: str) -> LongArray:

@@ -359,7 +359,7 @@ def shuffled(top_k: TopK, seed: int, draw: int) -> TopK:
     items = order_ties(
         items, top_k.scores, lambda rows, tied: random_keys(seed, draw, top_k.users[rows], tied)
     )
-    return TopK(top_k.users, items, top_k.scores, beyond)
+    return TopK(top_k.users, items, top_k.scores, beyond, top_k.distinct)
 
 
 class _Ends:

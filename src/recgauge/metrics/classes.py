@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.data.columns import aligned, cells, is_row
+from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.metrics.metric import Kind, Metric, divide
 from recgauge.metrics.rating import JudgedRatings, RatingMetric
 from recgauge.utils.checks import DoubleArray, LongArray, Positive, Real
@@ -38,7 +39,8 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike, *, by_row: boo
     ----------
     actual, predicted : array-like, shape (n,) or (n, c)
         Labels of one sortable type, one per row; or a table with one column per label and 1 where a row has
-        it, so that a row may have several labels or none.
+        it, so that a row may have several labels or none. Series and data frames of pandas are paired by
+        index and columns, which must hold the same labels; arrays and lists by place.
     by_row : bool, default False
         One entry per row of the tables; `labels` are the numbers of the rows.
 
@@ -49,8 +51,8 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike, *, by_row: boo
     Raises
     ------
     SchemaError
-        If the two differ in shape, are empty, hold missing labels or, as tables, anything but 0 and 1, or are
-        to be counted by row and are no tables.
+        If the two differ in shape, index or kind of labels, are empty, hold missing labels or fractions or,
+        as tables, anything but 0 and 1, or are to be counted by row and are no tables.
 
     Examples
     --------
@@ -62,7 +64,8 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike, *, by_row: boo
     >>> count_labels([[1, 1], [0, 1]], [[1, 0], [1, 1]], by_row=True).correct.tolist()
     [1, 1]
     """
-    true, guess = _labels("actual", actual), _labels("predicted", predicted)
+    paired = _aligned(actual, predicted)
+    true, guess = _labels("actual", paired["actual"]), _labels("predicted", paired["predicted"])
     if guess.shape != true.shape:
         raise SchemaError(f"predicted must have the shape of actual, {true.shape}, got {guess.shape}.")
     if true.ndim == 2:
@@ -74,19 +77,37 @@ def count_labels(actual: npt.ArrayLike, predicted: npt.ArrayLike, *, by_row: boo
             "average=samples needs several labels per row: pass tables of shape (rows, labels) with 1 where "
             "a row has the label. With one label per row choose average=macro, micro, weighted or binary."
         )
-    try:
-        labels, codes = np.unique(np.concatenate((true, guess)), return_inverse=True)
-    except TypeError as error:
-        raise SchemaError("actual and predicted must be labels of one sortable type.") from error
+    kinds = _kind(true.ravel()), _kind(guess.ravel())
+    if kinds[0] != kinds[1]:
+        raise SchemaError(
+            f"actual and predicted must be labels of one sortable type, got {kinds[0]} and {kinds[1]}."
+        )
+    labels, codes = np.unique(np.concatenate((true, guess)), return_inverse=True)
     true, guess = codes[: len(true)], codes[len(true) :]
     counts = (np.bincount(rows, minlength=len(labels)) for rows in (true[true == guess], guess, true))
     return _LabelCounts(labels, *counts)
 
 
-def _labels(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+def _aligned(actual: Any, predicted: Any) -> dict[str, Any]:
+    """Return both with the rows, and of tables the columns, in one order."""
+    by_row = aligned({"actual": actual, "predicted": predicted})
+    if all(hasattr(table, "columns") and hasattr(table, "iloc") for table in by_row.values()):
+        turned = aligned({name: table.T for name, table in by_row.items()})
+        return {name: table.T for name, table in turned.items()}
+    return by_row
+
+
+def _labels(name: str, values: Any) -> npt.NDArray[Any]:
     """Return a column of labels, or a table of 0 and 1."""
+    column = cells(values)
+    if (
+        isinstance(column, list)
+        and column
+        and not any(is_row(cell) or isinstance(cell, np.ndarray) for cell in column)
+    ):
+        _kind(np.array(column, object))
     try:
-        labels = np.asarray(values)
+        labels = np.asarray(values if column is None else column)
     except ValueError as error:
         raise SchemaError(
             f"{name} must be one column of labels, or a table with 1 where a row has the label; its rows "
@@ -94,11 +115,27 @@ def _labels(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
         ) from error
     if labels.ndim not in (1, 2) or labels.size == 0:
         raise SchemaError(f"{name} must be one column with at least one label, got shape {labels.shape}.")
+    if labels.dtype.kind == "O":
+        _kind(labels.ravel())
     if (labels != labels).any():
         raise SchemaError(f"{name} must not hold missing labels (NaN).")
     if labels.ndim == 2 and not np.isin(labels, (0, 1)).all():
         raise SchemaError(f"{name} is a table, which must hold 1 where a row has a label and 0 elsewhere.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise SchemaError(
+            f"{name} must hold labels, got the fraction {labels[labels != np.floor(labels)][0]}. Choose a "
+            "threshold for probabilities: (values >= 0.5)."
+        )
     return labels
+
+
+def _kind(labels: npt.NDArray[Any]) -> str:
+    """Return what labels are, which must be one: numbers, among them True and False, text, or a type."""
+    kinds = {type(label) for label in (labels[:1] if labels.dtype.kind != "O" else labels).tolist()}
+    names = {"numbers" if issubclass(kind, (int, float, np.number)) else kind.__name__ for kind in kinds}
+    if len(names) > 1:
+        raise SchemaError(f"labels must be of one sortable type, none missing; got {listed(sorted(names))}.")
+    return names.pop()
 
 
 @dataclass(frozen=True)

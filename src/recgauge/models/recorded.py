@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
-from recgauge.files.columns import Choice, Role
+from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
@@ -26,7 +26,7 @@ STRICT = (*REFUSED, "unknown_items")
 
 @dataclass(eq=False)
 class Recorded(Recommender, RatingPredictor):
-    r"""Lists from files: CSV, TSV, parquet, JSON lines or a TREC run, plain or gzip.
+    r"""Lists from files: CSV, TSV, Parquet, Arrow, JSON or a TREC run, plain or packed.
 
     Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
     run's split, candidates and metrics; what is not a candidate, such as items seen in training, is taken
@@ -40,10 +40,15 @@ class Recorded(Recommender, RatingPredictor):
         folder, pattern or address such as ``s3://bucket/lists`` with Parquet files of these.
     format : {"csv", "tsv", "parquet", "jsonl", "trec_run", ...}, optional
         By default recognised.
-    columns : mapping of {"user", "item", "rank", "score"} to str or int, optional
-        Names or positions (from 0) of columns; by default usual names are recognised.
+    columns : mapping of {"user", "item", "items", "rank", "score", "tag"} to str or int, optional
+        Names or positions (from 0) of columns; by default usual names are recognised. `items` are lists in
+        one cell, each value of `tag` is a run.
     header : bool, optional
-        Whether text begins with the names of columns; by default recognised.
+        Whether text begins with the names of columns; by default it must name user and item as usual or as
+        chosen.
+    missing, unused, implausible
+        Cells that are missing, columns that are left out on purpose, and what is done with contents that are
+        hardly meant: as of ``dataset=table``.
     order : {"auto", "rank", "score"}
         What orders a list; ``auto``: ranks where the file has them, else scores; TREC runs by scores. Items
         that are equal in what orders them are ordered by item code.
@@ -51,7 +56,7 @@ class Recorded(Recommender, RatingPredictor):
         Findings that stop the run, and those that do not; see `recgauge.recorded.findings.MEANINGS`. Items
         that the data set does not have are refused: leaving them out moves up those below.
     tag : str, optional
-        Which run of a TREC run file that holds several.
+        Which run of a file that holds several.
 
     Examples
     --------
@@ -74,13 +79,16 @@ class Recorded(Recommender, RatingPredictor):
     tag: str | None = None
     columns: Mapping[Role, Choice] | None = None
     header: bool | None = None
+    missing: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    implausible: Literal["refuse", "keep"] = "refuse"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.path, str) or not self.path:
             raise ConfigError(f"Recorded: path must name a file, got {self.path!r}.")
         for role in self.columns or {}:
-            check_choice("Recorded: columns", role, ("user", "item", "rank", "score"))
+            check_choice("Recorded: columns", role, ("user", "item", "items", "rank", "score", "tag"))
         check_choice("Recorded: format", self.format, (None, *FORMATS))
         self._settings = ListSettings(
             self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
@@ -89,12 +97,15 @@ class Recorded(Recommender, RatingPredictor):
         self._missing: tuple[Found, ...] = ()
         self._n_items = 0
 
+    def _cells(self) -> CellFormat:
+        return CellFormat(tuple(self.missing), tuple(self.unused), implausible=self.implausible)
+
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
         from recgauge.recorded import wanted
         from recgauge.recorded.known import find_run
 
-        find_run(self.path, wanted("lists", self.columns, self.order, in_run=True))
+        find_run(self.path, wanted("lists", self.columns, self._cells(), in_run=True))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.
@@ -107,9 +118,18 @@ class Recorded(Recommender, RatingPredictor):
         from recgauge.recorded.known import read_known
 
         self._lists = read_known(
-            self.path, train, self._settings, self.format, self.tag, columns=self.columns, header=self.header
+            self.path,
+            train,
+            self._settings,
+            self.format,
+            self.tag,
+            columns=self.columns,
+            header=self.header,
+            cells=self._cells(),
         )
         (progress or NoProgress()).note(self._lists.understood)
+        met = "; ".join(meeting.sentence for meeting in self._lists.meetings)
+        (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
         for line in describe([one for one in self.found if one.name not in STRICT]):

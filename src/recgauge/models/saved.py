@@ -19,7 +19,7 @@ from recgauge.errors import ConfigError, ModelError, said
 from recgauge.models import Factors, KnownRatings, Recommender
 from recgauge.models.recommend import recommend
 from recgauge.utils.checks import shown
-from recgauge.utils.files import refuse_irregular
+from recgauge.utils.files import read_own, refuse_irregular
 from recgauge.utils.plain import Arrays, pack, unpack
 
 FORMAT = 1
@@ -186,7 +186,7 @@ class SavedModel:
         for name in (ABOUT, ARRAYS):
             refuse_irregular(folder / name, "saved model")
         try:
-            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            about = json.loads(read_own(folder / ABOUT))
             model = _new_model(about, packages)
             with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 if any(member.compress_type for member in arrays.zip.infolist()):

@@ -27,7 +27,7 @@ from recgauge.sweeps.ending import NAME, compared_jobs
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice
-from recgauge.utils.files import write_files
+from recgauge.utils.files import read_own, write_files
 from recgauge.utils.messages import print_note
 from recgauge.utils.secrets import without_secrets
 
@@ -219,13 +219,13 @@ def write_pages(folder: Path, target: Path) -> None:
 
     `verify` writes it again and compares.
     """
-    about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    about = json.loads(read_own(folder / ABOUT))
     jobs = runs_in(folder)
     for job in jobs:
-        assert job.record is not None
         run = target / RUNS / job.folder.name
         run.mkdir(parents=True, exist_ok=True)
-        write_record(job.record, run)
+        if job.record is not None:
+            write_record(job.record, run)
     compared, notes = _compared(jobs)
     if compared is not None:
         write_comparison(compared, [target / f"{NAME}{suffix}" for suffix in FORMATS])

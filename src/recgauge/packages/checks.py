@@ -2,12 +2,13 @@
 
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -31,10 +32,14 @@ from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
 from recgauge.sweeps.artifacts import held_out_rows
+from recgauge.utils.files import read_own
+from recgauge.utils.messages import FULL
 from recgauge.utils.progress import Progress, Timings
+from recgauge.utils.resources import check_memory
 
 LIMITS = Limits(adjustable=False)
 MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
+_LISTED = 8  # bytes of an item and its score
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack 4 kB to gigabytes
 
 
@@ -67,6 +72,10 @@ def _unpack(path: Path, folder: Path) -> None:
             archive.extractall(folder)  # which leaves out what in a name leads outside, and makes no links
     except RecgaugeError:
         raise
+    except OSError as error:
+        if error.errno in FULL:  # which is not the package's fault
+            raise
+        raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
     except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
         raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. Get the package again.") from error
 
@@ -80,6 +89,9 @@ def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
         raise IntegrityError(
             f"{path}: {printable(odd[0])}: is packed in a way that cannot be unpacked in pieces."
         )
+    inside = Counter(_inside(member.filename) for member in members)  # as they would be unpacked
+    if twice := [name for name, n in inside.items() if n > 1]:
+        raise IntegrityError(f"{path}: {printable(twice[0])} is there twice. Get the package again.")
     size = sum(member.file_size for member in members)
     if size > MOST_TIMES * path.stat().st_size:
         raise IntegrityError(
@@ -89,6 +101,11 @@ def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     LIMITS.check("unpacked_bytes", size, path)
 
 
+def _inside(name: str) -> str:
+    """Return a member's name without what leads elsewhere, which zipfile leaves out, too."""
+    return "/".join(part for part in PurePosixPath(name).parts if part not in ("/", ".."))
+
+
 def _complete(folder: Path, path: Path) -> Path:
     """Return the folder if all files are there that its list of digests names, and no others."""
     if not (folder / ABOUT).is_file() or not (folder / CHECKSUMS).is_file():
@@ -96,8 +113,11 @@ def _complete(folder: Path, path: Path) -> Path:
             f"{path}: is no package, since it lacks {ABOUT} or {CHECKSUMS}. Name a file that `recgauge "
             "package` wrote, a run's id or its output folder."
         )
-    if links := [file.name for file in folder.rglob("*") if file.is_symlink()]:
-        raise IntegrityError(f"{path}: {listed(map(printable, links), 5)} leads elsewhere.")
+    odd = [
+        file.name for file in folder.rglob("*") if file.is_symlink() or not (file.is_file() or file.is_dir())
+    ]
+    if odd:
+        raise IntegrityError(f"{path}: {listed(map(printable, odd), 5)} is no regular file.")
     files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     named = {*read_checksums(folder / CHECKSUMS), CHECKSUMS}
     for names, problem in ((named - files, "lacks"), (files - named, f"has, and {CHECKSUMS} does not name,")):
@@ -126,7 +146,7 @@ def _check_size(file: Path) -> None:
 def read_about(folder: Path, path: Path) -> dict[str, Any]:
     """Return what a package says of itself; IntegrityError if this version does not understand it."""
     try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads(read_own(folder / ABOUT))
         if about["format"] != FORMAT:
             made = f"use recgauge {about['recgauge']}, which made it"
             raise IntegrityError(f"{path}: this recgauge does not know packages of its kind; {made}.")
@@ -288,6 +308,7 @@ def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
     rank, score = (np.asarray(rows[name].to_pandas()) for name in ("rank", "score"))
     if rank.dtype.kind != "i" or score.dtype.kind != "f":
         raise SchemaError(f"{path}: rank and score should be numbers.")
+    check_memory(path, len(task.users) * k, _LISTED)
     place = user * k + rank - 1
     if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(place)) == len(place)):
         raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
@@ -304,6 +325,7 @@ def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
     path, k, test = run.folder / RANKS, max(task.cutoffs), task.split.test
     table = read_table(path)
     rank = _of_rows(table, "rank", len(test), path)
+    check_memory(path, len(task.users) * k, _LISTED)
     length = np.minimum(task.candidates.counts(test.n_users, test.n_items), k)
     if "length" in table.column_names:
         length[test.user] = _of_rows(table, "length", len(test), path)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.ids import IdArray
+from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import (
@@ -21,8 +23,8 @@ from recgauge.files.columns import (
     LISTED_SCORES,
     RANKS,
     SCORES,
-    TAGS,
     USERS,
+    CellFormat,
     Choice,
     Names,
     Role,
@@ -32,7 +34,8 @@ from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
 from recgauge.files.opening import Source, TableFile, find_list_files
 from recgauge.files.parquet import part_of_table
-from recgauge.files.rows import Rows
+from recgauge.files.plausible import spans
+from recgauge.files.rows import Rows, describe_skipped
 from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.recorded.findings import FINDINGS as FINDINGS
@@ -40,8 +43,8 @@ from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Found as Found
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
+from recgauge.recorded.findings import check_meeting, places, refusal
 from recgauge.recorded.findings import describe as describe
-from recgauge.recorded.findings import places, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.utils.checks import IntArray
 from recgauge.utils.grouped import repeats
@@ -60,7 +63,7 @@ _RANKED: Mapping[Role, Names] = {
     "rank": RANKS,
     "score": SCORES,
     "scores": LISTED_SCORES,
-    "tag": TAGS,
+    "tag": (),
 }
 _NAMES: Mapping[Kind, Mapping[Role, Names]] = {
     "lists": {**_PAIR, **_RANKED},
@@ -78,6 +81,7 @@ class RecordedRuns:
     relevant: Ragged
     train: Ragged | None
     item_ids: IdArray  # (n_items,) the id of every code, ascending
+    meetings: tuple[Meeting, ...] = ()  # users and items of the truth in the training rows
     understood: tuple[str, ...] = ()  # how each file was read, in words
 
 
@@ -91,14 +95,16 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     ratings: bool = False,
     columns: Columns | None = None,
     header: bool | None = None,
+    separator: str | None = None,
+    cells: CellFormat | None = None,
 ) -> RecordedRuns:
     r"""Read lists, relevance and, if given, training rows from files.
 
     Parameters
     ----------
     run : sequence of str
-        Files or patterns: CSV, TSV, parquet, JSON lines, TREC run files, plain or gzip. Each file is a run,
-        named by the file; a TREC run file with several tags holds a run for each.
+        Files or patterns: CSV, TSV, Parquet, Arrow, JSON, TREC run files, plain or packed. Each file is a
+        run, named by the file; a TREC run file with several tags holds a run for each.
     truth, train : sequence of str
         Likewise, each sequence read as one table; TREC qrels as well.
     settings : ListSettings, optional
@@ -107,9 +113,14 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     ratings : bool
         Whether predicted ratings are measured: a truth that has ratings and grades gives its ratings then.
     columns : mapping of role to name or position, optional
-        Of user, item, rank, score and rating, in the files that have such a column; by default usual names.
+        Of user, item, items, rank, score, rating and tag, in the files that have such a column; by default
+        usual names. `items` are lists in one cell, each value of `tag` is a run.
     header : bool, optional
-        Whether text files begin with the names of columns; by default recognised.
+        Whether text files begin with the names of columns; by default they must name user and item.
+    separator : str, optional
+        What separates the columns of text; by default taken from the first line.
+    cells : CellFormat, optional
+        Which cells are missing, which columns unused, how numbers are written.
 
     Raises
     ------
@@ -132,9 +143,9 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     settings, formats = settings or ListSettings(), formats or {}
 
     def rows_of(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
-        like = wanted(kind, columns, settings.order)
+        like = wanted(kind, columns, cells)
         files = find_list_files(paths, option)
-        return [read_rows(file, kind, form, like=like, header=header) for file in files]
+        return [read_rows(file, kind, form, like=like, header=header, separator=separator) for file in files]
 
     with ThreadPoolExecutor(2) as pool:  # Arrow and numpy let the other thread work
         kind: Kind = "ratings" if ratings else "relevant"
@@ -149,7 +160,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
             if rows.problems:
                 raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
     recorded = join_recorded(of_runs, truths, trains, settings)
-    understood = tuple(f"{rows.file.name}: {rows.understood()}" for rows in (*lists, *truths, *trains))
+    understood = tuple(map(_understood, (*lists, *truths, *trains)))
     return replace(recorded, understood=understood)
 
 
@@ -182,9 +193,13 @@ def join_recorded(
         item_ids,
         settings,
     )
+    meetings = context.meetings_of_train()
+    for meeting in meetings:  # a split by users has none of the truth's users in the training rows
+        fewest = inf if meeting.name == "user" else FEWEST
+        check_meeting(meeting, str(truths[0].file), settings, fewest)
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
     known = None if context.train is None else with_ids(context.train, user_ids)
-    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids)
+    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids, meetings)
 
 
 def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], option: str) -> None:
@@ -198,6 +213,13 @@ def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], o
             )
 
 
+def _understood(rows: Rows) -> str:
+    """Return how a file was read, what its ratings are, and what the user left out."""
+    texts = [rows.understood(), spans(rows.numbers.get("rating"), rows.time)]
+    texts += [describe_skipped(rows)] if rows.left_out else []
+    return f"{rows.file.name}: {'; '.join(filter(None, texts))}"
+
+
 def _judged(rows: Rows) -> Rows:
     """Return qrels with grade 0 for grades below it: not relevant, as in trec_eval."""
     if rows.form != "trec_qrels":
@@ -206,14 +228,20 @@ def _judged(rows: Rows) -> Rows:
 
 
 def runs_of(rows: Rows) -> list[tuple[str, Rows]]:
-    """Return the runs of a file by name: its tags where it has several or is a TREC run file."""
-    name = rows.file.path.name.removesuffix(".gz").rpartition(".")[0] or rows.file.path.name
+    """Return the runs of a file by name: the tags of a TREC run file, or of a column that is named."""
+    name = _name_of(rows.file)
     if rows.tags is None or not len(rows.tags):
         return [(name, rows)]
     tags = list(dict.fromkeys(rows.tags.tolist()))
     if len(tags) == 1:
         return [(tags[0] if rows.form == "trec_run" else name, rows)]
     return [(tag, rows.take(np.asarray(rows.tags == tag, bool))) for tag in tags]
+
+
+def _name_of(file: Source) -> str:
+    """Return the name of a file without the endings of its format and its compression."""
+    name = file.plain_name if isinstance(file, TableFile) else file.path.name
+    return name.rpartition(".")[0] or name
 
 
 def _distinct_names(runs: list[tuple[str, Rows]]) -> list[tuple[str, Rows]]:
@@ -279,32 +307,30 @@ def _grouped(
 
 
 def wanted(
-    kind: Kind, chosen: Columns | None = None, order: Order = "auto", *, in_run: bool = False
+    kind: Kind, chosen: Columns | None = None, cells: CellFormat | None = None, *, in_run: bool = False
 ) -> Wanted:
-    """Return what a file of a kind is read for; lists without a header have their `order` as third column."""
+    """Return what a file of a kind is read for."""
     names = _NAMES[kind]
-    in_order: tuple[Role, ...] = tuple(role for role in ("user", "item", "rating") if role in names)
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
-        in_order = () if order == "auto" else ("user", "item", order)
         pair = (*pair, ("rank", "score", "items"))
     return Wanted(
         names,
-        in_order,
-        {role: choice for role, choice in (chosen or {}).items() if role in names},
-        pair,
+        choices={role: choice for role, choice in (chosen or {}).items() if role in names},
+        needed=pair,
         option="model.columns.{}={}" if in_run else "--{} {}",
         command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
         mixed_ids=True,
+        cells=cells or CellFormat(),
     )
 
 
 def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
     """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
     like = like or wanted(kind)
-    return checked(part_of_table(TableFile(Path(name)), table, like), "parquet", None, like)
+    return checked(part_of_table(TableFile(Path(name)), table, like), "parquet", like)
 
 
 def read_rows(
@@ -314,9 +340,10 @@ def read_rows(
     *,
     like: Wanted | None = None,
     header: bool | None = None,
+    separator: str | None = None,
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
-    how = TextFormat(header=header, quotes=True)
+    how = TextFormat(separator, header, quotes=True)
     rows = read(file, like or wanted(kind), how, form=form)
     if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
         raise SchemaError(f"{file} has no rows.")

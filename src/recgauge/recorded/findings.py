@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from recgauge.data.meeting import FEWEST, Meeting, require_meeting
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
@@ -18,6 +19,7 @@ Finding = Literal[
     "equal_ranks",
     "rank_gaps",
     "without_prediction",
+    "unmet",
     "unknown_users",
     "unknown_items",
     "users_without_list",
@@ -27,7 +29,7 @@ Finding = Literal[
     "seen_items",
 ]
 FINDINGS: tuple[Finding, ...] = get_args(Finding)
-REFUSED: tuple[Finding, ...] = FINDINGS[:6]
+REFUSED: tuple[Finding, ...] = FINDINGS[:7]
 """What is refused unless `keep` names it; the others are counted and kept unless `refuse` names them."""
 
 MEANINGS: Mapping[Finding, tuple[str, str]] = {
@@ -40,6 +42,7 @@ MEANINGS: Mapping[Finding, tuple[str, str]] = {
     "equal_ranks": ("rows with the rank of another row of the user", "in the order of the file"),
     "rank_gaps": ("lists whose ranks are not 1, 2, 3, ... (or from 0)", "the items move up"),
     "without_prediction": ("test rows without a predicted rating, of rating metrics", "left out"),
+    "unmet": ("users and items of the smaller table that are not in the other", "as they are"),
     "unknown_users": (
         "users who are in no other file",
         "as the convention treats users without relevant items",
@@ -118,6 +121,13 @@ def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found
     return Found(name, count, first, fate)
 
 
+def check_meeting(meeting: Meeting, subject: str, settings: ListSettings, fewest: float = FEWEST) -> None:
+    """Refuse two tables of which next to nothing meets, unless the settings keep it."""
+    if "unmet" in settings.refused:
+        way_on = "model.keep=[unmet]" if settings.in_run else "--keep unmet"
+        require_meeting(meeting, subject=subject, way_on=way_on, fewest=fewest)
+
+
 Places = IntArray | LongArray
 """Positions of rows in a file."""
 
@@ -145,6 +155,15 @@ class Report:
         """Count rows, `at` in the order of the lists."""
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
+
+    def met(self, meetings: Sequence[Meeting], fewest: Mapping[str, float]) -> None:
+        """Count what did not meet, where that is more than half; raise where nearly all did not."""
+        for meeting in meetings:
+            check_meeting(meeting, str(self._rows.file), self._settings, fewest[meeting.name])
+        if unmet := [meeting for meeting in meetings if meeting.warning]:
+            count = sum(min(meeting.n_ids) - meeting.n_both for meeting in unmet)
+            text = "; ".join(meeting.warning for meeting in unmet)
+            self._found.append(Found("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
 
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from recgauge.data.interactions import Interactions
+from recgauge.data.meeting import Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, listed
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import CellFormat, Wanted
 from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
@@ -36,6 +37,7 @@ class KnownLists:
     scores: DoubleArray | None  # (n,), None where ranks order the lists
     found: tuple[Found, ...]
     understood: str = ""  # how the file was read, in words
+    meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
         """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
@@ -60,7 +62,7 @@ def matched(pairs: LongArray, values: DoubleArray, wanted: LongArray) -> DoubleA
     return np.where(pairs[at] == wanted, values[at], np.nan)
 
 
-def read_known(
+def read_known(  # noqa: PLR0913 - what a model is set to, by name
     path: str,
     train: Interactions,
     settings: ListSettings,
@@ -69,9 +71,10 @@ def read_known(
     *,
     columns: Columns | None = None,
     header: bool | None = None,
+    cells: CellFormat | None = None,
 ) -> KnownLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
-    like = wanted("lists", columns, settings.order, in_run=True)
+    like = wanted("lists", columns, cells, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _one_run(path, rows, tag)
@@ -140,4 +143,5 @@ def _coded(
     kept = kept[np.argsort(user[kept], kind="stable")]
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
-    return KnownLists(start, item[kept].astype(np.int32), scores, found.found, understood)
+    items = item[kept].astype(np.int32)
+    return KnownLists(start, items, scores, found.found, understood, found.meetings)

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Self
 
 import numpy as np
 
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import sorted_pairs
+from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
@@ -26,6 +28,7 @@ class RecordedLists:
     lists: Ragged  # ids of users, codes of items; best items first
     found: tuple[Found, ...]  # everything odd that was counted, in the order of `FINDINGS`
     n_rows: int  # of the file that were usable
+    meetings: tuple[Meeting, ...] = ()  # users and items of the lists in what they are measured on
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ class Context:
     user_ids: IdArray
     item_ids: IdArray
     settings: ListSettings
-    more_users: IntArray | None = None
+    more_users: IntArray | None = None  # users of the data set that a run has, whose items are the truth's
 
     def lists(self, name: str, rows: Rows, runs: UserRuns, item: IntArray) -> RecordedLists:
         """Order the lists of a run and count what is odd about them."""
@@ -105,13 +108,15 @@ class Context:
             runs = UserRuns.of(runs.of_rows()[kept])
         users, lengths = runs.users, runs.lengths
         lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=True)
-        known = self._known_users()
-        self._refuse_others_ids(rows, lists, known)
-        self._against_others(report, lists, row, known)
+        meetings = self._meetings(lists)
+        in_part = self.settings.in_part  # of a part's users nobody need have a list, and few items meet
+        report.met(meetings, {"user": inf if in_part else 1, "item": inf if in_part else FEWEST})
+        self._against_others(report, lists, row, self._known_users())
         if self.settings.longest is not None:
             short = lengths < self.settings.longest
             report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
-        return RecordedLists(name, with_ids(lists, self.user_ids), report.found(), len(rows.lines))
+        counted = with_ids(lists, self.user_ids)
+        return RecordedLists(name, counted, report.found(), len(rows.lines), meetings)
 
     def _orders_by_rank(self, rows: Rows) -> bool:
         order = self.settings.order
@@ -150,14 +155,31 @@ class Context:
         seen = shared(next(starts), lists.items, next(starts), self.train.items, len(self.item_ids))
         report.rows("seen_items", np.flatnonzero(seen), row)
 
-    def _refuse_others_ids(self, rows: Rows, lists: Ragged, known: BoolArray) -> None:
-        """Refuse lists of nobody who is known: as a rule ids are written in another way."""
-        if len(lists.users) and not known[lists.users].any() and not self.settings.in_part:
-            ours, theirs = (shown(self.user_ids[one]) for one in (np.argmax(known), lists.users[0]))
-            raise SchemaError(
-                f"{rows.where(0)}: none of the {len(lists.users):,} users of the lists is known, such as "
-                f"{theirs}; a known one is {ours}. Write ids in the same way."
-            )
+    def _meetings(self, lists: Ragged) -> tuple[Meeting, Meeting]:
+        """Count the users and items of lists that the others have; training rows show more items."""
+        users = self.truth.users if self.more_users is None else self.more_users
+        other = "truth" if self.more_users is None else "data set"
+        more = [] if self.train is None or self.more_users is not None else [self.train.items]
+        return (
+            meet_rows(self.user_ids, lists.users, [users], name="user", sides=("lists", other)),
+            meet_rows(
+                self.item_ids,
+                lists.items,
+                [self.truth.items, *more],
+                name="item",
+                sides=("lists", "truth and the training rows" if more else other),
+            ),
+        )
+
+    def meetings_of_train(self) -> tuple[Meeting, ...]:
+        """Count the users and items of the truth that the training rows have."""
+        if self.train is None:
+            return ()
+        sides = ("truth", "training rows")
+        return (
+            meet_rows(self.user_ids, self.truth.users, [self.train.users], name="user", sides=sides),
+            meet_rows(self.item_ids, self.truth.items, [self.train.items], name="item", sides=sides),
+        )
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"

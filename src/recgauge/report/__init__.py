@@ -6,5 +6,7 @@ them together as the page of ``recgauge report``.
 """
 
 from recgauge.report.blocks import markdown_line, markdown_table, render_markdown
+from recgauge.utils.current_folder import import_matplotlib
 
+import_matplotlib()
 __all__ = ["markdown_line", "markdown_table", "render_markdown"]

@@ -1,7 +1,7 @@
 """A check told: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
@@ -55,6 +55,7 @@ def _needed(verdict: Verdict) -> str:
 def check_blocks(result: CheckResult) -> list[Block]:
     """Return the verdicts as a table, with what they stand on."""
     return [
+        *lines(result.warnings, "marks"),
         *lines([headline(result)], "claims"),
         *([verdict_table(result)] if result.verdicts else []),
         *lines((level(result), *looks(result))),
@@ -127,9 +128,10 @@ def check_markdown(result: CheckResult) -> str:
     if len(open_) > _MOST_TOLD:
         told.append(f"- {len(open_) - _MOST_TOLD} more below")
     title, _, rest = headline(result).partition(":")
-    folded = render_markdown(check_blocks(result)[1:])
+    folded = render_markdown(check_blocks(replace(result, warnings=()))[1:])
     return "\n".join(
         [
+            *(f"{escaped(warning)}\n" for warning in result.warnings),
             f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
             *(["", *told] if told else []),
             "",
@@ -187,7 +189,7 @@ def check_json(result: CheckResult) -> str:
         "passed": result.passed,
         **plain,
         "candidates_before": None if before is None else len(before),
-        "notes": [headline(result), *looks(result), *result.notes],
+        "notes": [*result.warnings, headline(result), *looks(result), *result.notes],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -211,7 +213,9 @@ def _found(verdict: Verdict) -> str:
 
 
 def _value(verdict: Verdict, value: float) -> str:
-    """Return a number in the unit of its rule: seconds, megabytes, or as a metric's."""
+    """Return a number in the unit of its rule: seconds, megabytes, users, or as a metric's."""
+    if verdict.is_count:
+        return f"{value:,.0f}"
     if verdict.rule.startswith("cost."):
         return f"{seconds(value)} s" if verdict.metric.endswith("seconds") else f"{megabytes(value)} MB"
     return number(value, sign=verdict.is_difference) if abs(value) < 100 else f"{value:,.1f}"

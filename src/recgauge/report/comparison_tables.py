@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.comparison.claims import label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
 from recgauge.errors import listed
+from recgauge.metrics.names import label
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
 from recgauge.report.latex import render_latex

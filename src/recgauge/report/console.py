@@ -200,12 +200,12 @@ def _texts(cells: Sequence[Cell], console: Console) -> list[Text]:
 
 
 def print_run(outcome: JobOutcome, address: str | None = None, server: str | None = None) -> None:
-    """Print a run's table, what else is said of it, and where to find everything; nothing without a record.
+    """Print a run's table, what else is said of it, and where to find everything.
 
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
     if outcome.record is None:
-        return
+        raise ValueError(f"{outcome.label}: has no record to print")
     reused = [_reused(outcome)] if outcome.status == "reused" else []
     render_terminal(run_blocks(outcome.record, [*outcome.said, *reused]), output())
     _print_places(outcome.folder, address, server, outcome.run_id)
@@ -213,8 +213,9 @@ def print_run(outcome: JobOutcome, address: str | None = None, server: str | Non
 
 def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
     """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
-    if (record := outcome.record) is None:
-        return
+    record = outcome.record
+    if record is None:
+        raise ValueError(f"{outcome.label}: has no record to print")
     words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
     few = users_words(record) if few_evaluated(record) else ""
     title = ", ".join(filter(None, [run_title(record), " ".join(words), few]))

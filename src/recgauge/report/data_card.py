@@ -6,6 +6,7 @@ Making one takes a second or two for 20 million rows.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
+from math import fsum
 from typing import Any, Self
 
 import numpy as np
@@ -170,7 +171,7 @@ class DataCard:
         """Read a card back; SchemaError if the text is not one."""
         try:
             plain = json.loads(text, object_hook=_without_curves)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SchemaError(f"DataCard: not JSON ({error}).") from error
         card: Self = from_plain(cls, plain, "DataCard")
         return card
@@ -301,7 +302,7 @@ def _against_train(split: Split, parts: Mapping[str, PartCard]) -> tuple[ColdSta
             abs(one.get(value, 0) / own.n_rows - other.get(value, 0) / held_out.n_rows)
             for value in sorted(one.keys() | other.keys())
         )
-        ratings = sum(differences) / 2
+        ratings = fsum(differences) / 2
     if train.timestamp is not None and test.timestamp is not None:
         late = float((test.timestamp > train.timestamp.max()).mean())
         early = float((train.timestamp > test.timestamp.min()).mean())

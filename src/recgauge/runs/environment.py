@@ -1,11 +1,10 @@
 """What a run's numbers may depend on beyond its settings: versions, machine, commit, code and files."""
 
 import glob
-import inspect
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from getpass import getuser
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +21,7 @@ from recgauge.isolated import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
 from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated
+from recgauge.runs.sources import is_own, own_sources, sources_of
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
 
@@ -101,24 +101,24 @@ def _git(*arguments: str) -> str | None:
 
 
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests of classes outside recgauge, whose version nobody keeps, and of named files.
+    """Return the digests of recgauge's sources, of those of other classes, and of named files.
 
     Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
     is in the environment of its own in which it is trained.
 
     Notes
     -----
-    What a class's file imports is not looked at. A class without a file, such as a compiled one, has the
-    text "no source" for a digest. Files of the data set are left to its own digest. A text among the other
-    settings names a file if it is the value of a setting for files (`FILE_SETTINGS`), or if it looks like a
-    path, with a folder or an ending: a file that happens to be called ``train`` changes nothing. A folder or
-    an address that recgauge's own model or split reads has one digest, of those of its Parquet files in the
-    order of their names; where it cannot be read that is a DataError.
+    `recgauge.runs.sources` says what the sources of a class are. Files of the data set are left to its own
+    digest. A text among the other settings names a file if it is the value of a setting for files
+    (`FILE_SETTINGS`), or if it looks like a path, with a folder or an ending: a file that happens to be
+    called ``train`` changes nothing. A folder or an address that recgauge's own model or split reads has one
+    digest, of those of its Parquet files in the order of their names; where it cannot be read that is a
+    DataError.
     """
     counted = {key: node for key, node in settings.items() if key not in free_settings()}
     elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
     files = {path for key, text in _texts(elsewhere) for path in _files(key, text)}
-    targets = {text for key, text in _texts(counted) if key == TARGET and not text.startswith("recgauge.")}
+    targets = {text for key, text in _texts(counted) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
         text: join_digests(find_stored(text, Wanted({}, ()), key).digests())
@@ -127,7 +127,12 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
         for key, text in _texts(node)
         if key in FILE_SETTINGS and is_stored(text)
     }
-    digests = {target: _source_digest(target, packages) for target in sorted(targets)}
+    digests = {"recgauge": own_sources()}
+    for target in sorted(targets):
+        try:
+            digests[target] = sources_of(find_class(target, "", packages))
+        except ConfigError:  # compose says what is wrong
+            digests[target] = "not importable"
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
     library, own = _trained_by(counted.get("model"))
     digests |= library
@@ -175,11 +180,3 @@ def _files(key: str, text: str) -> list[str]:
     except (OSError, ValueError):  # too long for a name, or no text that a path may be
         return []
     return [name for name in found if Path(name).is_file()]
-
-
-def _source_digest(target: str, packages: Sequence[str]) -> str:
-    try:
-        path = inspect.getsourcefile(find_class(target, "", packages))
-    except (ConfigError, TypeError, OSError):  # compose says what is wrong; compiled classes have no file
-        return "not importable"
-    return "no source" if path is None else file_digest(Path(path))

@@ -10,12 +10,12 @@ from shutil import copyfile, rmtree
 from tempfile import mkdtemp
 from typing import Any, Literal
 
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, printable
 from recgauge.models.saved import ABOUT, ARRAYS
 from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS, RunFolder
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RunFolder
 from recgauge.runs.stored import RECORD as RECORD
-from recgauge.utils.files import digest_of, written_whole
+from recgauge.utils.files import digest_of, irregular, read_own, written_whole
 from recgauge.utils.plain import from_plain
 
 CHECKSUMS = "SHA256SUMS"
@@ -25,6 +25,7 @@ HITS = "hits.parquet"
 MODEL = "model"
 """The folder of the fitted model."""
 MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
+_OF_ONE_RUN = (RECORD, PER_USER, PREDICTIONS, LISTS, HITS, *MODEL_FILES, FAILURE, SUMMARY)
 Status = Literal["done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"]
 JOBS = "sweep.json"
 """The jobs of a sweep and how they ended; in its folder."""
@@ -75,7 +76,7 @@ def read_folder(folder: Path) -> RunRecord | Failure | Summary:
     kinds: dict[str, Any] = {FAILURE: Failure, SUMMARY: Summary}
     for name in kinds.keys() & names.keys():
         try:
-            plain = json.loads((folder / name).read_text(encoding="utf-8"))
+            plain = json.loads(read_own(folder / name))
             content: Failure | Summary = from_plain(kinds[name], plain, name)
         except (OSError, ValueError, RecursionError) as error:
             raise SchemaError(f"{folder / name}: cannot be read: {error}") from error
@@ -99,7 +100,7 @@ def unfinished(folder: Path) -> Iterator[Path]:
             files.append(write_checksums(files, hidden))
         sums = read_checksums(hidden / CHECKSUMS)
         (folder / CHECKSUMS).unlink(missing_ok=True)  # it would speak of files that change now
-        for name in (LISTS, HITS, *MODEL_FILES):  # another run's lists must not look like those of this one
+        for name in _OF_ONE_RUN:  # another run's lists must not look like those of this one
             old = folder / name
             if old.is_file() and file_digest(old) != sums.get(name):
                 old.unlink()
@@ -109,6 +110,11 @@ def unfinished(folder: Path) -> Iterator[Path]:
             file.replace(target)
     finally:
         rmtree(hidden, ignore_errors=True)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a complete run with results."""
+    return RECORD in read_checksums(folder / CHECKSUMS)
 
 
 def write_checksums(files: Sequence[Path], folder: Path) -> Path:
@@ -121,12 +127,17 @@ def write_checksums(files: Sequence[Path], folder: Path) -> Path:
 
 def read_checksums(path: Path) -> dict[str, str]:
     """Return ``{name: digest}`` as `write_checksums` wrote it; of a damaged or missing file, what is left."""
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    try:
+        lines = read_own(path).splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
     return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
 
 
 def file_digest(path: Path) -> str:
-    """Return the sha256 of a file."""
+    """Return the sha256 of a file; SchemaError if it is no regular one."""
+    if kind := irregular(path):
+        raise SchemaError(f"{printable(str(path))} is not a regular file but a {kind}. Remove it.")
     with path.open("rb") as stream:
         return digest_of(stream)
 
@@ -166,9 +177,11 @@ def write_jobs(jobs: Sequence[JobOutcome], folder: Path) -> None:
 def read_jobs(folder: Path) -> list[JobOutcome]:
     """Return the jobs of a sweep by its folder, without records; none if it has no sweep.json."""
     try:
-        listed = json.loads((folder / JOBS).read_text(encoding="utf-8"))
+        listed = json.loads(read_own(folder / JOBS))
         places = [Path(job["folder"]) for job in listed]
         places = [at if at.is_dir() else folder / at.name for at in places]  # of a sweep that was moved
         return [JobOutcome(**{**job, "folder": at}) for job, at in zip(listed, places, strict=True)]
-    except (OSError, ValueError, TypeError, KeyError):
+    except SchemaError:  # it is no file
+        raise
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []

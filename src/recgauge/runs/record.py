@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
-from recgauge.candidates import CandidateItems
+from recgauge.candidates import CandidateItems, seen_rows
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
@@ -106,7 +106,7 @@ class RunResult:
             raise ModelError(f"{type(self.model).__name__} only predicts ratings; it has no lists to give.")
         candidates = None if self.ranking is None else self.ranking.candidates
         if candidates is None or candidates.per_user is not None:
-            candidates = CandidateItems(excluded=self.split.history.to_csr())
+            candidates = CandidateItems(excluded=seen_rows(self.split, "both"))
         ids = self.split.train
         return SavedModel(self.model, ids.user_ids, ids.item_ids, candidates, self.dataset.item_titles)
 
@@ -395,6 +395,13 @@ class RunRecord:
             self.environment.get("numeric_version", 0),
             self.environment.get("sources", {}),
         )
+
+    def settings_digest(self) -> str:
+        """Return the fingerprint but for recgauge's sources, which need not tell runs apart."""
+        sources = {
+            name: digest for name, digest in self.environment.get("sources", {}).items() if name != "recgauge"
+        }
+        return replace(self, environment=self.environment | {"sources": sources}).fingerprint()
 
     def to_json(self) -> str:
         """Return the record as indented JSON."""

@@ -15,6 +15,7 @@ from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.files import read_own, refuse_odd_files
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
 PREDICTIONS, RECORD = "predictions.parquet", "record.json"
-_LARGEST_RECORD = 1 << 26  # bytes; usual ones have some ten thousand
 _AGAIN = "Copy the run's folder once more, or run it again."
 
 
@@ -39,14 +39,12 @@ class RunFolder:
     def read(cls, folder: Path) -> Self:
         """Read the record of a run's folder."""
         path = folder / RECORD
+        if folder.is_dir():
+            refuse_odd_files(folder)
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
-        if path.stat().st_size > _LARGEST_RECORD:
-            raise SchemaError(
-                f"{path}: larger than {_LARGEST_RECORD:,} bytes, so this is no record. {_AGAIN}"
-            )
         try:
-            return cls(RunRecord.from_json(path.read_text(encoding="utf-8")), folder)
+            return cls(RunRecord.from_json(read_own(path)), folder)
         except (SchemaError, UnicodeDecodeError, OSError) as error:
             raise SchemaError(f"{path}: {error} {_AGAIN}") from error
 

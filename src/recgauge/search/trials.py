@@ -188,6 +188,7 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     first: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     metric: str = "",
+    anew: bool = False,
 ) -> tuple[Trial, ...]:
     """Run the trials that the file does not have yet, and return all of them.
 
@@ -208,6 +209,8 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     progress : Progress, optional
     metric : str
         Result key that decides, for the progress.
+    anew : bool
+        Whether all trials are run, and replace those of the file.
 
     Returns
     -------
@@ -234,7 +237,7 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     path.parent.mkdir(parents=True, exist_ok=True)
     waiting = f"another process works on the search {path}; waiting."
     with exclusive(path.with_suffix(".lock"), lambda: shown.note(waiting)):
-        done = list(read_trials(path))
+        done = [] if anew else list(read_trials(path))
         if done:
             goes_on = "going on" if search.goes_on(done) else "nothing is left to do"
             shown.note(f"{len(done)} trials of this search are done; {goes_on}.")

@@ -10,8 +10,8 @@ from recgauge.data.coverage import Coverage, Reason
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split, Step
-from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, Checked
+from recgauge.errors import SchemaError, listed
+from recgauge.utils.checks import BoolArray, Checked, LongArray, shown
 from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -86,6 +86,51 @@ class Assignment:
             taken |= mask
         object.__setattr__(self, "train", ~taken)
 
+    def take(self, rows: LongArray) -> "Assignment":
+        """Return the assignment of other rows, each as the row at its position here."""
+        return Assignment(
+            self.test[rows],
+            None if self.validation is None else self.validation[rows],
+            None if self.fold_in is None else self.fold_in[rows],
+            tuple((reason, mask[rows]) for reason, mask in self.unused),
+        )
+
+
+def one_row_per_session(rows: Interactions, column: str) -> tuple[Interactions, LongArray]:
+    """Return the last row of each session, in the order in which sessions begin, and the session of each row.
+
+    Raises
+    ------
+    SchemaError
+        If there is no such column, or a session has rows of several users.
+
+    Examples
+    --------
+    >>> orders = {"order": ["o1", "o1", "o2"]}
+    >>> rows = Interactions.from_ids(["a", "a", "b"], [1, 2, 1], timestamp=[10, 20, 15], attributes=orders)
+    >>> sessions, session_of_row = one_row_per_session(rows, "order")
+    >>> sessions.timestamp.tolist(), session_of_row.tolist()
+    ([20, 15], [0, 0, 1])
+    """
+    attribute = rows.attribute(column, "split.whole")
+    codes, n_rows = attribute.codes, len(rows)
+    order = np.arange(n_rows) if rows.timestamp is None else np.argsort(rows.timestamp, kind="stable")
+    first, last = np.full(len(attribute.names), n_rows), np.zeros(len(attribute.names), np.int64)
+    np.minimum.at(first, codes, np.arange(n_rows))
+    last[codes[order]] = order  # of equal codes the latest row is written last
+    mixed = np.flatnonzero(rows.user[last[codes]] != rows.user)
+    if len(mixed):
+        users = rows.user_ids[[rows.user[mixed[0]], rows.user[last[codes[mixed[0]]]]]]
+        raise SchemaError(
+            f"split.whole: {column} {shown(attribute.names[codes[mixed[0]]])} has rows of several users, "
+            f"such as {listed(users.tolist())}. A session belongs to one user; name another column."
+        )
+    there = np.flatnonzero(first < n_rows)
+    there = there[np.argsort(first[there], kind="stable")]
+    position = np.zeros(len(attribute.names), np.int64)
+    position[there] = np.arange(len(there))
+    return rows.take(last[there]), position[codes]
+
 
 @dataclass(frozen=True)
 class Splitter(Checked, ABC):
@@ -99,14 +144,23 @@ class Splitter(Checked, ABC):
     cold_items : {"drop", "keep"}
         Held-out rows of items without a training row, which most models cannot recommend: kept and counted,
         or dropped and counted as a step. Default "keep".
+    whole : str or None
+        A column of the table whose rows stay together, such as ``session_id`` or ``order_id``: what counts as
+        a row for the strategy is a session, at the time of its last row. None: rows are split one by one.
     """
 
     cold_users: ColdRows = field(default="drop", kw_only=True)
     cold_items: ColdRows = field(default="keep", kw_only=True)
+    whole: str | None = field(default=None, kw_only=True)
 
     name: ClassVar[str]
     temporal: ClassVar[bool] = False
     """Whether no user's training rows are later than the user's test rows; a guard checks this."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Further columns of the table that the strategy looks at, by name."""
+        return () if self.whole is None else (self.whole,)
 
     @property
     def tie_rule(self) -> str | None:
@@ -162,7 +216,12 @@ class Splitter(Checked, ABC):
         SchemaError
             If parts share pairs that they may not share.
         """
-        return self._assemble(interactions, self.assign(interactions, rng=rng), steps, overlap)
+        if self.whole is None:
+            assigned = self.assign(interactions, rng=rng)
+        else:
+            sessions, session_of_row = one_row_per_session(interactions, self.whole)
+            assigned = self.assign(sessions, rng=rng).take(session_of_row)
+        return self._assemble(interactions, assigned, steps, overlap)
 
     def _assemble(
         self, interactions: Interactions, assigned: Assignment, steps: tuple[Step, ...], overlap: bool

@@ -39,6 +39,8 @@ class TemporalDate(Splitter):
         First moment after the test part; rows from then on are not used, and counted. None: no end.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`. Many users and items have no row before the cut.
+    whole : str or None
+        See `Splitter`. Many users and items have no row before the cut.
 
     Raises
     ------
@@ -134,6 +136,8 @@ class RollingWindow(Splitter):
         Length of the span before those that is trained on, > 0: a sliding window. None: everything before,
         an expanding window.
     cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`. Many users and items have no row before a window.
+    whole : str or None
         See `Splitter`. Many users and items have no row before a window.
 
     Raises

@@ -66,6 +66,8 @@ class KFold(Folds):
         Whether the next fold (after the last, the first) is the validation part.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
+    whole : str or None
+        See `Splitter`.
 
     Raises
     ------
@@ -107,6 +109,8 @@ class SurpriseKFold(Folds):
     random_state : int
         Surprise's ``random_state``, >= 0; the run's seed does not matter.
     cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`; both "keep", as in Surprise, which predicts every row.
+    whole : str or None
         See `Splitter`; both "keep", as in Surprise, which predicts every row.
 
     Raises
@@ -160,6 +164,11 @@ class HeldOutUsers(ByTime):
             raise ConfigError(
                 f"{owner}: hidden must be below 1 so that users have rows to go by, got {self.hidden!r}."
             )
+        if self.whole is not None and self.cold_items == "drop":
+            raise ConfigError(
+                f"{owner}: cold_items=drop would tear sessions apart. Leave out split.whole, or set "
+                "split.cold_items=keep."
+            )
 
     @property
     def tie_rule(self) -> str | None:
@@ -212,6 +221,8 @@ class StrongGeneralisation(HeldOutUsers):
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`. With ``cold_items="drop"`` held-out users' rows with items that no training user has
         are dropped before rows are hidden.
+    whole : str or None
+        See `Splitter`; not with ``cold_items="drop"``, which would tear sessions apart.
 
     Raises
     ------
@@ -286,6 +297,8 @@ class KFoldUsers(HeldOutUsers, Folds):
     hidden, pick, ties
         See `StrongGeneralisation`.
     cold_users, cold_items : {"drop", "keep"}
+        See `StrongGeneralisation`.
+    whole : str or None
         See `StrongGeneralisation`.
 
     Raises

@@ -170,6 +170,7 @@ class Published(Splitter):
     member: str | None = None
     limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
+    whole: str | None = field(default=None, init=False)  # the publisher has split the rows already
     validation_size: Share = 0.0
     cold_users: ColdRows = field(default="keep", kw_only=True)
 

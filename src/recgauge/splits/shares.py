@@ -53,6 +53,8 @@ class RandomRows(Shares):
         Share of rows in validation, in [0, 1); 0 makes no validation part.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
+    whole : str or None
+        See `Splitter`.
 
     Notes
     -----
@@ -91,6 +93,8 @@ class RandomPerUser(Shares):
         Share of a user's rows in validation, in [0, 1); 0 makes no validation part.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
+    whole : str or None
+        See `Splitter`.
 
     Notes
     -----
@@ -126,6 +130,8 @@ class TemporalFraction(Shares):
     validation_size : float
         Least share of rows in validation, in [0, 1), cut likewise; 0 makes no validation part.
     cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`. Many users and items have no row before the cut.
+    whole : str or None
         See `Splitter`. Many users and items have no row before the cut.
 
     Raises
@@ -183,6 +189,8 @@ class TemporalPerUser(ByTime, Shares):
         Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
+    whole : str or None
+        See `Splitter`.
 
     Raises
     ------
@@ -237,6 +245,8 @@ class LeaveRandomOut(_LeaveOut):
         Validation rows of each user; 0 makes no validation part.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
+    whole : str or None
+        See `Splitter`.
 
     Notes
     -----
@@ -271,6 +281,8 @@ class LeaveLastOut(ByTime, _LeaveOut):
     ties : str
         Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
     cold_users, cold_items : {"drop", "keep"}
+        See `Splitter`.
+    whole : str or None
         See `Splitter`.
 
     Raises

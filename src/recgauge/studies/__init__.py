@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from recgauge.comparison.claims import label as label
 from recgauge.errors import MissingDataError, SchemaError
+from recgauge.metrics.names import label as label
 from recgauge.report import markdown_table
 from recgauge.runs.folder import JobOutcome
 

@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
+from recgauge.evaluation import described
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
@@ -175,14 +176,16 @@ def _per_user(result: RunResult) -> pa.Table:
     """Line up the per-user values of lists and ratings; NaN where a definition leaves a user out."""
     users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
     everybody = np.unique(np.concatenate(users))
-    columns = {"user_id": everybody}
+    columns, higher = {"user_id": everybody}, {}
     for evaluation in result.evaluations:
         rows = np.searchsorted(everybody, evaluation.users)
         for entry in evaluation.results:
             if entry.per_user is not None:
                 columns[entry.key] = np.full(len(everybody), np.nan)
                 columns[entry.key][rows] = entry.per_user
-    return arrow_table(columns)
+                higher[entry.key] = entry.higher_is_better
+    table = arrow_table(columns)
+    return table.cast(described(table.schema, {"higher_is_better": higher}))
 
 
 # a quarter smaller than by default, see benchmarks/results.md

@@ -16,12 +16,12 @@ from rich.markdown import Markdown
 
 from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
-from recgauge.errors import RecgaugeError, said
+from recgauge.errors import RecgaugeError, listed, said
 from recgauge.report import markdown_line, markdown_table
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
-from recgauge.runs.folder import JobOutcome, Summary, write_folder, write_jobs
+from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import free_settings
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
@@ -45,6 +45,7 @@ MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
 MOST_CLAIMS = 4  # under a sweep's table
 MOST_FIGURES = 2
+MOST_LEFT = 5  # runs of an earlier sweep that are named
 NAME = "comparison"
 REPORT = "report.html"
 
@@ -59,6 +60,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.every]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
+    _leave_earlier_sweep(jobs, folder)
     try:
         write_jobs(jobs, folder)
         _write_summary(jobs, folder)
@@ -87,6 +89,20 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         print_error(str(explain_error(error, folder)))
         return False
     return ended_well
+
+
+def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
+    """Remove what an earlier sweep in this folder has made of its runs, and name those that are left."""
+    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):
+        with suppress(OSError):
+            old.unlink()
+    own = {job.folder for job in jobs}
+    found = {file.parent for file in folder.rglob(RECORD)} - own
+    if left := [str(run.relative_to(folder)) for run in sorted(found) if is_finished(run)]:
+        print_note(
+            f"{shown_path(folder)} also holds finished runs of an earlier sweep, which are not in this "
+            f"table: {listed(left, most=MOST_LEFT)}. Delete them, or name another: hydra.sweep.dir=FOLDER."
+        )
 
 
 @contextmanager

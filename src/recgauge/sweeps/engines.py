@@ -6,13 +6,14 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import redirect_stderr, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from io import StringIO
 from math import inf
@@ -28,6 +29,8 @@ from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.messages import print_note
 from recgauge.utils.resources import process_cpus
 
+Output = Literal["program", "terminal", "log"]
+"""Where jobs print: as the program does that they run in; of a worker, to its terminal, or to a file."""
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _HANDED_ON = ("RECGAUGE_", "MLFLOW_", "AWS_", "GOOGLE_", "PYTHONPATH")
@@ -57,7 +60,7 @@ class Engine:
     """
 
     n_workers = 1
-    in_this_process = True
+    output: Output = "program"
     call: Callable[..., Any] = staticmethod(_call)
 
     def worker(self) -> Executor:
@@ -81,10 +84,8 @@ class Here(Executor):
 class Processes(Engine):
     """Each worker is a process of this machine with its share of the CPUs; each dies alone."""
 
-    in_this_process = False
-
     def __init__(self, n_workers: int) -> None:
-        self.n_workers = n_workers
+        self.n_workers, self.output = n_workers, "terminal" if n_workers == 1 else "log"
         self._share = str(max(1, process_cpus() // n_workers))
         self._pools: list[Executor] = []
 
@@ -116,22 +117,40 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
+    terminal()
     if hasattr(os, "register_at_fork"):
-        pipes = [number for number in range(3, 64) if Path(f"/dev/fd/{number}").is_fifo()]
-        os.register_at_fork(after_in_child=lambda: _close(pipes))
+        pipes = [number for number in range(3, 64) if _is_pipe(number)]
+        os.register_at_fork(after_in_child=lambda: _leave_pipes(pipes))
 
 
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
+    if parent is not None:
+        parent.join()
     os._exit(1)
 
 
-def _close(pipes: Sequence[int]) -> None:
-    """Close a worker's pipes in its fork: else nobody would see that the worker has died while that lives."""
+@cache
+def terminal() -> tuple[int, int]:
+    """Return copies of a worker's standard output and error, as they were before a component closed them."""
+    return os.dup(1), os.dup(2)
+
+
+def _is_pipe(number: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(number).st_mode)
+    except OSError:
+        return False
+
+
+def _leave_pipes(pipes: Sequence[int]) -> None:
+    """Close a worker's pipes in its fork: else nobody would see that the worker, or the sweep, has ended."""
     for number in pipes:
         os.closerange(number, number + 1)
+    for number in filter(_is_pipe, (1, 2)):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
 
 
 def call_elsewhere(
@@ -154,7 +173,7 @@ def call_elsewhere(
 class Elsewhere(Engine):
     """What engines for several machines share."""
 
-    in_this_process = False
+    output = "log"
 
     def __init__(self, n_workers: int, cpus_per_task: int) -> None:
         self.n_workers, self.threads = n_workers, {name: str(cpus_per_task) for name in _THREADS}
@@ -365,7 +384,7 @@ def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int
     """Return the engine that a launcher's settings name."""
     check_choice("hydra.launcher.engine", engine, get_args(Engines))
     if engine == "here":
-        return Engine() if min(jobs, n_jobs) == 1 else Processes(min(jobs, n_jobs))
+        return Engine() if n_jobs == 1 else Processes(min(jobs, n_jobs))
     if jobs != 1:
         name = "array_parallelism" if engine in ("slurm", "local") else "workers"
         raise ConfigError(f"jobs={jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N.")

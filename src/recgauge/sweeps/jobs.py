@@ -5,7 +5,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,17 +14,18 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from recgauge.datasets import DatasetSource
-from recgauge.errors import MissingDataError, SchemaError, message
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, message
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
-from recgauge.report.console import ConsoleProgress, print_job_line
+from recgauge.report.console import ConsoleProgress, print_job_line, shown_path
 from recgauge.runs.environment import environment_of, fingerprint_of, user_name
 from recgauge.runs.folder import (
     CHECKSUMS,
     Failure,
     JobOutcome,
     file_digest,
+    is_finished,
     read_checksums,
     unfinished,
     write_folder,
@@ -37,6 +38,7 @@ from recgauge.search.space import with_settings
 from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
 from recgauge.sweeps.compose import build_model, build_store, build_study, compose
+from recgauge.sweeps.engines import Output, terminal
 from recgauge.sweeps.places import conf_folder, program, work_folder
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
@@ -69,7 +71,7 @@ class Job:
     sweep: Path | None = None  # the folder of the sweep that the job is one of
     experiment: str = ""  # as in experiment=NAME
     config_folder: str = ""  # with settings of the user's own, as in --config-dir
-    log: bool = False  # what is printed goes to a file in the folder
+    output: Output = "program"
     search: SearchFacts | None = None  # chose the model's settings
     dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
 
@@ -88,6 +90,15 @@ class Job:
     def may_reuse(self) -> bool:
         """Whether a finished run may take its place."""
         return self.typed.reuse and not self.typed.force
+
+    def check_folder(self) -> None:
+        """Refuse to replace the finished run of the job's folder, unless that is forced."""
+        if not self.typed.force and is_finished(self.folder):
+            name = "hydra.run.dir" if self.sweep is None else "hydra.sweep.dir"
+            raise ConfigError(
+                f"{name}: {shown_path(self.folder)} holds a finished run. Name another folder, or replace "
+                "the run: force=true. If it is the same run: reuse=true."
+            )
 
     @property
     def outcome(self) -> JobOutcome:
@@ -148,7 +159,7 @@ def run_job(job: Job) -> JobOutcome:
     The outcome has the record of a run that has results. Nothing here knows of a store.
     """
     started, here = time.time(), Path.cwd()
-    with _printing_to_log(job) if job.log else nullcontext():
+    with nullcontext() if job.output == "program" else _output_of_worker(job):
         try:
             return _run(job, started)
         except KeyboardInterrupt:
@@ -175,6 +186,7 @@ def _run(job: Job, started: float) -> JobOutcome:
         done := find_finished(job, fingerprint_of(job.settings, experiment.dataset.digest()))
     ):
         return done
+    job.check_folder()
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
         experiment.model.set_log(job.folder / LIBRARY_LOG)
@@ -198,7 +210,7 @@ def _run(job: Job, started: float) -> JobOutcome:
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
-    if job.log:
+    if job.output == "log":
         print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
         return outcome
@@ -235,7 +247,12 @@ def _tell(error: BaseException, job: Job) -> str:
 
 
 def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False) -> None:
-    """Say in the job's folder that it has no results; where that fails, too, the table says so."""
+    """Say in the job's folder that it has no results; where that fails, too, the table says so.
+
+    A finished run that is there, and that the job was not to replace, stays.
+    """
+    if not job.typed.force and is_finished(job.folder):
+        return
     facts: dict[str, Any] = {}
     with suppress(Exception):
         facts = environment_of(job.settings)
@@ -313,12 +330,14 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
     study, wanted = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
-    sums = read_checksums(folder / CHECKSUMS)
-    if any(not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names):
-        return False
     try:
+        sums = read_checksums(folder / CHECKSUMS)
+        if any(
+            not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names
+        ):
+            return False
         record = RunFolder.read(folder).record
-    except SchemaError:  # of another version of recgauge
+    except SchemaError:  # of another version of recgauge, or not a file
         return False
     has = record.settings
     return (
@@ -332,21 +351,32 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
 
 
 @contextmanager
-def _printing_to_log(job: Job) -> Iterator[None]:
-    """Let all that this process and its libraries print go to a file, to nowhere if there can be none."""
-    folder, path = job.folder, job.folder / LOG
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    there = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
-    with private_output(job.words), (path if there else Path(os.devnull)).open("ab") as file:
-        for number in (1, 2):
-            os.dup2(file.fileno(), number)
+def _output_of_worker(job: Job) -> Iterator[None]:
+    """Let all that this process and its libraries print go to a file, to nowhere if there can be none.
+
+    Or let it go to the terminal, also if a component has closed that.
+    """
+    with private_output(job.words), ExitStack() as files:
+        targets = terminal()
+        if job.output == "log":
+            file = files.enter_context(_log_file(job.folder).open("ab"))
+            targets = file.fileno(), file.fileno()
+        for number, target in enumerate(targets, 1):
+            os.dup2(target, number)
         try:
             yield
         finally:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):
                     stream.flush()
+
+
+def _log_file(folder: Path) -> Path:
+    path = folder / LOG
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    there = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
+    return path if there else Path(os.devnull)
 
 
 UNNAMED = free_settings() | {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from time import monotonic
 from typing import Any
 
@@ -37,7 +38,7 @@ from recgauge.report.console import ConsoleProgress, output, print_job_line, ren
 from recgauge.runs.environment import fingerprint_of
 from recgauge.runs.folder import CHECKSUMS, JobOutcome
 from recgauge.runs.stored import RunFolder
-from recgauge.sweeps.engines import Engine, WorkerDiedError
+from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
@@ -107,17 +108,19 @@ def run_sweep(
         for folder in () if store is None else waiting(work_folder() / "outputs", store):
             deliver(folder)
         reuse(sweep)
+        check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
             deliver(folder)
-        watching = Watching(sweep, engine)
+        watching, workers = Watching(sweep, engine), Workers(sweep, engine)
         with watching.bar or nullcontext(), suppress(KeyboardInterrupt), closing(engine):
-            for outcome in Workers(sweep, engine).run():
+            for outcome in workers.run():
                 sweep.outcomes[outcome.number] = outcome
                 watching.ended(outcome)
                 deliver(outcome.folder)
+        workers.mark_stopped()
         for job in sweep.waiting:
             sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
-            deliver(job.folder)  # which says so where it was stopped in this process
+            deliver(job.folder)  # which says so where it was at work on this machine
         deliveries.finish()
         sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.every}
         ended_well = end(sweep, deliveries)
@@ -147,7 +150,7 @@ class Workers:
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
         self._fingerprints, self._engine = sweep.fingerprints, engine
         self._waiting, self._elsewhere = sweep.waiting, list[Job]()
-        self._busy: dict[Future[JobOutcome], tuple[Job, Executor, FileLock | None]] = {}
+        self._busy: dict[Future[JobOutcome], tuple[Job, Executor, FileLock | None, float]] = {}
         self._idle: list[tuple[Executor, str]] = []  # with the rows that they have
         self._tried: set[int] = set()
 
@@ -164,10 +167,18 @@ class Workers:
                 for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
                     yield from self._take_back(future)
 
+    def mark_stopped(self) -> None:
+        """Say in the folders of jobs whose processes have been ended that they were stopped."""
+        for job, _, _, began in self._busy.values() if isinstance(self._engine, Processes) else ():
+            if not (job.folder / CHECKSUMS).exists():
+                for hidden in job.folder.glob(".unfinished-*"):
+                    rmtree(hidden, ignore_errors=True)
+                leave_failure(job, began, "stopped", killed=True)
+
     def _give_out(self) -> Iterator[JobOutcome]:
         """Give a job to a worker; yield its outcome if another sweep has finished it meanwhile."""
         kept = self._idle[-1][1] if self._idle else ""
-        running = {job.rows for job, _, _ in self._busy.values()}
+        running = {job.rows for job, *_ in self._busy.values()}
         job = min(self._waiting, key=lambda job: (job.rows != kept, job.rows in running))
         self._waiting.remove(job)
         fingerprint = self._fingerprints.get(job.number, "")
@@ -179,12 +190,13 @@ class Workers:
             yield done
         else:
             worker = self._idle.pop()[0] if self._idle else self._engine.worker()
-            sent = replace(job, dataset=None, log=not self._engine.in_this_process)
-            self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock
+            sent = replace(job, dataset=None, output=self._engine.output)
+            began = time.time()
+            self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock, began
 
     def _take_back(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
         """Yield how a job ended, unless its worker has died and it is tried once more."""
-        job, worker, lock = self._busy.pop(future)
+        job, worker, lock, _ = self._busy.pop(future)
         if lock is not None:
             lock.release()
         try:
@@ -240,6 +252,16 @@ def check(sweep: Sweep) -> None:
     file = None if sweep.store is None else sweep.store.file
     if file is not None and not file.absolute().parent.is_dir():
         raise TrackingError(f"tracking.uri: the folder {file.absolute().parent} does not exist.")
+
+
+def check_folders(sweep: Sweep) -> None:
+    """Refuse to replace finished runs before any job begins.
+
+    Only a job that may turn out to be one of them, once its settings have been searched, is not asked here.
+    """
+    for job in sweep.waiting:
+        if not (job.may_reuse and job.typed.tune):
+            job.check_folder()
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
@@ -346,7 +368,7 @@ class Watching:
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
         self._sweep, self._n_workers, self._n_todo = sweep, engine.n_workers, len(sweep.waiting)
-        self._elsewhere = not engine.in_this_process
+        self._elsewhere = engine.output == "log"
         self._ended = self._failed = 0
         self._began, self._said = monotonic(), set[str]()
         console = output(stderr=True)
@@ -400,6 +422,7 @@ def show_plan(sweep: Sweep) -> bool:
     check(sweep)
     look_for_data(sweep, fetch_them=False)
     reuse(sweep, copy=False)
+    check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
     rows = tuple(
         (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))

@@ -144,6 +144,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
             first={name: value_of(typed.model, name) for name in space},
             progress=progress,
             metric=key,
+            anew=typed.force,
         )
     facts = SearchFacts(digest, key, maximize, search.sampler, search.budget, trials)
     _ = facts.chosen  # refuses a search without a finished trial

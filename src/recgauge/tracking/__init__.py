@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from recgauge.tracking.delivering import delivered as delivered
     from recgauge.tracking.delivering import store_of as store_of
     from recgauge.tracking.delivering import waiting as waiting
-    from recgauge.tracking.finding import experiments_of as experiments_of
+    from recgauge.tracking.finding import check_experiment as check_experiment
     from recgauge.tracking.finding import fetch as fetch
     from recgauge.tracking.finding import find as find
     from recgauge.tracking.finding import find_runs as find_runs

@@ -31,8 +31,8 @@ from recgauge.tracking.page import (
     entry_of,
     trial_entries,
 )
-from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
-from recgauge.utils.files import exclusive, written_whole
+from recgauge.tracking.store import Opened, Store, check_still_there, explained, local_folder, open_store
+from recgauge.utils.files import exclusive, read_own, written_whole
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -111,10 +111,10 @@ def delivered(folder: Path, store: Store | None = None) -> dict[str, Any] | None
     None if no store has it, or if it is not in the one that is named.
     """
     try:
-        note: dict[str, Any] = json.loads((folder / DELIVERED).read_text(encoding="utf-8"))
+        note: dict[str, Any] = json.loads(read_own(folder / DELIVERED))
         is_now = note["files_sha256"] == file_digest(folder / CHECKSUMS)
         return note if is_now and (store is None or _names(note, store)) else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SchemaError):
         return None
 
 
@@ -239,9 +239,3 @@ def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
     for name, file in files.items():
         if name not in kept or kept[name] not in (file.stat().st_size, None):
             raise OSError(f"the store has not kept {name} whole")
-
-
-def local_folder(location: str) -> Path | None:
-    """Return the folder that a location of files names, None if it is on a server."""
-    path = location.removeprefix("file://")
-    return Path(path) if Path(path).is_absolute() and "://" not in path else None

@@ -27,9 +27,9 @@ from recgauge.runs.folder import (
     unfinished,
 )
 from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD, RunFolder
-from recgauge.tracking.delivering import delivered, local_folder, mark_delivered
+from recgauge.tracking.delivering import delivered, mark_delivered
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, experiment_tag
-from recgauge.tracking.store import Store, check_there, client_of, explained, open_store
+from recgauge.tracking.store import Store, check_there, client_of, explained, local_folder, open_store
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -106,6 +106,15 @@ def experiments_of(store: Store) -> list[str]:
         return [str(found.name) for found in client.search_experiments(order_by=["experiment_id"])]
 
 
+def check_experiment(store: Store) -> None:
+    """Refuse a store, or an experiment of it, that does not exist, before anything would make it."""
+    if store.experiment not in (known := experiments_of(store)):
+        raise ConfigError(
+            f"--experiment {store.experiment}: there is none in {store.shown}. "
+            f"{did_you_mean(store.experiment, known)}It has {listed(known)}."
+        )
+
+
 def runs_of(store: Store, where: str = "") -> "list[Run]":
     """Return the runs of the store's experiment, newest first; `where` chooses, in MLflow's language."""
     from mlflow.exceptions import MlflowException
@@ -156,6 +165,9 @@ def _named_run(store: Store, run_id: str) -> "Run":
 def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
     """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
     run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
+    if folder is not None and not folder.is_dir() and store.files is not None:
+        beside = store.files / run_id / "artifacts"  # of a project that was moved
+        folder = beside if beside.is_dir() else folder
     if run.info.status != "FINISHED":
         reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
         raise MissingDataError(f"{run_id}: the run is {run.info.status}, so it has no results{reason}.")
@@ -225,7 +237,7 @@ def find_runs(
     alike: dict[str, list[JobOutcome]] = {}
     for run in sorted(runs, key=_started, reverse=True):
         if run.record is not None:
-            alike.setdefault(run.record.fingerprint(), []).append(run)
+            alike.setdefault(run.record.settings_digest(), []).append(run)
     if not alike:
         chosen = f" with --where {search!r}" if search else ""
         left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
@@ -278,7 +290,8 @@ class _Sought:
     def _in_folder(self, folder: Path) -> list[JobOutcome]:
         """Return the finished jobs of a sweep."""
         jobs = read_jobs(folder)
-        finished = [replace(job, label=str(job.folder)) for job in jobs if (job.folder / RECORD).is_file()]
+        own = [job for job in jobs if job.status != "failed"]  # whose folder may have an older run
+        finished = [replace(job, label=str(job.folder)) for job in own if (job.folder / RECORD).is_file()]
         if not jobs:  # a sweep that was killed, folders that somebody has copied here
             finished = [_of_folder(path.parent) for path in sorted(folder.rglob(RECORD))]
         if not finished:

@@ -47,7 +47,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     def submit(self, folder: Path, store: Store) -> None:
         """Deliver a complete folder in the background."""
         self._stores[folder] = store
-        self._done[folder] = self._asking.submit(self._deliver, folder, store)
+        self._done[folder] = self._asking.submit(self._deliver, folder.absolute(), store)
 
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
@@ -106,7 +106,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         if store in self._failed:
             raise self._failed[store]
         try:
-            return self._ask("deliver", store, str(folder.absolute()))
+            return self._ask("deliver", store, str(folder))
         except TrackingError as error:
             self._failed[store] = error
             raise

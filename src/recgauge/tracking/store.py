@@ -15,9 +15,11 @@ from urllib.parse import parse_qsl, unquote
 from recgauge.errors import TrackingError, said
 from recgauge.utils.checks import check_bool
 from recgauge.utils.files import exclusive, irregular
+from recgauge.utils.messages import print_note
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Experiment
 
 SQLITE, HIDDEN = "sqlite:///", "***"
 KINDS = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks")
@@ -97,6 +99,11 @@ class Store:
     def file(self) -> Path | None:
         """The file of an SQLite store."""
         return Path(self.uri.removeprefix(SQLITE).split("?", 1)[0]) if self.uri.startswith(SQLITE) else None
+
+    @property
+    def files(self) -> Path | None:
+        """The folder beside an SQLite store that has the files of its runs."""
+        return None if self.file is None else self.file.absolute().parent / "mlruns"
 
     @property
     def exists(self) -> bool:
@@ -228,24 +235,60 @@ def _do_not_sync(connection: sqlite3.Connection, _: object) -> None:
 
 def _experiment(store: Store, client: "MlflowClient") -> Opened:
     found = client.get_experiment_by_name(store.experiment)
+    if found is not None and found.lifecycle_stage != "active":
+        raise TrackingError(
+            f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
+            "Restore it, or choose another name with tracking.experiment=NAME."
+        )
+    before = None if found is None else _project_before(store, found)
+    if found is not None and before is not None and store.files is not None:
+        found = _set_aside(store, client, found, before, store.files.parent)
     if found is None:
         from mlflow.exceptions import MlflowException
 
-        folder = None if store.file is None else str(store.file.absolute().parent / "mlruns")
+        folder = None if store.files is None else str(store.files)
         try:
             return Opened(client, str(client.create_experiment(store.experiment, folder, dict([KIND]))))
         except MlflowException:
             found = client.get_experiment_by_name(store.experiment)
             if found is None:  # nobody else has made it meanwhile
                 raise
-    if found.lifecycle_stage != "active":
-        raise TrackingError(
-            f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
-            "Restore it, or choose another name with tracking.experiment=NAME."
-        )
     if found.tags.get(KIND[0]) != KIND[1]:
         client.set_experiment_tag(found.experiment_id, *KIND)
     return Opened(client, str(found.experiment_id))
+
+
+def _project_before(store: Store, experiment: "Experiment") -> Path | None:
+    """Return the folder of the project that a database was copied or moved from; None if it was not."""
+    folder = local_folder(experiment.artifact_location)
+    if folder is None or store.files is None or folder.name != store.files.name:
+        return None  # MLflow's own experiments, and those of users, are where these want them
+    return None if folder.resolve() == store.files.resolve() else folder.parent
+
+
+def _set_aside(
+    store: Store, client: "MlflowClient", found: "Experiment", before: Path, now: Path
+) -> "Experiment | None":
+    """Give an experiment whose files are elsewhere another name, since MLflow cannot change where they go.
+
+    Returns the one that was made here earlier, if the project has come back, such as out of a container.
+    """
+    name = f"{store.experiment} of {before}"
+    client.rename_experiment(found.experiment_id, name)
+    here = client.get_experiment_by_name(f"{store.experiment} of {now}")
+    if here is not None:
+        client.rename_experiment(here.experiment_id, store.experiment)
+    print_note(
+        f"{store.shown} was copied or moved from {before}: its runs so far are the experiment {name!r}; new "
+        f"ones are {store.experiment!r}, with their files in {now}."
+    )
+    return here
+
+
+def local_folder(location: str) -> Path | None:
+    """Return the folder that a location of files names, None if it is on a server."""
+    path = location.removeprefix("file://")
+    return Path(path) if Path(path).is_absolute() and "://" not in path else None
 
 
 def check_still_there(store: Store) -> None:

@@ -14,11 +14,10 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba.core import event as numba_event
 
+from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.files import is_private, is_writable, user_cache, user_temporary
 
 F32s = npt.NDArray[np.float32]
@@ -27,6 +26,10 @@ I32s = npt.NDArray[np.int32]
 I64s = npt.NDArray[np.int64]
 U64s = npt.NDArray[np.uint64]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+refuse_numba_file()  # which numba reads when it is imported
+import numba  # noqa: E402
+from numba.core import event as numba_event  # noqa: E402
 
 config: Any = numba.config
 njit: Any = numba.njit
@@ -46,6 +49,7 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """
 
     def decorate(function: Kernel) -> Kernel:
+        refuse_numba_file()  # a component may have gone to another folder
         source = Path(function.__code__.co_filename)
         folder = _kernel_folder(source.parent) if source.is_file() else None
         if folder is None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from recgauge.errors import ConfigError, MissingDataError, listed, printable
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable
 
 _KINDS = (
     (stat.S_ISDIR, "folder"),
@@ -20,6 +20,7 @@ _KINDS = (
     (stat.S_ISCHR, "device"),
     (stat.S_ISBLK, "device"),
 )
+_LARGEST = 1 << 26  # bytes; usual ones have some ten thousand
 _OF_THE_SYSTEM = (("/", "proc"), ("/", "sys"))  # files there may never end, such as /proc/kmsg
 
 
@@ -32,8 +33,10 @@ def user_path(text: str) -> Path:
 
 
 def irregular(path: Path) -> str:
-    """Return what `path` is if it is no regular file: folder, pipe, socket or device; else an empty text."""
+    """Return what `path` is if no regular file: folder, pipe, socket, device, broken link; else nothing."""
     try:
+        if path.is_symlink() and not path.exists():
+            return "broken link"
         mode = path.stat().st_mode
         kind = next((word for is_kind, word in _KINDS if is_kind(mode)), "")
         return kind or ("device" if path.resolve().parts[:2] in _OF_THE_SYSTEM else "")
@@ -48,6 +51,34 @@ def refuse_irregular(path: Path, subject: str) -> None:
         raise MissingDataError(
             f"{subject}: {printable(str(path))} is not a regular file but a {kind}; {remedy}."
         )
+
+
+def refuse_odd_files(folder: Path) -> None:
+    """Refuse a folder with pipes, sockets, devices or broken links, which would count as files that lack."""
+    for path in folder.iterdir():
+        if (kind := irregular(path)) not in ("", "folder"):
+            raise SchemaError(
+                f"{folder}: {printable(path.name)} is not a regular file but a {kind}. Remove it."
+            )
+
+
+def read_own(path: Path) -> str:
+    """Return the text of a file that recgauge writes, unless somebody has put another thing in its place.
+
+    Raises
+    ------
+    SchemaError
+        If it is no regular file, or too large to be one of recgauge's own.
+    OSError, UnicodeDecodeError
+        If it cannot be read.
+    """
+    if kind := irregular(path):
+        raise SchemaError(f"{printable(str(path))} is not a regular file but a {kind}. Remove it.")
+    if (size := path.stat().st_size) > _LARGEST:
+        raise SchemaError(
+            f"{printable(str(path))}: has {size:,} bytes, more than the {_LARGEST:,} of any such file."
+        )
+    return path.read_text(encoding="utf-8")
 
 
 def digest_of(stream: IO[bytes]) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 from recgauge.errors import RecgaugeError, message, said
 from recgauge.utils.resources import free_memory, in_units
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+"""How a system says that a disk is full."""
 
 
 def print_note(text: str) -> None:
@@ -26,16 +27,21 @@ def print_traceback(error: BaseException) -> None:
     print(message("".join(traceback.format_exception(error)).rstrip()), file=sys.stderr)  # noqa: T201 - ditto
 
 
-def explain_error(error: BaseException, folder: Path) -> str | None:
-    """Return the message of an error that the user can mend, None of a bug."""
+def explain_error(error: BaseException, folder: Path | None = None) -> str | None:
+    """Return the message of an error that the user can mend, None of a bug; results go to `folder`."""
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, MemoryError):
         return explain_memory_error(error)
+    if isinstance(error, RecursionError):
+        return "a file of settings or of a run is nested too deeply to be one of recgauge's. Get it again."
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
         problem = f"{name}{error.strerror or said(error)}."
-        if error.errno in _FULL:
+        if folder is None:
+            remedy = "Free some space" if error.errno in FULL else "Make it readable, or writable"
+            return f"{problem} {remedy}; TMPDIR=FOLDER names another folder for temporary files."
+        if error.errno in FULL:
             return f"{problem} Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
         return (
             f"{problem} Make it readable, or writable if it belongs to the results; these go to {folder}, or "

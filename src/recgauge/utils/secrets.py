@@ -135,6 +135,9 @@ class _Private:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)
+        except ValueError:  # of a stream that a component has closed
+            if not self._stream.closed:
+                raise
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

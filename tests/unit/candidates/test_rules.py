@@ -10,6 +10,7 @@ from recgauge.candidates.named import AllowList, NegativesFile
 from recgauge.data.interactions import pairs_matrix
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError
+from recgauge.splits.folds import StrongGeneralisation
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 
@@ -37,6 +38,23 @@ def test_what_counts_as_seen(split):
     assert stored_pairs(excluded("validation")) == pairs(split.validation)
     assert stored_pairs(excluded("both")) == pairs(split.train, split.validation)
     assert excluded("none") is None
+
+
+@pytest.mark.parametrize("rule", [AllItems(), TrainItems(), AllowList(items=[1, 2, 3])], ids=repr)
+def test_rows_that_are_not_judged_are_seen(split, rule):
+    def excluded(evaluated):
+        return stored_pairs(rule.choose(evaluated, rng=RNG).excluded)
+
+    assert excluded(split) == pairs(split.train, split.validation)
+    assert excluded(split.on_validation()) == pairs(split.train)
+    assert excluded(split.with_validation_in_train()) == pairs(split.train, split.validation)
+
+
+def test_fold_in_rows_of_held_out_users_are_seen(demo):
+    users = StrongGeneralisation(n_test=20, n_validation=20).split(demo.interactions, rng=stream(0, "split"))
+    for evaluated, other in ((users, users.validation), (users.on_validation(), None)):
+        seen = pairs(users.train, users.fold_in, *([] if other is None else [other]))
+        assert stored_pairs(AllItems().choose(evaluated, rng=RNG).excluded) == seen
 
 
 def test_seen_without_a_validation_part(demo):

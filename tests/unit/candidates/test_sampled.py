@@ -100,7 +100,28 @@ def test_a_file_in_the_form_of_ncf(small, tmp_path):
     chosen = read(small, tmp_path, "(ann,30)\t40\t20\r\n(bob, 10)\t40\n\n")
     assert chosen.per_user.toarray().astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 0, 1], [0] * 4]
     assert "file" in chosen.incomparable
-    assert chosen.notes == ("1 negatives of the file are in their user's training rows",)
+    (note,) = chosen.notes
+    assert note.startswith("1 negatives of the file are in their user's training rows")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "settings"),
+    [
+        ("negatives", "ann 40 20\nbob 40\n", {"format": "user_lines"}),
+        ("negatives.csv", "user_id,item_id\nann,40\nann,20\nbob,40\n", {}),
+        (
+            "negatives.jsonl",
+            '{"user": "ann", "item": 40}\n{"user": "ann", "item": 20}\n{"user": "bob", "item": 40}\n',
+            {},
+        ),
+    ],
+)
+def test_negatives_in_lines_of_users_and_in_tables(small, tmp_path, name, text, settings):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    rules = [NegativesFile(str(tmp_path / name), seen=seen, **settings) for seen in ("keep", "drop")]
+    kept, dropped = (rule.choose(small, rng=stream(0, "candidates")).per_user for rule in rules)
+    assert kept.toarray().astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 0, 1], [0] * 4]
+    assert dropped.toarray().astype(int).tolist() == [[0, 0, 1, 1], [1, 0, 0, 1], [0] * 4]
 
 
 def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_item(tmp_path):
@@ -121,7 +142,7 @@ def test_a_negative_that_is_a_test_item_is_counted_and_ranked_once_as_a_test_ite
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no lines"),
+        ("", "is empty"),
         ("(ann,30)\t40\nann,10\t40\n", r"line 2: expected \(user,item\).*got 'ann,10"),
         ("(eve,30)\t40\n", "line 1: the data set has no user 'eve'. Write ids .* such as ann, bob, cat"),
         ("(ann,30)\t40\n(bob,10)\t99\n", "line 2: the data set has no item '99'"),

@@ -11,7 +11,7 @@ import recgauge
 
 N = 400
 IDS = pd.Index(range(N), name="user")
-RULES = {"not_worse": {"a": 0.05, "b": 0.05, "c": 0.05}}
+RULES = {"not_worse": {"a": 0.05, "b": 0.05, "c": 0.05}, "higher_is_better": ["a", "b", "c"]}
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_json_has_the_numbers_unrounded(result):
 def test_names_cannot_forge_a_comment():
     old = pd.DataFrame({"a": np.linspace(0, 1, N)}, index=IDS)
     users = pd.DataFrame({"p": ["</details><img src=x> | <b>"] * N}, index=IDS)
-    result = recgauge.check(old, old, {"segments": {"p": {"a": 0.1}}}, users=users)
+    result = recgauge.check(old, old, {"segments": {"p": {"a": 0.1}}, "higher_is_better": "a"}, users=users)
     assert "<img" not in result.to_markdown()
     assert result.to_markdown().count("</details>") == 1
     ET.fromstring(result.to_junit())

@@ -143,3 +143,50 @@ def test_items_beyond_the_largest_cutoff_change_nothing(tmp_path, conventions):
         values.append({key: value for key, value in found.items() if key.endswith("_at_3")})
     assert values[0] == values[1]
     assert len(values[0]) == 6
+
+
+OTHERWISE = {
+    "fraction": ("u1", "{}.0"),
+    "zeros": ("u1", "00{}"),
+    "case": ("U1", "{}"),
+    "prefix": ("u1", "film/{}"),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "trec"])
+@pytest.mark.parametrize("case", OTHERWISE)
+def test_ids_in_another_spelling_are_refused_in_every_format(tmp_path, monkeypatch, capsys, case, form):
+    monkeypatch.chdir(tmp_path)
+    user, written = OTHERWISE[case]
+    items = [written.format(31), written.format(42)]
+    lists = pd.DataFrame({"user": [user] * 2, "item": items, "rank": [1, 2]})
+    truth = pd.DataFrame({"user": ["u1"], "item": ["42"]})
+    names, more = (f"lists.{form}", f"truth.{form}"), []
+    for table, name in zip((lists, truth), names, strict=True):
+        if form == "csv":
+            table.to_csv(name, index=False)
+        elif form == "jsonl":
+            table.to_json(name, orient="records", lines=True)
+        elif form == "parquet":
+            table.to_parquet(name)
+        else:
+            rows = [f"{row.user} Q0 {row.item} {row[0] + 1} {-row[0]} s" for row in table.itertuples()]
+            rows = [f"{row.user} 0 {row.item} 1" for row in table.itertuples()] if name[0] == "t" else rows
+            (tmp_path / name).write_text("\n".join(rows) + "\n")
+            more = ["--run-format", "trec_run", "--truth-format", "trec_qrels"]
+    words = ["evaluate", "--run", names[0], "--truth", names[1], "--metrics", "recall@2", *more]
+    assert main(words) == 1
+    said = capsys.readouterr().err
+    assert "likely cause" in said
+    assert "--keep unmet" in said
+    assert main([*words, "--keep", "unmet"]) == 0
+    assert capsys.readouterr().out.startswith("warning  lists: " if form != "trec" else "warning  s: ")
+
+
+def test_less_than_half_that_meets_is_said_first(files, capsys):
+    (files / "half.csv").write_text("user,item,rank\n1,y,1\n1,Q1,2\n2,Q2,1\n2,Q3,2\n")
+    (files / "test.csv").write_text("user,item\n1,y\n2,z\n2,x\n")
+    assert run("--run", "half.csv", "--out", "o.json") == 0
+    assert capsys.readouterr().out.startswith("warning  half: items: 1 of 3 of the truth (33.3 %)")
+    met = json.loads((files / "o.json").read_text())["runs"]["half"]["met"]
+    assert {one["name"]: one["share"] for one in met} == {"user": 1.0, "item": 1 / 3}

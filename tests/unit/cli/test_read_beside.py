@@ -26,14 +26,57 @@ def test_a_class_of_the_users_counts_by_its_file(own_class):
         "allowed_targets": ["ownmodels"],
     }
     before = read_beside(settings)
-    assert list(before) == ["ownmodels.Mine"]
+    assert list(before) == ["recgauge", "ownmodels.Mine"]
     own_class.write_text("class Mine:\n    other = 1\n")
+    assert read_beside(settings) == before  # this process runs what it has imported
+    del sys.modules["ownmodels"]
     assert read_beside(settings) != before
+
+
+def sources(folder, target="ownmodels.Mine"):
+    """Return the digest of a class's sources as a new process sees it."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("ownmodels", "helping")]:
+        del sys.modules[name]
+    settings = {"model": {"_target_": target}, "allowed_targets": [target.partition(".")[0]]}
+    return read_beside(settings)[target]
+
+
+@pytest.mark.parametrize("helper", ["beside.py", "helping/__init__.py", "helping/deep/scores.py"])
+def test_what_a_class_may_import_from_its_folder_counts(own_class, helper):
+    path = own_class.parent / helper
+    for folder in reversed(path.relative_to(own_class.parent).parents[:-1]):
+        (own_class.parent / folder).mkdir()
+        (own_class.parent / folder / "__init__.py").touch()
+    path.write_text("FACTOR = 1\n")
+    before = sources(own_class.parent)
+    path.write_text("FACTOR = -1\n")
+    changed = sources(own_class.parent)
+    path.write_text("FACTOR = 1\n")
+    assert changed != before == sources(own_class.parent)
+
+
+def test_what_is_no_code_of_the_class_does_not_count(own_class):
+    before = sources(own_class.parent)
+    for name in ("notes.txt", "outputs/run/log.txt", ".venv/lib/other.py", "in-2026/other.py"):
+        path = own_class.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x = 1\n")
+    assert sources(own_class.parent) == before
+
+
+def test_a_class_of_a_package_counts_by_the_whole_package(own_class, monkeypatch):
+    package = own_class.parent / "helping"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "models.py").write_text("class Mine:\n    pass\n")
+    before = sources(own_class.parent, "helping.models.Mine")
+    (package / "scores.py").write_text("x = 1\n")
+    assert sources(own_class.parent, "helping.models.Mine") != before
 
 
 def test_a_class_without_source_or_that_cannot_be_imported_is_left_to_others():
     found = read_beside({"model": {"_target_": "math.nothing"}, "split": {"_target_": "nowhere.at.All"}})
-    assert set(found.values()) == {"not importable"}
+    assert [found["math.nothing"], found["nowhere.at.All"]] == ["not importable"] * 2
 
 
 def test_files_that_settings_name_count_by_their_content(tmp_path):
@@ -45,7 +88,7 @@ def test_files_that_settings_name_count_by_their_content(tmp_path):
         "model": {"values": "rating"},
     }
     before = read_beside(settings)
-    assert set(before) == {str(test_rows), str(more)}
+    assert set(before) == {"recgauge", str(test_rows), str(more)}
     more.write_text("3")
     after = read_beside(settings)
     assert after[str(more)] != before[str(more)]
@@ -55,7 +98,9 @@ def test_files_that_settings_name_count_by_their_content(tmp_path):
 def test_the_data_set_and_what_is_free_have_digests_elsewhere(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1")
-    assert read_beside({"dataset": {"path": str(path)}, "tracking": {"uri": str(path)}, "seed": 0}) == {}
+    assert read_beside(
+        {"dataset": {"path": str(path)}, "tracking": {"uri": str(path)}, "seed": 0}
+    ).keys() == {"recgauge"}
 
 
 @pytest.mark.skipif(

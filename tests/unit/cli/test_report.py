@@ -16,8 +16,8 @@ from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure, compare
-from recgauge.comparison.claims import metric_label
 from recgauge.comparison.runs import ComparedRuns, compare_runs
+from recgauge.metrics.names import metric_label
 from recgauge.report import page as pages
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.comparison_tables import write_comparison

@@ -101,7 +101,7 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, command):
             "--metric: there is no ndgc@5. Did you mean ndcg@5? There are precision@1, precision@5, ",
         ),
         (["--by", ","], "--by: names no group; there are activity, item_popularity"),
-        (["--users", "nothing.csv"], "--users: nothing.csv cannot be read as a table"),
+        (["--users", "nothing.csv"], "--users=nothing.csv: there is no such file"),
     ],
 )
 def test_a_wrong_option_is_told_in_one_line(sweep, command, words, said):

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 import recgauge
-from recgauge import compare
+from recgauge import compare, compare_datasets, compare_segments
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.metrics.names import known_direction
 from records import NAMES, metric, record_with
 
 
@@ -46,9 +48,41 @@ def test_less_is_better_for_errors_by_name_and_on_request(frames):
     assert [row.run for row in by_error.rows] == ["a", "b", "c"]
     assert by_error.pair("a", "c").difference < 0 < by_error.pair("a", "c").better
     renamed = {name: frame.rename(columns={"rmse": "loss"}) for name, frame in frames.items()}
-    assert compare(renamed, metrics=["loss"], n_resamples=500).results[0].rows[0].run == "c"
-    told = compare(renamed, metrics=["loss"], lower_is_better=["loss"], n_resamples=500)
-    assert told.results[0].rows[0].run == "a"
+    for options, best in (({"lower_is_better": "loss"}, "a"), ({"higher_is_better": ["loss"]}, "c")):
+        named = compare(renamed, metrics=["loss"], n_resamples=500, **options)
+        assert named.results[0].rows[0].run == best
+    with pytest.raises(ConfigError, match=r"--lower-is-better loss"):
+        compare(renamed, n_resamples=500)
+    with pytest.raises(ConfigError, match=r"lower_is_better: there is no los\. Did you mean loss"):
+        compare(renamed, lower_is_better=["los", "loss"], n_resamples=500)
+    with pytest.raises(ConfigError, match="both"):
+        compare(renamed, lower_is_better=["loss"], higher_is_better=["loss"], n_resamples=500)
+
+
+@pytest.mark.parametrize(
+    "name", ["rmse_user", "RMSE", "mae_per_user", "arp@10", "gini_index", "mse_user_at_5"]
+)
+def test_names_of_errors_and_of_conventions_metrics_say_that_less_is_better(frames, name):
+    renamed = {run: frame[["rmse"]].set_axis([name], axis=1) for run, frame in frames.items()}
+    assert compare(renamed, n_resamples=500).results[0].rows[0].run == "a"
+    means = {"a": {"x": 0.1, "y": 0.2}, "b": {"x": 0.3, "y": 0.4}}
+    assert compare_datasets(means, metric=name).runs[0] == "a"
+    table = pd.DataFrame(
+        [(run, place, value, name) for run, of_run in means.items() for place, value in of_run.items()],
+        columns=["model", "dataset", "value", "metric"],
+    )
+    assert compare(table).over_datasets[0].runs[0] == "a"
+    assert (
+        compare_segments(frames["a"], pd.Series("x", frames["a"].index), metric=name).higher_is_better
+        is False
+    )
+
+
+def test_every_convention_has_the_direction_of_its_metrics_by_their_names():
+    for convention in conventions().values():
+        for name, defined in convention.metrics.items():
+            if not name.startswith("gini"):  # a coefficient in some, its complement in others
+                assert known_direction(name) == defined.higher_is_better, (convention.name, name)
 
 
 @pytest.mark.parametrize("numeric", [True, False])
@@ -178,14 +212,14 @@ def test_seeds_are_averaged_by_user_and_folds_pooled():
 
     def run(fold, seed, gain, some=users):
         return RunValues(
-            some, {"x": np.arange(6.0)[some] + gain + rng.normal(0, 0.1, len(some))}, {}, seed, fold
+            some, {"recall": np.arange(6.0)[some] + gain + rng.normal(0, 0.1, len(some))}, {}, seed, fold
         )
 
     seeds = {"a": [run(None, s, 1.0) for s in range(3)], "b": run(None, None, 0.0)}
     table = UserValues.of(seeds)
-    by_seed = np.array([one.values["x"] for one in seeds["a"]])
+    by_seed = np.array([one.values["recall"] for one in seeds["a"]])
     assert table.values[0, 0] == pytest.approx(by_seed.mean(axis=0))
-    repeats = table.repeats["x", "a"]
+    repeats = table.repeats["recall", "a"]
     assert repeats.means == pytest.approx(by_seed.mean(axis=1))
     assert repeats.deviation == pytest.approx(by_seed.mean(axis=1).std(ddof=1))
     assert repeats.labels == ("seed 0", "seed 1", "seed 2")
@@ -195,7 +229,7 @@ def test_seeds_are_averaged_by_user_and_folds_pooled():
     found = compare_values([UserValues.of(folds)], Procedure(n_resamples=100))
     (result,) = found.results
     assert result.n_users == 6
-    d = [np.mean(folds["a"][f].values["x"] - folds["b"][f].values["x"]) for f in (0, 1)]
+    d = [np.mean(folds["a"][f].values["recall"] - folds["b"][f].values["recall"]) for f in (0, 1)]
     assert result.pairs[0].difference == pytest.approx(np.mean(d))
     # two folds: variance times 1/2 + (1/2) / (1/2)
     t = np.mean(d) / (np.std(d, ddof=1) * np.sqrt(1.5))
@@ -207,7 +241,7 @@ def uneven_seeds(rng, gain):
     level = np.linspace(0.0, 1.0, 300) ** 2
     chosen = [np.flatnonzero(rng.random(300) < share) for share in (0.9, 0.7, 0.5)]
     return [
-        RunValues(users, {"x": level[users] + gain + seed + rng.normal(0, 0.1, len(users))}, seed=seed)
+        RunValues(users, {"recall": level[users] + gain + seed + rng.normal(0, 0.1, len(users))}, seed=seed)
         for seed, users in enumerate(chosen)
     ]
 
@@ -219,7 +253,7 @@ def test_the_number_of_several_seeds_is_the_mean_of_their_means(rng):
     }
     procedure = Procedure(interval="normal", n_resamples=2000)
     (result,) = compare_values([UserValues.of(runs)], procedure).results
-    means = {name: [seed.values["x"].mean() for seed in seeds] for name, seeds in runs.items()}
+    means = {name: [seed.values["recall"].mean() for seed in seeds] for name, seeds in runs.items()}
     for name, of_seeds in means.items():
         assert result.row(name).mean == pytest.approx(np.mean(of_seeds), abs=1e-12)
         assert result.row(name).repeats.mean == pytest.approx(np.mean(of_seeds), abs=1e-12)
@@ -228,7 +262,7 @@ def test_the_number_of_several_seeds_is_the_mean_of_their_means(rng):
 
     def number(times):
         """Return the mean of the means where each user is drawn so many times."""
-        return np.mean([np.average(seed.values["x"], weights=times[seed.users]) for seed in runs["a"]])
+        return np.mean([np.average(seed.values["recall"], weights=times[seed.users]) for seed in runs["a"]])
 
     users = np.unique(np.concatenate([seed.users for seed in runs["a"]]))
     drawn = [number(np.bincount(rng.choice(users, len(users)), minlength=300)) for _ in range(4000)]
@@ -242,12 +276,12 @@ def test_the_number_of_several_seeds_is_the_mean_of_their_means(rng):
 
 def test_only_folds_that_all_runs_have_are_compared():
     users = np.arange(4)
-    a = [RunValues(users, {"x": users + 1.0}, fold=f) for f in (0, 1)]
-    table = UserValues.of({"a": a, "b": RunValues(users, {"x": users * 1.0}, fold=1)})
+    a = [RunValues(users, {"recall": users + 1.0}, fold=f) for f in (0, 1)]
+    table = UserValues.of({"a": a, "b": RunValues(users, {"recall": users * 1.0}, fold=1)})
     assert table.folds is None
     assert "a have more" in table.notes[0]
     with pytest.raises(ConfigError, match=r"no fold in common \(a: 0, 1; b: 7\)"):
-        UserValues.of({"a": a, "b": RunValues(users, {"x": users * 1.0}, fold=7)})
+        UserValues.of({"a": a, "b": RunValues(users, {"recall": users * 1.0}, fold=7)})
 
 
 @pytest.mark.parametrize(
@@ -255,17 +289,18 @@ def test_only_folds_that_all_runs_have_are_compared():
     [
         (lambda f: {"a": f["a"]}, "at least two runs are needed, got a"),
         (lambda f: [f["a"], f["b"]], "give runs by name, such as {'a': A, 'b': B}, or a long table"),
-        (lambda f: {"a": f["a"], "b": f["b"]["rmse"]}, "a run must be a data frame, an Evaluation, a run's"),
+        (lambda f: {"a": f["a"], "b": 0.5}, "a run must be a data frame, an Evaluation, a run's"),
         (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common that has"),
-        (lambda f: {"a": f["a"], "b": f["b"].astype(str)}, "not numbers: ndcg_at_10, rmse"),
+        (lambda f: {"a": f["a"], "b": f["b"].assign(rmse="low")}, "'rmse': it is no finite number: 'low'"),
         (lambda f: {"a": f["a"], "b": f["b"].iloc[:1]}, "who have a value in every run; ndcg_at_10: 1"),
-        (lambda f: f["a"].reset_index(names="user").assign(model="a", value=0.5, seed="x"), "whole numbers"),
-        (lambda f: pd.concat([f["a"].reset_index().assign(model="a", value=0.5)] * 2), "model a, user u000"),
+        (lambda f: f["a"][[]].reset_index().assign(model="a", value=0.5, seed=0.5), "whole numbers"),
+        (lambda f: pd.concat([f["a"][[]].assign(model="a", value=0.5)] * 2), "model a, user u000"),
         (lambda f: {"a": f["a"], "b": f["b"][:0]}, "no user has a value of ndcg_at_10, rmse in every run"),
-        (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(300))}, "the first users are a: 'u000'; b: 0."),
+        (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(9, 309))}, "users: 0 of 300 of the run a (0 %)"),
         (lambda f: {"a": f["a"], "b": pd.concat([f["b"], f["b"]])}, "b: user 'u000' has several rows"),
-        (lambda f: {"a": f["a"], "b": f["b"] + np.inf}, "b: ndcg_at_10 must have a finite number"),
-        (lambda f: {"a": f["a"], "b": "nowhere"}, "nowhere: no such file. Give a run's output folder"),
+        (lambda f: {"a": f["a"], "b": f["b"] + np.inf}, "it is no finite number: inf"),
+        (lambda f: {"a": f["a"], "b": "nowhere"}, "nowhere"),
+        (lambda f: f["a"].reset_index().assign(model="a", value=1), "Leave ndcg_at_10, rmse out"),
         (lambda f: f["a"].reset_index(), "expected columns model and value, and user or dataset"),
     ],
 )  # fmt: skip

@@ -45,7 +45,7 @@ def published(mirror):
 
 @pytest.mark.data
 def test_ranks_and_profiles_of_eleven_models_on_thirty_data_sets_are_as_published(published):
-    result = compare(published / "dozens_ndcg_10.csv").over_datasets[0]
+    result = compare(published / "dozens_ndcg_10.csv", higher_is_better="value").over_datasets[0]
     with (published / "dozens_ndcg_10_expected.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert result.mean_ranks == pytest.approx({r["model"]: float(r["mean_rank"]) for r in rows}, abs=1e-9)
@@ -89,11 +89,13 @@ def test_a_baseline_must_be_there_and_leaves_all_pairs_of_ranks():
         (run, f"data{i}", value) for i, row in enumerate(VALUES) for run, value in zip(RUNS, row, strict=True)
     ]
     table = pd.DataFrame(rows, columns=["model", "dataset", "value"])
-    found = compare(table, baseline="d")
+    found = compare(table, baseline="d", higher_is_better=["value"])
+    with pytest.raises(ConfigError, match="--lower-is-better value"):
+        compare(table)
     assert len(found.over_datasets[0].p_adjusted) == 6
     assert "all pairs of runs are compared" in found.notes[1]
     with pytest.raises(ConfigError, match="baseline: no run 'e'; there are a, b, c, d"):
-        compare(table, baseline="e")
+        compare(table, baseline="e", higher_is_better=["value"])
 
 
 def test_groups_and_claims():

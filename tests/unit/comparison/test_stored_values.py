@@ -123,7 +123,7 @@ def write(path, columns):
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"who": [1], "ndcg": [0.5]}, "there is no column user_id or user; it has who, ndcg"),
+        ({"who": [1], "ndcg": [0.5]}, "no column is known as the user. The columns are: who, ndcg"),
         ({"user": [1], "ndcg": ["good"]}, "not numbers: ndcg"),
         ({"user": [1]}, "there is no metric"),
         ({"user": [1, 1], "ndcg": [0.5, 0.1]}, "user 1 has several rows"),

@@ -67,19 +67,12 @@ READ = {
     "pandas, tabs, quoted": ("shop.tsv", FRAME.to_csv(index=False, sep="\t", quoting=1), ROWS),
     "pandas, times with a zone": ("shop.csv", ZONED.to_csv(index=False), ROWS),
     "pandas, times with fractions": ("shop.csv", FRACTIONS.to_csv(index=False), ROWS),
-    "Excel in Europe": ("Mappe1.csv", "\ufeff" + EXCEL, ROWS),
-    "Excel that says its separator": ("Mappe1.csv", "sep=;\r\n" + EXCEL, ROWS),
-    "Excel with empty rows at the end": ("Mappe1.csv", EXCEL + ";;;\r\n;;;\r\n", ROWS),
+    "Excel that says its separator": ("Mappe1.csv", "sep=;\r\n" + EXCEL.replace(",", "."), ROWS),
+    "Excel with empty rows at the end": ("Mappe1.csv", EXCEL.replace(",", ".") + ";;;\r\n;;;\r\n", ROWS),
     "a shop's database": (
         "orders.csv",
         text('"9{t}","{u}","{i}","1","{moment}+00"', ORDERS, ROWS),
         without(ROWS, "rating"),
-    ),
-    "retailrocket": ("events.csv", text("{t}137,{u},view,{i},", VIEWS, VISITS), VISITS),
-    "Amazon's ratings": (
-        "ratings_Books.csv",
-        text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
-        [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),
     "Amazon's reviews": (
         "reviews.json.gz",
@@ -96,33 +89,138 @@ READ = {
         text("{u}\t{i}\t{t}", "userID\tartistID\tweight"),
         without(MOVIES, "rating", "time"),
     ),
-    "pairs of numbers without a header": ("pairs.csv", text("{u},{i}"), without(MOVIES, "rating", "time")),
-    "a time in the third column": ("log.csv", text("{u},{i},{t}"), without(MOVIES, "rating")),
-    "one item 0 in all rows": (
-        "u.data",
-        text("{u}\t0\t{r:g}\t{t}", rows=MOVIES[1:]),
-        [(u, 0, r, t) for u, _, r, t in MOVIES[1:]],
+}
+
+# What is asked for has the words to type; with them, the rows are those that were meant.
+ANSWERED = {
+    "Amazon's ratings": (
+        "ratings_Books.csv",
+        text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
+        ["'A1H2L9G3DQHHAJ|00000031|2.5|1260759144'", "dataset.user=0 dataset.item=1"],
+        {"user": 0, "item": 1, "rating": 2, "time": 3},
+        [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),
-    "words without a header that repeat": (
-        "pairs.csv",
-        "ann,tea\nann,milk\nbob,tea\n",
-        [("ann", "tea", 1.0, None), ("ann", "milk", 1.0, None), ("bob", "tea", 1.0, None)],
+    "numbers without a header": (
+        "u.data",
+        text("{u}\t{i}\t{t}"),
+        ["dataset.user=0 dataset.item=1"],
+        {"user": 0, "item": 1, "time": 2},
+        without(MOVIES, "rating"),
+    ),
+    "an export without a header": (
+        "export.csv",
+        "17;03.01.2024;c7;A-1;Hemd;1;9,90\n18;04.01.2024;c9;A-1;Hemd;1;9,90\n",
+        ["dataset.user=", "'17|03.01.2024|c7|A-1|Hemd|1|9,90'"],
+        {"user": 2, "item": 3, "time": 1, "time_format": "%d.%m.%Y"},
+        [("c7", "A-1", 1.0, 1_704_240_000), ("c9", "A-1", 1.0, 1_704_326_400)],
+    ),
+    "Excel in Europe": (
+        "Mappe1.csv",
+        "\ufeff" + EXCEL,
+        ["'4,5'", 'dataset.decimal=","'],
+        {"decimal": ","},
+        ROWS,
+    ),
+    "thousands": (
+        "plays.csv",
+        "user;item;rating\n1;2;1.234,5\n1;3;12\n",
+        ['dataset.decimal="," dataset.thousands="."'],
+        {"decimal": ",", "thousands": "."},
+        [(1, 2, 1234.5, None), (1, 3, 12.0, None)],
+    ),
+    "retailrocket": (
+        "events.csv",
+        text("{t}137,{u},view,{i},", VIEWS, VISITS[:1]) + f"{NOON}137,7,addtocart,9,\n",
+        ["filters.where.column=event", "dataset.unused=[event]"],
+        {"unused": ["event"]},
+        [VISITS[0], (7, 9, 1.0, NOON)],
+    ),
+    "a label that is no rating": (
+        "log.inter",
+        "user_id:token\titem_id:token\tlabel:float\n1\t2\t0\n1\t3\t1\n",
+        ["dataset.rating=label", "dataset.unused=[label]"],
+        {"rating": "label"},
+        [(1, 2, 0.0, None), (1, 3, 1.0, None)],
+    ),
+    "a flag of any name": (
+        "log.csv",
+        "user,item,gekauft\n1,2,0\n1,3,1\n",
+        ["dataset.rating=gekauft", "dataset.unused=[gekauft]"],
+        {"unused": ["gekauft"]},
+        [(1, 2, 1.0, None), (1, 3, 1.0, None)],
+    ),
+    "most rows of one who is nobody": (
+        "views.csv",
+        "user,item\n" + "NULL,1\n" * 30 + "5,1\n6,2\n",
+        ["'NULL' has 30 of 32 rows", "dataset.missing=[NULL]", "dataset.implausible=keep"],
+        {"missing": ["NULL"]},
+        [(5, 1, 1.0, None), (6, 2, 1.0, None)],
+    ),
+    "user 0 is everybody": (
+        "views.csv",
+        "user,item\n" + "0,1\n" * 30 + "5,1\n6,2\n",
+        ["dataset.missing=[0]"],
+        {"missing": ["0"]},
+        [(5, 1, 1.0, None), (6, 2, 1.0, None)],
+    ),
+    "dates as users": (
+        "orders.csv",
+        "user,item,who\n2024-01-05,7,c1\n2024-01-06,8,c2\n",
+        ["are dates", "2024-01-05", "dataset.user=COLUMN"],
+        {"user": "who"},
+        [("c1", 7, 1.0, None), ("c2", 8, 1.0, None)],
+    ),
+    "days of Excel": (
+        "log.csv",
+        "user,item,time\n1,2,45294\n1,3,45295\n",
+        ["1970", "time=false"],
+        {"time": False},
+        [(1, 2, 1.0, None), (1, 3, 1.0, None)],
+    ),
+    "DDMMYYYY without its zeros": (
+        "log.csv",
+        "user,item,date\n1,2,3012024\n1,3,31122023\n",
+        ["1970", 'time_format="%d%m%Y"'],
+        {"time_format": "%d%m%Y"},
+        [(1, 2, 1.0, 1_704_240_000), (1, 3, 1.0, 1_703_980_800)],
+    ),
+    "dates of the USA": (
+        "shop.csv",
+        "user,item,date\n1,2,12/31/2024\n",
+        ['time_format="%m/%d/%Y"'],
+        {"time_format": "%m/%d/%Y"},
+        [(1, 2, 1.0, 1_735_603_200)],
+    ),
+    "seconds among milliseconds": (
+        "log.csv",
+        f"user,item,time\n1,2,{NOON}000\n1,3,{NOON}\n1,4,{NOON}000\n1,5,{NOON}000\n",
+        ["count ms, and others seem to count s"],
+        {"time": False},
+        [(1, item, 1.0, None) for item in (2, 3, 4, 5)],
     ),
 }
 
 REFUSED = {
-    "two unknown names over words": ("shop.csv", "wer;was\nann;tea\nbob;milk\n", ["dataset.header=false"]),
+    "two unknown names over words": (
+        "shop.csv",
+        "wer;was\nann;tea\nbob;milk\n",
+        ["dataset.user=0 dataset.item=1"],
+    ),
     "unknown names over numbers": ("shop.csv", "usr_key,thing,stars\n1,2,3\n", ["user", "item"]),
     "one name known": ("shop.csv", "customer_id;what\nu1;i1\nu2;i2\n", ["item"]),
-    "pandas without names": ("shop.csv", pd.DataFrame([[5, 7], [5, 9]]).to_csv(index=False), ["header"]),
+    "pandas without names": ("shop.csv", pd.DataFrame([[5, 7], [5, 9]]).to_csv(index=False), ["user=COLUMN"]),
     "two items": ("shop.csv", "user_id,artist_id,track_id\n1,2,3\n", ["item"]),
     "Steam": (
         "steam-200k.csv",
         '151603712,"The Elder Scrolls V Skyrim",purchase,1.0,0\n151603712,"Fallout 4",play,87.0,0\n',
-        ["column 2 is no rating: 'purchase'", "dataset.rating=COLUMN dataset.time=COLUMN (false for none)"],
+        ["dataset.user=0 dataset.item=1"],
     ),
-    "LastFM's listenings": ("lastfm.tsv", "\n".join("\t".join(row) for row in MUSIC), ["rating"]),
-    "dates of another country": ("shop.csv", "user,item,date\n1,2,31.12.2024\n", ["time_unit", "time=false"]),
+    "LastFM's listenings": ("lastfm.tsv", "\n".join("\t".join(row) for row in MUSIC), ["dataset.user=0"]),
+    "dates of another country": (
+        "shop.csv",
+        "user,item,date\n1,2,31.12.2024\n",
+        ["time_format", "time=false"],
+    ),
 }
 
 
@@ -137,6 +235,17 @@ def rows_of(table):
 def test_read_rightly_at_first_try(write, case):
     name, content, rows = READ[case]
     assert rows_of(Table(write(name, content))) == rows
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_a_question_names_its_answer_which_is_taken(write, case):
+    name, content, named, answer, rows = ANSWERED[case]
+    path = write(name, content)
+    with pytest.raises(SchemaError) as refused:
+        Table(path).load()
+    assert "\n" not in str(refused.value)
+    assert all(word in str(refused.value) for word in named), str(refused.value)
+    assert rows_of(Table(path, **answer)) == rows
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -163,13 +272,13 @@ def test_what_is_said_is_taken(write):
 
 def test_how_a_file_was_read_is_said_in_one_line(write, progress):
     Table(write("shop.csv", FRAME.drop(columns="stars").to_csv(index=False, sep=";"))).load(progress)
-    line = "shop.csv: header; user=customer_id, item=sku, no rating, time=created_at (ISO), separator ';'."
-    assert line in progress.notes
+    line = "shop.csv: header; user=customer_id, item=sku, no rating, time=created_at (dates), separator ';'"
+    assert f"{line}; times from 2024-01-02 to 2024-01-02." in progress.notes
 
 
 def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    write("recs.csv", "Customer ID;SKU;place;wert\nc7;A-1;1;0,9\nc7;B-2;2;0,4\nc9;A-1;1;0,7\n")
+    write("recs.csv", "Customer ID;SKU;place;wert\nc7;A-1;1;0.9\nc7;B-2;2;0.4\nc9;A-1;1;0.7\n")
     write("truth.csv", "customer_id,sku\nc7,B-2\nc9,A-1\n")
     write("odd.csv", "client_key;sku\nc7;B-2\nc9;A-1\n")
     words = ["evaluate", "--run", "recs.csv", "--metrics", "ndcg@2"]
@@ -177,11 +286,11 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     assert "--rank COLUMN" in capsys.readouterr().err
     assert main([*words, "--truth", "truth.csv", "--rank", "place"]) == 0
     said = capsys.readouterr().out
-    assert "recs.csv: header; user=Customer ID, item=SKU, rank=place, separator ';'" in said
+    assert "recs.csv: header; user=Customer ID, item=SKU, rank=place, separator ';', not used: wert" in said
     assert "truth.csv: header; user=customer_id, item=sku, separator ','" in said
     assert "2 lists, 2 users evaluated" in said
     assert main([*words, "--truth", "odd.csv", "--score", "wert"]) == 1
-    assert "odd.csv: no column is known as the user" in capsys.readouterr().err
+    assert "odd.csv: the first row does not name the user" in capsys.readouterr().err
     assert main([*words, "--truth", "odd.csv", "--score", "wert", "--user", "client_key"]) == 0
     capsys.readouterr()
     assert main([*words, "--truth", "truth.csv", "--rank", "place", "--user", "custmer"]) == 1
@@ -190,7 +299,7 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     write("bare.csv", "ann;tea\nbob;milk\n")
     words = ["evaluate", "--run", "words.csv", "--truth", "bare.csv"]
     assert main(words) == 1
-    assert "If it is a row, say --header false" in capsys.readouterr().err
+    assert "--user 0 --item 1" in capsys.readouterr().err
     assert main([*words, "--header", "false"]) == 0
     assert "bare.csv: no header; user=column 0, item=column 1" in capsys.readouterr().out
 

@@ -22,6 +22,7 @@ from recgauge.filters.rows import (
     SampleUsers,
     UserRows,
 )
+from recgauge.filters.where import Where
 from recgauge.sweeps.places import conf_folder
 from strategies import logs
 
@@ -33,9 +34,10 @@ def as_configured(path):
     return getattr(import_module(module), name)(**node)
 
 
-# every filter as its YAML has it, so that a new one is tested without a line here, and more settings of some
+FILES = sorted((conf_folder() / "filters").glob("*.yaml"))
+# every filter whose YAML is complete, so that a new one needs no line here, and more settings of some
 ALL = (
-    *(as_configured(path) for path in sorted((conf_folder() / "filters").glob("*.yaml"))),
+    *(as_configured(path) for path in FILES if not OmegaConf.missing_keys(OmegaConf.load(path))),
     MinRating(2),
     NCore(2),
     NCore(2, item_n=1, repeat=False),
@@ -78,7 +80,8 @@ def test_every_filter_has_a_file_of_settings():
         if isinstance(getattr(filters_package, name), type)
     }
     abstract = {filters_package.Filter, filters_package.RowFilter}
-    assert {type(rule) for rule in ALL} == public - abstract - {apply_filters}
+    incomplete = {Where}  # its YAML asks for a column; test_where.py has its tests
+    assert {type(rule) for rule in ALL} | incomplete == public - abstract - {apply_filters}
 
 
 @given(logs(), st.lists(st.sampled_from(ALL), max_size=4), st.integers(0, 3))

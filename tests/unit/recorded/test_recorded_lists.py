@@ -153,8 +153,12 @@ UNREADABLE = {
     "two user columns": ("a.csv", "user,userId,item,score\n1,2,10,1\n", "several columns could be the user"),
     "a header inside": ("a.csv", text_of() + HEAD, "line 6: the rank is not a finite number"),
     "TREC with 5 columns": ("a.run", trec().replace(" svd", ""), "line 1: the row does not have 6 columns"),
-    "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "line 2: none of the 1 users of the lists is known"),
-    "ids with a point": ("a.csv", HEAD + "1.0,10.0,1,.9\n", "'1.0'; a known one is '1'"),
+    "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "users: 0 of 1 of the lists"),
+    "ids with a point": (
+        "a.csv",
+        HEAD + "1.0,10.0,1,.9\n",
+        "'1.0' only in the lists and '1' only in",
+    ),
     "other numbers of scores": (
         "a.jsonl",
         '{"user":1,"items":[10,9],"scores":[1]}\n',

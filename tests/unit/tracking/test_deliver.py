@@ -14,7 +14,7 @@ from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts, PartFacts, SplitFacts
 from recgauge.runs.stored import RunFolder
-from recgauge.tracking import Store, deliver, delivered, store_of, waiting
+from recgauge.tracking import Store, deliver, delivered, run_folder, runs_of, store_of, waiting
 from recgauge.tracking import store as stores
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
 
@@ -110,6 +110,34 @@ def test_another_store_gets_it_too(folder, store, tmp_path, empty_store):
     deliver(folder, other)
     assert len(stored(other, "again")) == 1
     assert delivered(folder)["uri"] == other.uri
+
+
+def test_files_of_a_project_that_was_copied_or_moved_lie_in_its_folder(tmp_path, capsys):
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    first.mkdir()
+    before = Store(f"sqlite:///{first}/mlflow.db")
+    old = deliver(complete(first / "outputs" / "a", before), before)
+    shutil.copytree(first, second)
+    copy = Store(f"sqlite:///{second}/mlflow.db")
+    new = deliver(complete(second / "outputs" / "b", copy, seed=1), copy)
+    assert "copied or moved" in capsys.readouterr().err
+    assert (second / "mlruns" / new / "artifacts" / "record.json").is_file()
+    assert not (first / "mlruns" / new).exists()
+    assert [run.info.run_id for run in runs_of(copy)] == [new]
+    assert [run.info.run_id for run in runs_of(replace(copy, experiment=f"recgauge of {first}"))] == [old]
+    second.rename(third)
+    moved = Store(f"sqlite:///{third}/mlflow.db")
+    assert run_folder(new, moved.uri, ["record.json"]).is_relative_to(third)
+    last = deliver(complete(third / "outputs" / "c", moved, seed=2), moved)
+    assert (third / "mlruns" / last / "artifacts" / "record.json").is_file()
+    assert not second.exists()
+
+
+def test_files_of_an_experiment_go_where_its_maker_wants_them(tmp_path, store):
+    client = MlflowClient(tracking_uri=store.uri)
+    client.create_experiment(store.experiment, str(tmp_path / "shared"))
+    run = deliver(complete(tmp_path / "outputs" / "a", store), store)
+    assert (tmp_path / "shared" / run / "artifacts" / "record.json").is_file()
 
 
 def test_what_was_changed_since_is_refused(folder, store):

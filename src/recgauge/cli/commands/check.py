@@ -2,18 +2,19 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, replace
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
-from recgauge.checks.rules import Rules, Undecided
-from recgauge.cli.commands.options import add_allowed, add_store, say, store_uri, write_out
+from recgauge.checks.rules import Rules, Undecided, Ungrouped
+from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
 from recgauge.cli.commands.run_data import data_again
-from recgauge.comparison.claims import label
-from recgauge.comparison.groups import UserTable
 from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
+from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
 from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
@@ -44,7 +45,8 @@ _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
 Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, {NOT_PROMOTED} all are shown and the promotion was not done."""
+{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion not
+done."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
@@ -63,7 +65,9 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
+    add_directions(parser)
     add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
+    add("--ungrouped", choices=get_args(Ungrouped), help="what becomes of users without a group")
     add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
     promote = "move models:/NAME@ALIAS (default: the baseline's)"
     add("--promote", metavar="MODEL", nargs="?", const="", help=promote)
@@ -87,9 +91,11 @@ def run_check(options: Namespace) -> int:
         )
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
-        store.write(result)
+        kept = store.write(result)
     except RecgaugeError as error:
         print_error(str(error))
+        return WRONG_USE
+    if not kept:
         return WRONG_USE
     code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
     return code if model is None else _promoted(result, model, store) or code
@@ -115,8 +121,8 @@ class _Store:
         """Return who was judged before."""
         return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
 
-    def write(self, result: "CheckResult") -> None:
-        """Keep a check, and say where; the verdict stands without it."""
+    def write(self, result: "CheckResult") -> bool:
+        """Keep a check, and say where; return whether it is kept."""
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
@@ -127,21 +133,30 @@ class _Store:
                 place = f"run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/"
                 say(f"tracked  {place}")
         except (TrackingError, OSError) as error:
-            print_error(f"the check is not kept: {error}")
+            print_error(f"the check is not kept, so later ones do not count it: {error}")
+            return False
+        return True
 
 
 def _rules(options: Namespace) -> Rules:
     """Return the rules that are named, of the current folder, or ours."""
-    here = Path("check.yaml")
-    path = options.rules or (here if here.is_file() else conf_folder() / "check" / "default.yaml")
-    rules = Rules.of(path)
-    return rules if options.undecided is None else replace(rules, undecided=options.undecided)
+    if options.rules is None and Path("check.yml").exists() and not lexists("check.yaml"):
+        raise ConfigError("--rules: check.yml is here, and not check.yaml. Write --rules check.yml.")
+    default = Path("check.yaml") if lexists("check.yaml") else conf_folder() / "check" / "default.yaml"
+    rules = Rules.of(options.rules or default)
+    return replace(
+        rules,
+        undecided=options.undecided or rules.undecided,
+        ungrouped=options.ungrouped or rules.ungrouped,
+        lower_is_better=(*rules.lower_is_better, *options.lower_is_better),
+        higher_is_better=(*rules.higher_is_better, *options.higher_is_better),
+    )
 
 
 def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
     sources = {"candidate": options.candidate, "baseline": options.baseline}
     if all(map(holds_values, sources.values())):
-        return [stored_side(source, f"--{role}", rules.keys) for role, source in sources.items()]
+        return [stored_side(source, f"--{role}", rules) for role, source in sources.items()]
     return [_side(source, role, rules, options) for role, source in sources.items()]
 
 

@@ -9,8 +9,9 @@ from importlib import import_module
 from recgauge._version import __version__
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
+from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.lazy import pause_collecting, resume_collecting
-from recgauge.utils.messages import print_error
+from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
 
 GROUPS: Mapping[str, Mapping[str, str]] = {
@@ -101,6 +102,11 @@ def _unknown(word: str, words: list[str]) -> str:
 
 def _carry_out(command: str, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
+    try:
+        refuse_numba_file()
+    except RecgaugeError as error:
+        print_error(str(error))
+        return 1
     module = import_module(f"{__package__}.{MODULES.get(command, command)}")
     parser = argparse.ArgumentParser(prog=f"recgauge {command}", description=COMMANDS[command])
     getattr(module, f"add_{command}_options")(parser)
@@ -112,9 +118,11 @@ def _carry_out(command: str, words: list[str]) -> int:
     resume_collecting()
     try:
         return int(getattr(module, f"run_{command}")(options) or 0)
-    except RecgaugeError as error:
-        print_error(str(error))
-        return 1
     except KeyboardInterrupt:
         print_error("stopped.")
         return STOPPED
+    except Exception as error:
+        if (reason := explain_error(error)) is None:
+            raise
+        print_error(reason)
+        return 1

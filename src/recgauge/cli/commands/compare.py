@@ -8,8 +8,11 @@ from typing import Any, get_args
 from recgauge.cli.commands.options import (
     TEXT,
     add_allowed,
+    add_directions,
     add_sources,
+    directions_of,
     named,
+    refuse_directions,
     refuse_missing,
     runs_of,
     say,
@@ -29,6 +32,7 @@ def add_compare_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``compare``."""
     add_sources(parser)
     add_procedure(parser)
+    add_directions(parser)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, nargs="+", default=[], help="also write .md, .tex, .csv or .json"
     )
@@ -63,6 +67,7 @@ def run_compare(options: Namespace) -> None:
     elif any(map(holds_values, options.sources)):
         compared = _compared_values(options)
     else:
+        refuse_directions(options)
         compared = compared_runs(options)
     files = write_comparison(compared, options.out)
     print_comparison(compared)
@@ -82,7 +87,8 @@ def compared_runs(options: Namespace, wanted: tuple[str, ...] = ()) -> ComparedR
 
 def _compared_values(options: Namespace) -> ComparedRuns:
     """Return the comparison of users' values in Parquet, some users at a time."""
-    values = stored_values(options.sources, None if options.metrics is None else named(options.metrics))
+    metrics = None if options.metrics is None else named(options.metrics)
+    values = stored_values(options.sources, metrics, directions_of(options))
     told = told_differences(list(values.protocols.values()), values.runs, "users' values", mark=options.mark)
     return ComparedRuns(compare_parts(values, _procedure(options, USUAL)), {}, tuple(told))
 
@@ -94,7 +100,13 @@ def _compared_tables(options: Namespace) -> ComparedRuns:
         raise ConfigError(f"compare: several tables are called {listed(runs)}. Give them distinct names.")
     procedure = asdict(_procedure(options))
     metrics = None if options.metrics is None else named(options.metrics)
-    found = compare(runs if len(runs) > 1 else options.sources[0], metrics=metrics, **procedure)
+    found = compare(
+        runs if len(runs) > 1 else options.sources[0],
+        metrics=metrics,
+        lower_is_better=options.lower_is_better,
+        higher_is_better=options.higher_is_better,
+        **procedure,
+    )
     return ComparedRuns(found, {})
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
+from recgauge.cli.commands.look import look_at
 from recgauge.cli.commands.options import say, write_out
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
@@ -33,17 +34,21 @@ _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
 
 def add_data_options(parser: ArgumentParser) -> None:
-    """Add ``list``, ``fetch``, ``verify`` and ``card``."""
+    """Add ``list``, ``fetch``, ``verify``, ``look`` and ``card``."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for what, text in (
         ("list", "every data set: size, terms, whether its archive is here"),
         ("fetch", "download an archive that is not here, verified"),
         ("verify", "check the archive that is here; exit code 1 if it is wrong"),
+        ("look", "the first rows of a file of yours, what each column is taken for, and the command to copy"),
         ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
     ):
         command = commands.add_parser(what, help=text, description=text)
         if what != "list":
-            command.add_argument("name", metavar="NAME", help="data set, as `recgauge data list` shows")
+            known = (
+                "a file, pattern or folder" if what == "look" else "data set, as `recgauge data list` shows"
+            )
+            command.add_argument("name", metavar="FILE" if what == "look" else "NAME", help=known)
         overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
         if what == "card":
@@ -55,6 +60,8 @@ def run_data(options: Namespace) -> None:
     """Do what the command line asks for."""
     if options.what == "list":
         _list(options.overrides)
+    elif options.what == "look":
+        look_at(options.name, options.overrides)
     elif options.what == "card":
         _card(options.name, options.overrides, options.out)
     else:

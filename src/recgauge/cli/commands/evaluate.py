@@ -5,17 +5,19 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
-from recgauge.files.columns import Choice, Role
+from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
+from recgauge.files.plausible import check_unused
 from recgauge.files.stored import find_stored, is_stored
 from recgauge.recorded import (
     FINDINGS,
@@ -46,7 +48,7 @@ _KEEP_MEMORY = {
 }
 """With these, processes on Linux keep the memory of a part for the next, and nobody clears it again."""
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
-_ROLES: tuple[Role, ...] = ("user", "item", "rank", "score", "rating")
+_ROLES: tuple[Role, ...] = ("user", "item", "items", "rank", "score", "rating", "tag")
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
@@ -72,10 +74,15 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
     for role in _ROLES:
-        column = f"name or position of the column of the {role}; by default recognised by usual names"
-        add(f"--{role}", type=_column, metavar="COLUMN", help=column)
-    header = "whether text begins with column names, where nobody can tell"
-    add("--header", choices=("true", "false"), help=header)
+        add(f"--{role}", type=_column, metavar="COLUMN", help=_COLUMNS.get(role, _COLUMN.format(role)))
+    add("--header", choices=("true", "false"), help="whether text begins with the names of columns")
+    add("--separator", metavar="TEXT", help="what separates the columns of text; by default recognised")
+    add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
+    add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
+    add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
+    add("--thousands", choices=(".", ",", " ", "'"), default="", help="sign between thousands in text")
+    implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
+    add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
@@ -91,6 +98,24 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
 
 
+_COLUMN = "name or position of the column of the {}; by default recognised by usual names"
+_COLUMNS: Mapping[Role, str] = {
+    "items": "name or position of a column that holds lists of items",
+    "tag": "name or position of a column whose values are runs",
+}
+
+
+def cells_of(options: argparse.Namespace) -> CellFormat:
+    """Return how cells are written, as the command line says it."""
+    return CellFormat(
+        tuple(options.missing),
+        tuple(options.unused),
+        decimal=options.decimal,
+        thousands=options.thousands,
+        implausible=options.implausible,
+    )
+
+
 def _column(text: str) -> Choice:
     """Return a column's name, or its position."""
     return int(text) if text.isdecimal() else text
@@ -102,6 +127,7 @@ class _Measured:
 
     results: Mapping[str, Evaluation]
     found: Mapping[str, Sequence[Found]]
+    meetings: Mapping[str, Sequence[Meeting]]  # of the users and items of each run
     n_lists: Mapping[str, int]
     compare: "Callable[[Sequence[str]], Comparison]"  # by some of the results
     users: "Callable[[], Iterator[tuple[str, pa.Table]]]"  # each run with values of users, once or often
@@ -155,9 +181,11 @@ def _in_memory(
         ratings=of_ratings,
         columns={role: getattr(options, role) for role in _ROLES},
         header=None if options.header is None else options.header == "true",
+        separator=options.separator,
+        cells=cells_of(options),
     )
-    for line in recorded.understood:
-        _say(f"read     {line}")
+    meetings = {run.name: run.meetings for run in recorded.runs}
+    _say_met({"truth": recorded.meetings} | meetings, recorded.understood)
     known = [run.name for run in recorded.runs]
     if unknown := [name for name in options.only if name not in known]:
         raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(known)}.")
@@ -183,6 +211,7 @@ def _in_memory(
     return _Measured(
         results,
         {run.name: run.found for run in recorded.runs},
+        meetings,
         {run.name: len(run.lists.users) for run in recorded.runs},
         lambda keys: compare(results, metrics=keys, baseline=options.baseline, seed=options.seed),
         users,
@@ -195,7 +224,7 @@ def _in_parts(
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.evaluation.parts import PartTask
+    from recgauge.evaluation.parts import PartTask, meetings_of
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
@@ -212,33 +241,40 @@ def _in_parts(
         settings=settings,
     )
     columns = {role: getattr(options, role) for role in _ROLES}
-    runs = [find_stored(text, wanted("lists", columns, options.order), "--run") for text in options.run]
+    cells = cells_of(options)
+    runs = [find_stored(text, wanted("lists", columns, cells), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
-    truth = find_stored(options.truth[0], wanted("relevant", columns), "--truth")
+    truth = find_stored(options.truth[0], wanted("relevant", columns, cells), "--truth")
     refuse_unused(columns, [*runs, truth], "--")
+    for table in (*runs, truth):
+        check_unused(table, table.wanted)
     work = user_path(str(options.work or Path("outputs", "parts")))
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
+        labels += f", not used: {listed(table.unused, most=10)}" if table.unused else ""
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     with closing(_engine(options, stored.folder.absolute())) as engine:
-        workers = [] if engine.in_this_process else [engine.worker() for _ in range(engine.n_workers)]
+        workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
-    _say(f"parts    {stored.folder}")
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
-    results, found, n_lists = {}, {}, {}
+    results, found, meetings, n_lists = {}, {}, {}, {}
     for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name], n_lists[name] = whole.found, whole.counts["lists"]
+        meetings[name] = meetings_of(whole)
+    _say_met(meetings, [])
+    _say(f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     folder = [str(stored.folder)]
     return _Measured(
         results,
         found,
+        meetings,
         n_lists,
         lambda usable: compare_parts(StoredValues.of(folder, usable), procedure),
         partial(_of_parts, parts, keys),
@@ -267,6 +303,8 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
         "--train": options.train,
         "--only": options.only,
         "--header": options.header,
+        "--separator": options.separator,
+        "--tag": options.tag,
         **{f"--{name}-format": getattr(options, f"{name}_format") for name in ("run", "truth", "train")},
     }
     if given := [name for name, value in refused.items() if value]:
@@ -286,6 +324,19 @@ def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
 
+def _say_met(meetings: Mapping[str, Sequence[Meeting]], understood: Sequence[str]) -> None:
+    """Say first of which tables less than half met, then how files were read and what met."""
+    for name, of_name in meetings.items():
+        for meeting in of_name:
+            if meeting.warning:
+                _say(f"warning  {name}: {meeting.warning}")
+    for line in understood:
+        _say(f"read     {line}")
+    for name, of_name in meetings.items():
+        if of_name:
+            _say(f"met      {name}: {'; '.join(meeting.sentence for meeting in of_name)}")
+
+
 def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
     counts = evaluation.counts
     many = f"{n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
@@ -297,7 +348,7 @@ def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Foun
     for result in evaluation.results:
         error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
         _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
-    for line in describe(found):
+    for line in describe([each for each in found if each.name != "unmet"]):  # which is said first
         _say(f"    found  {line}")
 
 
@@ -336,6 +387,7 @@ def _json(measured: _Measured, options: argparse.Namespace, comparison: "Compari
             "definitions": evaluation.definitions(),
             "counts": dict(evaluation.counts),
             "policies": evaluation.policies,
+            "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
             "found": [
                 {"name": each.name, "count": each.count, "first": each.first} for each in measured.found[name]
             ],

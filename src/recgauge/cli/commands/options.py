@@ -8,13 +8,14 @@ from typing import Any
 from recgauge.comparison.stored_values import StoredValues, holds_values
 from recgauge.errors import ConfigError, MissingDataError
 from recgauge.files.stored import PARQUET
+from recgauge.metrics.names import Directions
 from recgauge.report.console import output
 from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import write_files
 
-ALLOWED = "another package whose classes may be loaded, as allowed_targets of a run"
+ALLOWED = "another package whose classes may be loaded, or an address of data that records of runs name"
 RUN = "id of a tracked run, or a run's output folder"
 SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, experiment=NAME, or
 users' values in Parquet: files, or a folder of evaluate --work; without any, the finished runs of the MLflow
@@ -43,6 +44,27 @@ def add_allowed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow", metavar="PACKAGE", action="append", default=[], help=ALLOWED)
 
 
+def add_directions(parser: argparse.ArgumentParser) -> None:
+    """Add of which metrics less or more is better."""
+    add: Any = parser.add_argument
+    for option, word in (("--lower-is-better", "less"), ("--higher-is-better", "more")):
+        told = f"a metric of your tables of which {word} is better, where recgauge does not know it"
+        add(option, metavar="NAME", nargs="+", action="extend", default=[], help=told)
+
+
+def directions_of(options: argparse.Namespace) -> Directions:
+    """Return what the options of `add_directions` say."""
+    return Directions.of(options.lower_is_better, options.higher_is_better)
+
+
+def refuse_directions(options: argparse.Namespace) -> None:
+    """Refuse the options of `add_directions` for finished runs."""
+    if options.lower_is_better or options.higher_is_better:
+        raise ConfigError(
+            "--lower-is-better, --higher-is-better: finished runs say it themselves. Leave the options out."
+        )
+
+
 def store_uri(options: argparse.Namespace) -> str:
     """Return the address of the store that was named, else of the user's."""
     return options.uri or store_of_user()
@@ -62,7 +84,11 @@ def refuse_missing(sources: Sequence[str]) -> None:
             raise MissingDataError(f"{source}: there is no such file. Correct the name.")
 
 
-def stored_values(sources: Sequence[str], metrics: Sequence[str] | None) -> StoredValues:
+def stored_values(
+    sources: Sequence[str],
+    metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]] | None,
+    directions: Directions,
+) -> StoredValues:
     """Return the users' values that sources name, none of which may be a run."""
     refuse_missing(sources)
     if runs := [source for source in sources if not holds_values(source)]:
@@ -70,7 +96,7 @@ def stored_values(sources: Sequence[str], metrics: Sequence[str] | None) -> Stor
             f"{runs[0]}: holds no users' values in Parquet, as other sources do. Name sources of one kind; "
             "the values of a run are the file per_user.parquet in its folder."
         )
-    return StoredValues.of(sources, metrics)
+    return StoredValues.of(sources, metrics, directions=directions)
 
 
 def say(text: str, style: str | None = None) -> None:

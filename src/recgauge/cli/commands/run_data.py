@@ -9,6 +9,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.cli.explain import explain_config_error, group_options
 from recgauge.cli.settings import register_schema, typed_settings
+from recgauge.cli.trust import check_addresses
 from recgauge.cli.words import Words
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
@@ -60,9 +61,11 @@ class _WithoutNotes(ConsoleProgress):
         """Drop the line: what there is to say of the data has been said when the runs loaded them."""
 
 
-def data_again(run: RunFolder, packages: Sequence[str] = ()) -> tuple[Dataset, Split]:
-    """Return the same as `data_of`, and print no notes."""
-    return data_of(run, packages, _WithoutNotes())
+def data_again(
+    run: RunFolder, packages: Sequence[str] = (), words: Sequence[str] = ()
+) -> tuple[Dataset, Split]:
+    """Return the same as `data_of`, and print no notes; `words` are those that the run was started with."""
+    return data_of(run, [*packages, *words], _WithoutNotes())
 
 
 _PLACES = ("mirror", "cache", "offline", "prepared", "limits")
@@ -98,14 +101,21 @@ def untrained(run: RunFolder, packages: Sequence[str] = ()) -> Experiment:
 
 
 def settings_of(
-    run: RunFolder, packages: Sequence[str], recorded: Mapping[str, Any] | None = None
+    run: RunFolder, trusted: Sequence[str], recorded: Mapping[str, Any] | None = None
 ) -> RunSettings:
-    """Return the settings of a finished run, its data looked for where this machine has them."""
+    """Return the settings of a finished run, its data looked for where this machine has them.
+
+    What is `trusted` are names of packages, and texts with addresses: only hosts in them are asked for data.
+    """
     settings = dict(run.record.settings if recorded is None else recorded)
+    for name in ("tracking", "data"):  # of the machine where it ran
+        settings.pop(name, None)
     places = vars(read_settings("demo", []).data)
     dataset = settings.get("dataset") or {}
     settings["dataset"] = dataset | {name: places[name] for name in _PLACES if name in dataset}
-    settings["allowed_targets"] = list(packages)
+    words = [text for text in trusted if not text.replace(".", "").isidentifier()]
+    check_addresses(settings, words, owner=f"{run.folder}", option="--allow ")
+    settings["allowed_targets"] = [name for name in trusted if name not in words]
     try:
         merged = OmegaConf.merge(OmegaConf.structured(RunSettings), settings)
         return typed_settings(DictConfig(merged))

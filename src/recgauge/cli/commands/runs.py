@@ -17,9 +17,9 @@ from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.places import store_of_user, work_folder
 from recgauge.tracking import (
     Store,
+    check_experiment,
     deliver,
     delivered,
-    experiments_of,
     run_folder,
     runs_of,
     store_of,
@@ -51,10 +51,8 @@ def run_runs(options: Namespace) -> None:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
     runs = [run for run in runs_of(store, options.where) if SUMMARY_TAG not in run.data.tags]
     chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
-    if not runs and store.experiment not in (known := experiments_of(store)):
-        raise ConfigError(
-            f"--experiment {store.experiment}: there is none in {store.shown}. It has {', '.join(known)}."
-        )
+    if not runs:
+        check_experiment(store)
     if not chosen:
         output().print("no run matches" if runs or options.where else "there is no run yet")
         return
@@ -135,7 +133,7 @@ def run_sync(options: Namespace) -> int:
 
 def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) -> int:
     """Deliver folders, those of each store until it fails, and return how many were delivered."""
-    from recgauge.cli.settings import check_hosts  # brings Hydra
+    from recgauge.cli.trust import check_addresses  # brings Hydra
 
     failed: set[Store] = set()
     n_delivered = 0
@@ -143,7 +141,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
         if store in failed:
             continue
         try:
-            check_hosts({"tracking.uri": store.uri}, words)
+            check_addresses({"tracking.uri": store.uri}, words)
         except ConfigError:
             print_error(
                 f"tracking.uri={store.shown}: the folders that wait, not you, name this store. If you trust "

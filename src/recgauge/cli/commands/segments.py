@@ -2,23 +2,33 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from recgauge.cli.commands.options import add_allowed, add_sources, named, runs_of, stored_values, write_out
+from recgauge.cli.commands.options import (
+    add_allowed,
+    add_directions,
+    add_sources,
+    directions_of,
+    named,
+    refuse_directions,
+    runs_of,
+    stored_values,
+    write_out,
+)
 from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.comparing import told_differences
-from recgauge.comparison.groups import UserTable
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
+from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
@@ -42,6 +52,7 @@ def add_segments_options(parser: ArgumentParser) -> None:
     add("--baseline", help="the model others are compared with (default: the first)")
     add("--examples", type=int, default=0, help="users with the largest gain and loss to show")
     add("--confidence", type=float, default=0.95, help=default)
+    add_directions(parser)
     add_allowed(parser)
     add("--out", metavar="FILE", type=Path, nargs="+", default=[], help=".md, .csv, .json")
 
@@ -80,6 +91,7 @@ def _of_runs(
     options: Namespace, wanted: SegmentOptions
 ) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
     """Return finished runs compared inside groups, users to show, and notes."""
+    refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
     result = segment_runs(runs, wanted, data_of, choose=not options.sources)
     examples = []
@@ -99,11 +111,10 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
         )
     if options.examples:
         raise ConfigError("--examples: users' values in Parquet have no lists to show. Leave it out.")
-    values = stored_values(options.sources, [options.metric] if options.metric else None)
+    metrics = [options.metric] if options.metric else _usual
+    values = stored_values(options.sources, metrics, directions_of(options))
     told_differences(list(values.protocols.values()), values.runs, "users' values", mark=False)
     table = UserTable.of(str(options.users))
-    if not options.metric:
-        values = replace(values, metrics=dict([_usual(values.metrics)]))
     found = []
     for by in named(options.by):
         groups = table.groups(by, options.groups)
@@ -111,9 +122,9 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     return found, [], []
 
 
-def _usual(metrics: Mapping[str, bool]) -> tuple[str, bool]:
+def _usual(metrics: Sequence[str]) -> Sequence[str]:
     """Return nDCG at 10 if it is there, else the first metric."""
-    return next((one for one in metrics.items() if one[0] == "ndcg_at_10"), next(iter(metrics.items())))
+    return ["ndcg_at_10"] if "ndcg_at_10" in metrics else metrics[:1]
 
 
 def add_stability_options(parser: ArgumentParser) -> None:

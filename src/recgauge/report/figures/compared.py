@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from recgauge.comparison import Comparison
-from recgauge.comparison.claims import metric_label
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.comparison.segments import ALL, Segments
 from recgauge.comparison.stability import AxisOrders, Stability
+from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
     COLUMN,

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParamsDefault
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -72,8 +72,9 @@ _Values = TypeVar("_Values")
 
 
 def look() -> AbstractContextManager[None]:
-    """Apply the common look inside a ``with`` block; matplotlib's own settings are restored after it."""
-    return rc_context(_LOOK)
+    """Apply the common look inside a ``with`` block, whatever matplotlib's settings are around it."""
+    plain = {name: rcParamsDefault[name] for name in rcParamsDefault if name != "backend"}
+    return rc_context(plain | _LOOK)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from recgauge.comparison.claims import label
 from recgauge.errors import listed
+from recgauge.metrics.names import label
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recgauge.comparison.claims import label
 from recgauge.comparison.runs import short_value
 from recgauge.comparison.series import FOLDS
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics import metric_class
+from recgauge.metrics.names import label
 from recgauge.report.blocks import Cell, Code, Folded, Lines, PageBlock, Section, TableBlock, Text
 from recgauge.report.comparison_tables import explanation, on_dataset
 from recgauge.report.data_card import card_tables, percent

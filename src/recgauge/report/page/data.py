@@ -10,7 +10,6 @@ from typing import TypeVar
 import numpy as np
 
 from recgauge.comparison import Comparison
-from recgauge.comparison.claims import split_key
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
 from recgauge.comparison.runs import ComparedRuns, Condition
 from recgauge.comparison.segments import Segments
@@ -20,12 +19,14 @@ from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
+from recgauge.metrics.names import split_key
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
 from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST, RunFolder
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.files import read_own
 
 CARD = "data_card.json"
 WANTED = (LISTS, TEST, CARD)
@@ -152,7 +153,7 @@ def report_data(
         best, second, *_ = part.runs
         every = [folder for series in part.runs.values() for folder in series.folders]
         with suppress(OSError, RecgaugeError):
-            part.card = DataCard.from_json((every[0].folder / CARD).read_text(encoding="utf-8"))
+            part.card = DataCard.from_json(read_own(every[0].folder / CARD))
         if first.n_users * len(every) <= most_values:
             look = partial(stability_of, every, key, confidence=procedure.confidence)
             part.stability = part.tried("Does the winner stay?", look)

@@ -6,11 +6,11 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from recgauge.comparison import MetricComparison, Pair
-from recgauge.comparison.claims import label, metric_label
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import importance
 from recgauge.comparison.series import best_values
 from recgauge.errors import listed
+from recgauge.metrics.names import label, metric_label
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from recgauge.comparison.claims import metric_label
 from recgauge.errors import DataError
+from recgauge.metrics.names import metric_label
 from recgauge.report import comparison_tables as tables
 from recgauge.report.blocks import Cell, Picture, Pictures, Row, TableBlock, slug
 from recgauge.report.figures.compared import Line, plot_lines

@@ -78,7 +78,7 @@ def test_binary_needs_its_label():
         ([[1], [0, 1]], [[1], [0, 1]], "its rows differ in length"),
         ([1, 2], [1], r"predicted must have the shape of actual, \(2,\), got \(1,\)"),
         ([1, 2], [1, float("nan")], "predicted must not hold missing labels"),
-        (np.array([1, "a"], object), [1, 2], "labels of one sortable type"),
+        (np.array([1, "a"], object), [1, 2], "labels must be of one sortable type"),
         ([[1, 2]], [[1, 0]], "actual is a table, which must hold 1 where a row has a label"),
         ([[1, 0]], [[1, 0, 0]], r"predicted must have the shape of actual, \(1, 2\), got \(1, 3\)"),
     ],

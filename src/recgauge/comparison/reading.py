@@ -1,0 +1,354 @@
+"""Users' values of a run, from wherever they are: a run, a table with a row per user, one long table."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from recgauge.data.ids import IdArray, as_ids
+from recgauge.errors import SchemaError, listed
+from recgauge.evaluation import Evaluation, about_values
+from recgauge.files.columns import USERS, Wanted
+from recgauge.files.frames import is_frame
+from recgauge.files.tables import Table, read_table
+from recgauge.metrics.names import as_key
+from recgauge.metrics.rating import Pooled
+from recgauge.utils.arrow import to_numpy
+from recgauge.utils.checks import DoubleArray, LongArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recgauge.runs.record import RunRecord
+    from recgauge.runs.stored import RunFolder
+
+    Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunValues:
+    """Per-user values of one run, which may be one of several seeds or folds.
+
+    Parameters
+    ----------
+    users : ndarray, shape (m,)
+        Distinct ids, in any order.
+    values : dict of str to ndarray of float64, shape (m,)
+        By metric; NaN where a user is left out.
+    higher_is_better : dict of str to bool
+        As far as known.
+    seed, fold : int or None
+        Which repeat this is.
+    record : RunRecord or None
+        Of a run of recgauge, from its output folder: what the values stand on.
+    pooled : dict of str to Pooled
+        Of metrics whose number is not the mean of the users' `values`, such as RMSE over all ratings: what
+        each user adds to it.
+    definitions : mapping of str to str
+        How metrics were measured, as far as known.
+    from_file : bool
+        Whether ids are as a file writes them: a number is then equal to the same text in another file.
+    """
+
+    users: IdArray
+    values: dict[str, DoubleArray]
+    higher_is_better: dict[str, bool] = field(default_factory=dict)
+    seed: int | None = None
+    fold: int | None = None
+    record: "RunRecord | None" = None
+    pooled: dict[str, Pooled] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    from_file: bool = False
+
+    @property
+    def label(self) -> str:
+        """Return the repeat in words, such as ``seed 1, fold 0``; empty if it is none."""
+        parts = (("seed", self.seed), ("fold", self.fold))
+        return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
+
+
+def read_run(source: "Source") -> RunValues:
+    """Read the per-user values of a run.
+
+    Parameters
+    ----------
+    source : Evaluation, data frame, RunValues, or path
+        A data frame (of pandas, polars or Arrow) has a row per user and a column per metric; users are a
+        column with a usual name, such as ``user_id`` or ``userId``, else the index of pandas. A path is a
+        run's output folder (its per_user.parquet, and record.json for the direction of metrics), or a file
+        with such a table.
+
+    Raises
+    ------
+    SchemaError
+        If a file or table is not what is described above.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_run(pd.DataFrame({"user": ["ann", "bob"], "ndcg": [0.5, 1.0]})).values
+    {'ndcg': array([0.5, 1. ])}
+    """
+    if isinstance(source, RunValues):
+        return source
+    if isinstance(source, Evaluation):
+        pooled = {one.key: one.pooled for one in source.results if one.pooled is not None}
+        values = {one.key: one.per_user for one in source.results if one.per_user is not None}
+        values |= {key: each.per_user() for key, each in pooled.items()}
+        directions = {one.key: one.higher_is_better for one in source.results if one.key in values}
+        texts = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
+        return RunValues(source.users, values, directions, pooled=pooled, definitions=texts)
+    if isinstance(source, (str, Path)):
+        return _read_path(Path(source))
+    if not is_frame(source) and not hasattr(source, "to_frame"):
+        raise SchemaError(
+            "compare: a run must be a data frame, an Evaluation, a run's output folder, or a file with a row "
+            f"per user; got {type(source).__name__}."
+        )
+    return _of_table(source, "the data frame")
+
+
+def read_users(source: Any, subject: str, missing: Collection[str] = ()) -> tuple[Table, str]:
+    """Return a table with a row per user, and the name of its column of users.
+
+    Users of a data frame of pandas are its index unless it has a column of users; an index that only counts
+    the rows is none.
+
+    Raises
+    ------
+    SchemaError
+        If there is no column of users, or several could be meant.
+    """
+    if hasattr(source, "index") and hasattr(source, "to_frame") and not hasattr(source, "columns"):
+        source = source.to_frame("value" if source.name is None else str(source.name))
+    source = _with_users(source, subject) if is_frame(source) else source
+    table = read_table(source, subject, missing=missing)
+    return table, table.key("user")
+
+
+def _with_users(frame: Any, subject: str) -> Any:
+    """Return a frame of pandas whose index is a column where it is users, and else is left out."""
+    if not hasattr(frame, "iloc"):
+        return frame
+    is_user = Wanted({"user": USERS}, ()).may_be
+    if any(is_user(str(name)) for name in frame.index.names if name is not None):
+        return frame
+    if any(is_user(str(name)) for name in frame.columns):
+        return frame.reset_index(drop=True)
+    if frame.index.nlevels > 1 or is_count(frame.index):
+        raise SchemaError(
+            f"{subject}: no column is known as the user, and the index only counts the rows. Name the column "
+            "user_id; if the index is the users, name it: frame.rename_axis('user_id')."
+        )
+    return frame.rename_axis("user_id")
+
+
+def user_column(names: Sequence[str], where: str) -> str:
+    """Return the column of users among names, by a usual name."""
+    return names[Wanted({"user": USERS}, (), needed=(("user",),), option="").by_name(names, where)["user"]]
+
+
+def is_count(index: Any) -> bool:
+    """Whether an index of pandas is nobody's: without a name, from 0 to the last row."""
+    import pandas as pd
+
+    return index.names == [None] and bool(index.equals(pd.RangeIndex(len(index))))
+
+
+def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValues:
+    table, user = read_users(source, subject)
+    columns = metric_columns(table.names, user, table.subject)
+    about = about_values(table.cells.schema)
+    return RunValues(
+        table.ids(user),
+        {key: numbers_in(table, name) for key, name in columns.items()},
+        about.get("higher_is_better", {}),
+        definitions=about.get("definitions", {}),
+        from_file=from_file,
+    )
+
+
+def metric_columns(names: Sequence[str], user: str, where: str) -> dict[str, str]:
+    """Return the columns beside that of users by their keys as metrics."""
+    if items := {"item", "item_id", "items"} & {*names}:
+        raise SchemaError(
+            f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
+            "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
+        )
+    others = [name for name in names if name != user]
+    if not others:
+        raise SchemaError(
+            f"{where}: expected a row per user, and a column of numbers per metric beside {user}; there is "
+            "no metric."
+        )
+    keys = list(map(as_key, others))
+    if twice := [name for name, key in zip(others, keys, strict=True) if keys.count(key) > 1]:
+        raise SchemaError(f"{where}: {listed(twice)} are one metric. Leave one of the columns out.")
+    return dict(zip(keys, others, strict=True))
+
+
+def numbers_in(table: Table, name: str) -> DoubleArray:
+    """Return a column as numbers, true and false as 1 and 0."""
+    import pyarrow as pa
+
+    column = table.column(name)
+    if pa.types.is_boolean(column.type):
+        found: DoubleArray = to_numpy(column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan))
+        return found
+    try:
+        return table.numbers(name)
+    except SchemaError as error:
+        raise SchemaError(f"{error} Values of users are numbers; leave other columns out.") from error
+
+
+def _read_path(path: Path) -> RunValues:
+    from recgauge.runs.stored import RunFolder
+
+    if (path / "record.json").is_file():
+        return run_values(RunFolder.read(path))
+    table = path / "per_user.parquet" if path.is_dir() else path
+    if not table.exists():
+        raise SchemaError(
+            f"{table}: no such file. Give a run's output folder, which has a per_user.parquet, or a file "
+            "with a row per user."
+        )
+    return _of_table(str(table), "users' values", from_file=True)
+
+
+def run_values(
+    run: "RunFolder", keys: Sequence[str] | None = None, *, seed: int | None = None, fold: int | None = None
+) -> RunValues:
+    """Read the values of users of a finished run, by default of all metrics that are known for each user."""
+    from recgauge.runs.stored import pooled_errors, pooled_keys, user_columns, user_table
+
+    record = run.record
+    of_all = [key for key in pooled_keys(run.folder, record) if keys is None or key in keys]
+    columns = [key for key in (user_columns(run.folder) if keys is None else keys) if key not in of_all]
+    table = user_table(run.folder, record, columns)
+    users = to_numpy(table["user_id"])
+    values = {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in columns}
+    pooled = pooled_errors(run.folder, record, of_all, users) if of_all else {}
+    values |= {key: each.per_user() for key, each in pooled.items()}
+    directions = {entry.key: entry.higher_is_better for entry in record.results}
+    texts = {entry.key: f"{entry.definition}; {record.policies}" for entry in record.results}
+    return RunValues(users, values, directions, seed, fold, record, pooled, texts, from_file=True)
+
+
+Means = dict[str, dict[str, dict[str, float]]]
+"""Means of runs without users, by metric, run and data set."""
+_OF_LONG = ("model", "value", "metric", "dataset", "seed", "fold")  # beside the user
+
+
+def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means]:
+    """Read a table with a row per value; the order of its rows does not matter.
+
+    Parameters
+    ----------
+    source : data frame, or path of a file
+        Columns ``model`` (or ``run``) and ``value``, and, as they apply, ``user`` (or another usual name),
+        ``metric``, ``dataset``, ``seed`` and ``fold``. Without users, values are means, and there must be
+        data sets.
+
+    Returns
+    -------
+    dict of str to dict of str to list of RunValues
+        By data set and run; empty if there are no users.
+    dict
+        Means by metric, run and data set; empty if there are users.
+
+    Raises
+    ------
+    SchemaError
+        If a column is missing or not known, or there are two values where there should be one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("ann", "svd", 0.5), ("bob", "svd", 1.0), ("ann", "popularity", 0.0)]
+    >>> read_long(pd.DataFrame(rows, columns=["user", "model", "value"]))[0][""]["svd"][0].values
+    {'value': array([0.5, 1. ])}
+    """
+    import pandas as pd
+
+    if hasattr(source, "iloc") and hasattr(source, "columns") and source.index.names == [None]:
+        source = source.reset_index(drop=True)
+    if not isinstance(source, (str, Path)) and not is_frame(source):
+        raise SchemaError(
+            "compare: give runs by name, such as {'a': A, 'b': B}, or a long table as a data frame or a "
+            f"path; got {type(source).__name__}."
+        )
+    table = read_table(source, "the table")
+    columns = {
+        "model" if name == "run" and "model" not in table.names else name: name for name in table.names
+    }
+    is_user = Wanted({"user": USERS}, ()).may_be
+    users = [name for name in table.names if name not in _OF_LONG and is_user(name)]
+    unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
+    if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:
+        leave = f" Leave {listed(unknown)} out." if unknown else ""
+        raise SchemaError(
+            f"{table.subject}: expected columns model and value, and user or dataset (also metric, seed, "
+            f"fold); it has {listed(table.names)}.{leave}"
+        )
+    cells: dict[str, Any] = {"metric": "value", "dataset": "", "seed": -1, "fold": -1}
+    readers = {"model": _texts, "metric": _texts, "dataset": _texts, "seed": _whole, "fold": _whole}
+    cells |= {key: read(table, columns[key]) for key, read in readers.items() if key in columns}
+    if users:
+        cells["user"] = table.ids(table.key("user"))
+    cells["value"] = numbers_in(table, columns["value"])
+    frame = pd.DataFrame(cells)
+    frame["metric"] = frame["metric"].map(as_key)
+    names = [name for name in ("dataset", "model", "seed", "fold", "user", "metric") if name in frame.columns]
+    _refuse_repeated(frame, names, table.subject)
+    return (_with_repeats(frame), {}) if users else ({}, _means(frame))
+
+
+def _texts(table: Table, name: str) -> list[str]:
+    cells = table.column(name).to_pylist()
+    if None in cells:
+        place = table.place(cells.index(None))
+        raise SchemaError(f"{place}: {name} must be given in every row; it is empty.")
+    return list(map(str, cells))
+
+
+def _whole(table: Table, name: str) -> LongArray:
+    numbers = table.numbers(name)
+    bad = np.flatnonzero(~(numbers == np.round(numbers)) | (numbers < 0))
+    if len(bad):
+        raise SchemaError(f"{table.place(int(bad[0]))}: the column {name} must hold whole numbers from 0.")
+    found: LongArray = numbers.astype(np.int64)
+    return found
+
+
+def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) -> None:
+    repeated = frame.duplicated(columns)
+    if repeated.any():
+        row = frame.loc[repeated, columns].iloc[0]
+        words = ", ".join(f"{name} {row[name]}" for name in columns if row[name] not in ("", -1))
+        raise SchemaError(f"{subject}: {int(repeated.sum()):,} values repeat another's place: {words}.")
+
+
+def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]]:
+    found: dict[str, dict[str, list[RunValues]]] = {}
+    groups: Any = frame.groupby(["dataset", "model", "seed", "fold"])
+    for (dataset, model, seed, fold), rows in groups:
+        wide = rows.pivot(index="user", columns="metric", values="value")
+        run = RunValues(
+            as_ids("user", wide.index),
+            {str(metric): wide[metric].to_numpy(np.float64) for metric in wide.columns},
+            seed=None if seed == -1 else int(seed),
+            fold=None if fold == -1 else int(fold),
+        )
+        found.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
+    return found
+
+
+def _means(frame: "pd.DataFrame") -> Means:
+    """Return the mean over seeds and folds of every value."""
+    means: Any = frame.groupby(["metric", "model", "dataset"])["value"].mean()
+    values: Means = {}
+    for (metric, model, dataset), value in means.items():
+        values.setdefault(metric, {}).setdefault(model, {})[dataset] = float(value)
+    return values

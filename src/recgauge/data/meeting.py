@@ -1,0 +1,359 @@
+"""Where two tables meet: how many ids they share, and why they share next to none."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+import numpy as np
+
+from recgauge.data.ids import IdArray
+from recgauge.errors import SchemaError
+from recgauge.utils.arrow import to_arrow
+from recgauge.utils.checks import BoolArray, IntArray, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REFUSED_BELOW = 0.05
+"""Share under which tables do not belong together, as they are written."""
+WARNED_BELOW = 0.5
+"""Share under which a warning comes first, and a cause is looked for."""
+FEWEST = 20
+"""Ids of the smaller side from which a miss of nearly all needs no cause to be refused."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """How many ids of one table are in another.
+
+    The share is of the smaller side's ids. Lists of a few popular items meet a large truth, and a small truth
+    meets lists of the whole catalogue: what the larger side has beyond the smaller one is normal.
+
+    Parameters
+    ----------
+    name : str
+        What the ids are of: ``user`` or ``item``.
+    sides : tuple of str
+        What the two tables are called, such as ``("lists", "truth")``.
+    n_ids : tuple of int
+        Distinct ids of each side.
+    n_both : int
+        Distinct ids that both sides have.
+    cause : str
+        Why ids of one side are probably not on the other; empty if nothing shows it.
+    examples : tuple of str or None
+        An id of each side that the other lacks: where there is a cause, one id in two spellings. None where
+        half or more meet.
+    respelled : bool
+        Whether ids of one side are on the other in another spelling, which the examples show.
+    """
+
+    name: str
+    sides: tuple[str, str]
+    n_ids: tuple[int, int]
+    n_both: int
+    cause: str = ""
+    examples: tuple[str, str] | None = None
+    respelled: bool = False
+
+    def __add__(self, other: "Meeting") -> "Meeting":
+        """Return the same of two parts of the ids, which are distinct."""
+        n_ids = self.n_ids[0] + other.n_ids[0], self.n_ids[1] + other.n_ids[1]
+        cause, examples = self.cause or other.cause, self.examples or other.examples
+        return Meeting(self.name, self.sides, n_ids, self.n_both + other.n_both, cause, examples)
+
+    @property
+    def share(self) -> float:
+        """The share of the smaller side's ids that the other side has; 1 where a side is empty."""
+        return self.n_both / min(self.n_ids) if min(self.n_ids) else 1.0
+
+    @property
+    def sentence(self) -> str:
+        """What met, in words."""
+        smaller = int(self.n_ids[1] < self.n_ids[0])
+        if not self.n_ids[smaller]:
+            return f"{self.name}s: the {self.sides[smaller]} have none"
+        return (
+            f"{self.name}s: {self.n_both:,} of {self.n_ids[smaller]:,} of the {self.sides[smaller]} "
+            f"({100 * self.share:.3g} %) are in the {self.sides[1 - smaller]}"
+        )
+
+    def is_refused(self, fewest: float = FEWEST) -> bool:
+        """Whether almost nothing meets, and not by chance; see `require_meeting`."""
+        if self.share >= REFUSED_BELOW:
+            return False
+        return self.respelled or (isfinite(fewest) and (bool(self.cause) or min(self.n_ids) >= fewest))
+
+    @property
+    def warning(self) -> str:
+        """The sentence with examples and the likely cause; empty where half or more meet."""
+        if self.share >= WARNED_BELOW:
+            return ""
+        text = self.sentence
+        if self.examples is not None:
+            pairs = zip(self.examples, self.sides, strict=True)
+            text += "; " + " and ".join(f"{example} only in the {side}" for example, side in pairs)
+        return f"{text}; likely cause: {self.cause}" if self.cause else text
+
+
+def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) -> Meeting:
+    """Count the ids that two tables share; a number and a text are never one id.
+
+    Parameters
+    ----------
+    first, second : ndarray, shapes (n,) and (m,)
+        Distinct ids of each table: whole numbers, text or objects.
+    name : str
+        What they are of: ``user`` or ``item``.
+    sides : tuple of str
+        What the two tables are called.
+
+    Examples
+    --------
+    >>> meet(np.array([1, 2, 3, 4]), np.array([4, 5]), name="item", sides=("lists", "truth")).sentence
+    'items: 1 of 2 of the truth (50 %) are in the lists'
+    >>> lost = meet(np.array(["7", "12"]), np.array(["007", "012"]), name="user", sides=("lists", "truth"))
+    >>> lost.share, lost.cause, lost.examples
+    (0.0, 'zeros at the beginning are lost', ("'12'", "'012'"))
+    """
+    in_second = _members(first, second)
+    n_both = int(np.count_nonzero(in_second))
+    meeting = Meeting(name, sides, (len(first), len(second)), n_both)
+    if meeting.share >= WARNED_BELOW:
+        return meeting
+    return _explained(meeting, first[~in_second], second[~_members(second, first)])
+
+
+def meet_codes(
+    ids: IdArray, first: BoolArray, second: BoolArray, *, name: str, sides: tuple[str, str]
+) -> Meeting:
+    """Count what two tables share whose ids are coded together: masks (n,) say which `ids` (n,) each has.
+
+    Examples
+    --------
+    >>> ids, lists, truth = np.array(["a", "b", "c"]), np.array([1, 1, 0]) == 1, np.array([0, 1, 1]) == 1
+    >>> meet_codes(ids, lists, truth, name="item", sides=("lists", "truth")).n_both
+    1
+    """
+    n_ids = int(np.count_nonzero(first)), int(np.count_nonzero(second))
+    meeting = Meeting(name, sides, n_ids, int(np.count_nonzero(first & second)))
+    if meeting.share >= WARNED_BELOW:
+        return meeting
+    return _explained(meeting, ids[first & ~second], ids[second & ~first])
+
+
+def meet_rows(
+    ids: IdArray, first: IntArray, second: Sequence[IntArray], *, name: str, sides: tuple[str, str]
+) -> Meeting:
+    """Count what the rows of one table share with those of others, by the codes that `ids` have in them.
+
+    Examples
+    --------
+    >>> ids, lists, truth = np.array(["a", "b", "c"]), np.array([0, 1, 1]), np.array([2, 1, 2])
+    >>> meet_rows(ids, lists, [truth], name="item", sides=("lists", "truth")).n_both
+    1
+    """
+    masks = np.zeros((2, len(ids)), bool)
+    masks[0, first] = True
+    for codes in second:
+        masks[1, codes] = True
+    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides)
+
+
+def require_meeting(
+    meeting: Meeting, *, subject: str = "", way_on: str = "", fewest: float = FEWEST
+) -> Meeting:
+    """Return a meeting of which more than next to nothing met.
+
+    Parameters
+    ----------
+    meeting : Meeting
+    subject : str
+        What the message begins with, such as the name of a file.
+    way_on : str
+        What to type to go on all the same, such as ``--keep unmet``.
+    fewest : float
+        Ids of the smaller side from which no cause is needed: 1 where nobody may miss, infinite where all may
+        miss that are not found in another spelling.
+
+    Raises
+    ------
+    SchemaError
+        If almost nothing meets; with an id of each side and the likely cause.
+
+    Examples
+    --------
+    >>> lists, truth = np.array(["10.0", "20.0"]), np.array(["10", "20"])
+    >>> require_meeting(meet(lists, truth, name="item", sides=("lists", "truth")), way_on="--keep unmet")
+    Traceback (most recent call last):
+    ...
+    recgauge.errors.SchemaError: items: 0 of 2 of the lists (0 %) are in the truth; '20.0' only in the lists
+    and '20' only in the truth; likely cause: a fraction of 0 is written. Write ids in the same way in both,
+    or go on with --keep unmet.
+    """
+    if meeting.is_refused(fewest):
+        go_on = f", or go on with {way_on}" if way_on else ""
+        begin = f"{subject}: " if subject else ""
+        raise SchemaError(f"{begin}{meeting.warning}. Write ids in the same way in both{go_on}.")
+    return meeting
+
+
+def _members(ids: IdArray, known: IdArray) -> BoolArray:
+    """Return which ids are known; numpy would compare a number with a text as text."""
+    kinds = {"text" if array.dtype.kind in "UO" else "number" for array in (ids, known)}
+    if kinds == {"number"}:
+        return np.isin(ids, known, assume_unique=True)
+    if len(kinds) > 1 and "O" not in (ids.dtype.kind, known.dtype.kind):
+        return np.zeros(len(ids), bool)
+    of_known = set(known.tolist())
+    return np.fromiter((one in of_known for one in ids.tolist()), bool, len(ids))
+
+
+def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
+    """Return a meeting with examples of the ids that did not meet, and why they did not."""
+    if not len(first) or not len(second):
+        return meeting
+    cause, at = _spelling(first, second)
+    respelled = bool(cause)
+    if not cause and not meeting.n_both:
+        cause = _form(first, second, meeting.sides)
+    ours, theirs = first[at[0]], second[at[1]]
+    examples = shown(ours), shown(theirs)
+    if isinstance(ours, str) and isinstance(theirs, str) and _looks(ours) == _looks(theirs):
+        examples = ascii(str(ours)), ascii(str(theirs))
+    return replace(meeting, cause=cause, examples=examples, respelled=respelled)
+
+
+def _looks(text: str) -> str:
+    """Return what a text looks like: letters of several Unicode forms are one."""
+    return normalize("NFKC", text)
+
+
+_Rewrite = Callable[["pa.Array"], "pa.Array"]
+
+
+def _replaced(pattern: str, by: str = "") -> _Rewrite:
+    def rewrite(texts: "pa.Array") -> "pa.Array":
+        import pyarrow.compute as pc
+
+        return pc.replace_substring_regex(texts, pattern, by)
+
+    return rewrite
+
+
+def _normalized(form: str) -> _Rewrite:
+    def rewrite(texts: "pa.Array") -> "pa.Array":
+        import pyarrow.compute as pc
+
+        return pc.utf8_normalize(texts, form)
+
+    return rewrite
+
+
+def _lower(texts: "pa.Array") -> "pa.Array":
+    import pyarrow.compute as pc
+
+    return pc.utf8_lower(texts)
+
+
+def _as_floats(texts: "pa.Array") -> "pa.Array":
+    """Write numbers as floats are written: 7.06016e+08 and 706016000 are one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = pc.match_substring_regex(texts, r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$")
+    floats = pc.if_else(numbers, texts, pa.scalar(None, texts.type)).cast(pa.float64())
+    return pc.coalesce(floats.cast(texts.type), texts)
+
+
+_BLANK = r"[\s\p{Z}\x{200b}\x{feff}]+"
+_SEPARATORS = r"[:/|#_\s-]"
+_SPELLINGS: tuple[tuple[str, _Rewrite], ...] = (
+    ("blanks, or marks that are not seen, around ids", _replaced(f"^{_BLANK}|{_BLANK}$")),
+    ("quotes or brackets around ids", _replaced(r"^(np\.\w+)?[(\[{<]*([bu]?['\"])?|['\"]?[)\]}>,]*$")),
+    ("a fraction of 0 is written", _replaced(r"^(-?[0-9]+)[.,]0+$", r"\1")),
+    ("zeros at the beginning are lost", _replaced(r"^0+([0-9])", r"\1")),
+    ("upper and lower case", _lower),
+    ("composed and decomposed letters (Unicode's NFC and NFD)", _normalized("NFC")),
+    ("letters and digits of other forms (Unicode's NFKC)", _normalized("NFKC")),
+    ("numbers with an exponent, or rounded as floats", _as_floats),
+    ("separators, punctuation or blanks inside ids", _replaced(r"[\s\p{P}\p{S}]+")),
+)
+
+
+def _spelling(first: IdArray, second: IdArray) -> tuple[str, tuple[int, int]]:
+    """Return why ids differ that are the same in another spelling, and where a pair of them is."""
+    texts = _texts(first), _texts(second)
+    fewest = max(1, int(REFUSED_BELOW * min(len(first), len(second))))
+    if pair := _pair(*texts, fewest):
+        return "numbers on one side, text on the other", pair
+    every = texts
+    for cause, rewrite in _SPELLINGS:
+        if pair := _pair(rewrite(texts[0]), rewrite(texts[1]), fewest):
+            return cause, pair
+        if rewrite is not _as_floats:  # 12e5 may be a name
+            every = rewrite(every[0]), rewrite(every[1])
+    if pair := _pair(*every, fewest):
+        return "several of blanks, quotes, zeros, case and punctuation", pair
+    for bare in _without_prefix(*texts):
+        if pair := _pair(*bare, fewest):
+            return "ids of one side have a prefix or an ending", pair
+    return "", (0, 0)
+
+
+def _texts(ids: IdArray) -> "pa.Array":
+    import pyarrow as pa
+
+    return to_arrow(ids.astype(object)).cast(pa.large_string())  # which may outgrow 2 GiB
+
+
+def _pair(first: "pa.Array", second: "pa.Array", fewest: int) -> tuple[int, int] | None:
+    """Return where the last texts that became equal are, if at least so many did."""
+    import pyarrow.compute as pc
+
+    places = pc.index_in(first, value_set=second)
+    if len(first) - places.null_count < fewest:
+        return None
+    at = len(first) - 1 - places.is_valid()[::-1].index(True).as_py()
+    return at, places[at].as_py()
+
+
+def _without_prefix(first: "pa.Array", second: "pa.Array") -> Iterator[tuple["pa.Array", "pa.Array"]]:
+    """Yield texts of which one side lost what may be around the other's ids."""
+    digits = _replaced(r"^.*?([0-9]+)[^0-9]*$", r"\1")
+    segment = _replaced(f"^.*{_SEPARATORS}")
+    for bare, rewrite in (("^[0-9]+$", digits), (f"^[^{_SEPARATORS[1:]}+$", segment)):
+        if _all_match(second, bare):
+            yield rewrite(first), second
+        if _all_match(first, bare):
+            yield first, rewrite(second)
+    if min(len(first), len(second)) >= FEWEST:  # of a few ids any two prefixes would do
+        yield digits(first), digits(second)
+
+
+def _all_match(texts: "pa.Array", pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _form(first: IdArray, second: IdArray, sides: tuple[str, str]) -> str:
+    """Return how the ids of two sides differ in form: codes, or numbers and names."""
+    texts = _texts(first), _texts(second)
+    numbers = tuple(_all_match(side, "^[0-9]{1,18}$") for side in texts)
+    for side, ids, other in ((0, first, numbers[1]), (1, second, numbers[0])):
+        if numbers[side] and (not other or len(ids) >= FEWEST):
+            codes = ids.astype(np.int64)
+            if codes.min() <= 1 and codes.max() < 2 * len(codes) and len(codes) > 1:
+                return f"the {sides[side]} have codes from {codes.min()} to {codes.max()} instead of ids"
+    if any(numbers) and not any(_any_match(texts[1 - side], "[0-9]") for side in (0, 1) if numbers[side]):
+        return "numbers on one side, names on the other"
+    return ""
+
+
+def _any_match(texts: "pa.Array", pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

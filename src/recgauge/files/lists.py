@@ -1,0 +1,242 @@
+"""Lists that stand in one cell, or in numbered columns, as one row for each item."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.errors import SchemaError, shortened
+from recgauge.files.columns import ITEMS, SCORES, Role, Wanted
+from recgauge.files.opening import Source
+from recgauge.files.rows import Lines, RawRows
+from recgauge.utils.arrow import cells_to_arrow, to_arrow
+from recgauge.utils.checks import LongArray, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SEPARATORS = ("|", ";", ",")
+_SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
+_NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, without commas
+_NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
+_CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
+_PAIR = 2
+
+
+def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
+    """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
+    numbers = np.asarray(part.numbered, np.int64)
+    column = part.columns["items"]
+    cells = column if isinstance(column, list) else column.to_pylist()
+    lists = _lists(cells, part, numbers)
+    scored = [scores is not None for items, scores in lists if items]
+    scores: list[list[Any]] | None = None
+    if "scores" in part.columns:
+        column = part.columns["scores"]
+        listed = _lists(column if isinstance(column, list) else column.to_pylist(), part, numbers)
+        scores = [values for values, _ in listed]
+    elif any(scored):
+        if not all(scored):
+            first = next(at for at, (items, values) in enumerate(lists) if items and values is None)
+            raise SchemaError(f"{part.place(numbers[first])}: items without scores, and others have some.")
+        scores = [values or [] for _, values in lists]
+    for row, (items, _) in enumerate(lists):
+        if scores is not None and len(scores[row]) != len(items):
+            raise SchemaError(
+                f"{part.place(numbers[row])}: {len(items)} items and {len(scores[row])} scores. "
+                "Give one score for every item."
+            )
+    lengths = np.array([len(items) for items, _ in lists], np.int64)
+    owner = np.repeat(np.arange(len(lists)), lengths)
+    lines = numbers[owner]
+    item = as_ids(
+        list(chain.from_iterable(items for items, _ in lists)), part.file, lines, "item", mixed=True
+    )
+    columns: dict[Role, Any] = {"user": part.columns["user"].take(to_arrow(owner)), "item": item}
+    labels = dict(part.labels)
+    if "rank" in wanted.names:
+        columns["rank"] = ranks(lengths)
+    value: Role = "score" if "score" in wanted.names else "rating"
+    if scores is not None and value in wanted.names:
+        columns[value] = as_values(list(chain.from_iterable(scores)))
+        labels |= {value: labels.get("scores", "in the lists")}
+    others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
+    return replace(
+        part, columns=columns, labels=labels, others=others, lines=lines, empty=numbers[lengths == 0]
+    )
+
+
+def lists_in_columns(columns: "Sequence[pa.ChunkedArray]") -> list[list[Any]]:
+    """Return a list for each row of columns; what is empty at its end is not in it."""
+    return lists_of_rows(zip(*(column.to_pylist() for column in columns), strict=True))
+
+
+def labels_of(
+    names: Sequence[str], positions: Mapping[Role, int], numbered: Sequence[int]
+) -> dict[Role, str]:
+    """Return what the columns are called."""
+    labels: dict[Role, str] = {role: names[at] for role, at in positions.items()}
+    return labels | ({"items": f"{names[numbered[0]]} ... {names[numbered[-1]]}"} if numbered else {})
+
+
+def lists_of_rows(cells_of_rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Return each row without what is empty at its end."""
+    rows: list[list[Any]] = []
+    for row in cells_of_rows:
+        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        rows.append(cells)
+    return rows
+
+
+Scored = tuple[list[Any], list[Any] | None]
+"""Items, and their scores if there are any."""
+
+
+def _lists(cells: Sequence[Any], part: RawRows, numbers: LongArray) -> list[Scored]:
+    """Return the items of each cell; how texts are written is the same in all cells of a file."""
+    texts = [cell.strip() for cell in cells if isinstance(cell, str)]
+    written = any(text[:1] in tuple("[({") for text in texts)
+    separator = next((sign for sign in _SEPARATORS if any(sign in text for text in texts)), None)
+    lists = []
+    for row, cell in enumerate(cells):
+        try:
+            if not isinstance(cell, str):
+                lists.append(listed_items(cell))
+            elif not cell.strip():
+                lists.append(([], None))
+            elif written:
+                lists.append(listed_items(_parsed(cell.strip())))
+            else:
+                lists.append((_parts(cell.strip(), separator), None))
+        except ValueError as error:
+            raise SchemaError(
+                f"{part.place(int(numbers[row]))}: the list {shown(shortened(str(cell), 60))}: {error}. "
+                'Write lists as JSON, such as ["a", "b"], or one row for each item.'
+            ) from None
+    return lists
+
+
+def _parsed(text: str) -> Any:
+    """Return what a list of JSON, of Python or of NumPy holds, or raise a ValueError."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    if _NUMPY_NUMBERS.fullmatch(text):
+        return [int(number) for number in text.strip("[]").split()]
+    if _NEIGHBOURS.search(text):
+        raise ValueError("it has no commas between its items")
+    try:
+        return ast.literal_eval(_SCALAR.sub(r"\1", text))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise ValueError("it is no list of JSON, Python or NumPy that can be read") from None
+
+
+def _parts(text: str, separator: str | None) -> list[Any]:
+    """Return the items between separators, or between blanks."""
+    if separator is None:
+        parts = text.split()
+        if len(parts) > 1 and not all(map(_CODE.fullmatch, parts)):
+            raise ValueError("nobody can tell whether blanks are within items or between them")
+    else:
+        parts = [part.strip() or None for part in text.strip(separator + " ").split(separator)]  # type: ignore[misc]
+        if separator == "," and any(part and re.search(r"\s", part) for part in parts):
+            raise ValueError("nobody can tell whether commas are within items or between them")
+    if any(part and (re.search(r"[\[\]{}]", part) or part.startswith("np.")) for part in parts):
+        raise ValueError("it has brackets within its items")
+    return list(parts)
+
+
+def listed_items(cell: Any) -> Scored:
+    """Return the items of a list, of pairs of item and score, or of scores by item; or raise a ValueError."""
+    if cell is None:
+        return [], None
+    if isinstance(cell, Mapping):
+        return _by_score(list(cell.items()))
+    if not isinstance(cell, (list, tuple)):
+        raise ValueError("it is no list")
+    if cell and all(isinstance(one, Mapping) and len(one) == _PAIR for one in cell):
+        return _by_score([_fields(one) for one in cell], ordered=True)
+    if cell and all(isinstance(one, (list, tuple)) and len(one) == _PAIR for one in cell):
+        return _by_score(list(map(tuple, cell)), ordered=True)
+    if any(isinstance(one, (list, tuple, Mapping, set, bool)) or one is Ellipsis for one in cell):
+        raise ValueError("its items are no ids")
+    return list(cell), None
+
+
+def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return item and score of a struct, such as those of Spark's ALS."""
+    names = {
+        role: [
+            name for name in struct if "".join(filter(str.isalnum, name.lower())) in " ".join(groups).split()
+        ]
+        for role, groups in (("item", ITEMS), ("score", SCORES))
+    }
+    if [len(found) for found in names.values()] != [1, 1]:
+        raise ValueError(f"nobody knows which of {', '.join(struct)} is the item and which the score")
+    return struct[names["item"][0]], struct[names["score"][0]]
+
+
+def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
+    """Return items and scores, by falling score unless they are ordered."""
+    if any(isinstance(score, bool) or not isinstance(score, (int, float)) for _, score in pairs):
+        raise ValueError("a score is no number")
+    if not ordered:
+        pairs = sorted(pairs, key=lambda pair: -pair[1])
+    return [item for item, _ in pairs], [score for _, score in pairs]
+
+
+def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
+    """Return cells as numbers if all are, else as text; the checks say which of these are none."""
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells}
+    if kinds <= {int, float}:
+        values = np.array(cells)
+        if values.dtype.kind in "if":  # larger whole numbers are Python's own
+            return pa.chunked_array([to_arrow(values)])
+    return pa.chunked_array([cells_to_arrow([None if cell is None else str(cell) for cell in cells])])
+
+
+def as_ids(
+    cells: Sequence[Any], file: Source, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
+) -> "pa.ChunkedArray":
+    """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
+    import pyarrow as pa
+
+    kinds = {*map(type, cells)} - {type(None)}
+    large = int in kinds and any(isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell in cells)
+    if kinds <= {int, str} and (mixed or not (large or len(kinds) > 1)):
+        if large or len(kinds) > 1:
+            cells = [None if cell is None else str(cell) for cell in cells]
+        return pa.chunked_array([cells_to_arrow(cells)])
+    usual = {int, str} if mixed else {next((type(cell) for cell in cells if type(cell) in (int, str)), int)}
+    odd = next(
+        at
+        for at, cell in enumerate(cells)
+        if cell is not None
+        and (type(cell) not in usual or (isinstance(cell, int) and not -(2**63) <= cell < 2**63))
+    )
+    raise SchemaError(
+        f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
+        f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
+    )
+
+
+def places(lengths: LongArray) -> LongArray:
+    """Return 0, 1, 2... for each list."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def ranks(lengths: LongArray) -> "pa.ChunkedArray":
+    """Return 1, 2, 3... for each list."""
+    import pyarrow as pa
+
+    return pa.chunked_array([to_arrow((places(lengths) + 1).astype(np.float64))])

@@ -1,0 +1,237 @@
+"""Contents that are hardly what was meant: they are refused with what to type, unless the user says so."""
+
+import re
+import shlex
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recgauge.errors import QuestionError, SchemaError, listed
+from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date
+from recgauge.files.ids import Ids
+from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
+from recgauge.files.stored import StoredTable
+from recgauge.utils.checks import LongArray, shown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NOBODY = re.compile(
+    r"[<(\[#]?(na|n/a|nan|nat|null|none|nil|unknown|undefined|missing|not set|anonymous|guest|\?|-)[>)\]!]?"
+    r"|\\n",
+    re.IGNORECASE,
+)
+_ZERO = re.compile(r"-1|-?0+(\.0+)?|0{8}-0{4}-0{4}-0{4}-0{12}")
+_DATE = re.compile(
+    r"[0-3]?[0-9][./-][0-3]?[0-9][./-]([0-9]{4}|[0-9]{2})([ T].*)?|[0-9]{4}[./][01]?[0-9][./][0-3]?[0-9].*"
+)
+_SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
+_SAMPLE = 1_000  # ids that tell whether all are dates
+_YEAR = 365 * 86_400
+_COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
+_EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
+_MOST_VALUES = 1_000
+_SHOWN = 5
+
+
+def check_plausible(rows: Rows, wanted: Wanted) -> None:
+    """Refuse ids that are dates or nobody's, times that are all in 1970, and ratings that are times."""
+    if wanted.cells.implausible == "keep" or not len(rows.lines):
+        return
+    pair: tuple[tuple[Role, Ids], ...] = (("user", rows.user), ("item", rows.item))
+    for role, ids in pair:
+        if len(ids.codes):
+            _check_ids(rows, role, ids, wanted)
+    rating = rows.numbers.get("rating")
+    if rating is not None and float(rating.min()) > 1e8:
+        raise _refusal(
+            rows, wanted, "rating", np.array([0]), "all ratings are above 100,000,000, as times are"
+        )
+    if rows.time is not None and wanted.cells.time_unit is None:
+        _check_times(rows, rows.time, wanted)
+
+
+def _check_ids(rows: Rows, role: Role, ids: Ids, wanted: Wanted) -> None:
+    counts = np.bincount(ids.codes, minlength=len(ids.distinct))
+    used = np.flatnonzero(counts)
+    few = ids.distinct[used[:_SAMPLE]]
+    if few.dtype.kind in "iu":
+        dates = bool(is_yyyymmdd(few).all())
+    else:
+        dates = all(_is_date(str(text)) for text in few.tolist())
+    if dates:
+        raise _refusal(rows, wanted, role, np.array([0]), f"the ids of the column for the {role} are dates")
+    top = used[np.argsort(counts[used])[-100:]][::-1]
+    n_rows = len(ids.codes)
+    for code in top[counts[top] > max(_SHARE * n_rows, 1)].tolist():
+        text = str(ids.distinct[code])
+        if _NOBODY.fullmatch(text.strip()):
+            raise _nobody(rows, wanted, role, text, int(counts[code]), np.flatnonzero(ids.codes == code))
+    first = int(top[0])
+    following = int(counts[top[1]]) if len(top) > 1 else n_rows
+    if counts[first] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(str(ids.distinct[first])):
+        text = str(ids.distinct[first])
+        raise _nobody(rows, wanted, role, text, int(counts[first]), np.flatnonzero(ids.codes == first))
+    if role == "item" and wanted.of_lists and ids.whole and len(used) > 1:
+        padding = [code for code in used.tolist() if str(ids.distinct[code]) == "-1"]
+        negative = (
+            [code for code in used.tolist() if str(ids.distinct[code]).startswith("-")] if padding else []
+        )
+        if len(padding) == len(negative) == 1:
+            places = np.flatnonzero(ids.codes == padding[0])
+            raise _nobody(rows, wanted, role, "-1", int(counts[padding[0]]), places)
+
+
+def _is_date(text: str) -> bool:
+    if text.isdecimal():
+        return len(text) == 8 and bool(is_yyyymmdd(np.array([int(text)]))[0])
+    return is_date(text) or bool(_DATE.fullmatch(text.strip()))
+
+
+def _check_times(rows: Rows, time: LongArray, wanted: Wanted) -> None:
+    if rows.time_unit in ("ms", "us", "ns"):
+        early = np.flatnonzero((time < _EARLY) & (time > 0))
+        if len(early) and time.max() > _YEAR:
+            reason = f"some times count {rows.time_unit}, and others seem to count s"
+            raise _refusal(rows, wanted, "time", early, reason, "Write all in one unit")
+    if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
+        unit, form = wanted.setting.format("time_unit", "s"), wanted.setting.format("time_format", '"%d%m%Y"')
+        moment = datetime.fromtimestamp(int(time[0]), UTC)
+        reason = f"all times are in 1970, read in {rows.time_unit} (the first is {moment:%Y-%m-%d %H:%M})"
+        words = (
+            f"Whole numbers that are dates: {form}; days of Excel, hours or minutes: write dates; no times: "
+            f"{wanted.option.format('time', 'false')}; if they do count from any moment: {unit}"
+        )
+        raise _refusal(rows, wanted, "time", np.array([0]), reason, words)
+
+
+def _nobody(rows: Rows, wanted: Wanted, role: Role, text: str, count: int, places: LongArray) -> SchemaError:
+    share = f"{count:,} of {len(rows.lines):,} rows ({count / len(rows.lines):.0%})"
+    reason = (
+        f"the {role} {shown(text)} has {share}, and may stand for {'nobody' if role == 'user' else 'no item'}"
+    )
+    leave = _listing(wanted, "missing", text)
+    return _refusal(rows, wanted, role, places, reason, f"To leave these rows out: {leave}")
+
+
+def _listing(wanted: Wanted, name: str, text: str) -> str:
+    """Return what to type to name a cell or column: a list of Hydra's, or words after an option."""
+    listed_text = text if wanted.setting.startswith("--") else f"[{text}]"
+    if wanted.setting.startswith("--") and text.startswith("-"):
+        return f"--{name}={text}"
+    return wanted.setting.format(
+        name, f'"{listed_text}"' if re.search(r"[^\w.\[\]-]", listed_text) else listed_text
+    )
+
+
+def _refusal(
+    rows: Rows, wanted: Wanted, role: Role, places: LongArray, reason: str, words: str = ""
+) -> SchemaError:
+    where = ", ".join(f"{rows.part.within(rows.lines[row])}: {_row(rows, int(row))}" for row in places[:3])
+    if not words:
+        words = (
+            f"Choose other columns ({wanted.option.format(role, 'COLUMN')})"
+            if wanted.option
+            else "Correct the file"
+        )
+    keep, label = wanted.setting.format("implausible", "keep"), rows.labels.get(role, role)
+    column = label if label.startswith("column ") else f"the column {label}"
+    return SchemaError(f"{rows.file}: {reason}, in {column} ({where}). {words}. If it is meant: {keep}.")
+
+
+def _row(rows: Rows, at: int) -> str:
+    cells: list[Any] = [ids.distinct[ids.codes[at]] for ids in (rows.user, rows.item) if len(ids.codes)]
+    cells += [f"{values[at]:g}" for values in rows.numbers.values()]
+    if rows.time is not None:
+        cells.append(f"{datetime.fromtimestamp(int(rows.time[at]), UTC):%Y-%m-%d}")
+    return " ".join(map(str, cells))
+
+
+def check_unused(part: RawRows | StoredTable, wanted: Wanted) -> None:
+    """Ask what columns in no role are for that may say which rows count, or how much."""
+    others = part.others if isinstance(part, RawRows) else part.others()
+    for name, column in others.items():
+        if bare(name) not in wanted.cells.keep:
+            _check_column(part, name, column, wanted)
+
+
+def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArray", wanted: Wanted) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        values = pa.chunked_array(
+            [chunk.dictionary for chunk in column.chunks], column.type.value_type
+        ).unique()
+    elif pa.types.is_nested(column.type):
+        return
+    else:
+        values = column.unique()
+    values = values.filter(pc.is_valid(values))
+    texts = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist() if str(value).strip()]
+    if len(texts) < 2:  # one value says nothing
+        return
+    rows_counted = len(values) == len(column) > _FEW
+    flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
+    if wanted.is_label(bare(name)) or flags:
+        raise _question(part, name, texts, wanted)
+
+
+def _has_zeros(values: "pa.ChunkedArray", texts: list[str], cells: CellFormat) -> bool:
+    """Whether values are truth values, or numbers with a zero among them."""
+    if all(text.lower() in TRUTHS for text in texts):
+        return True
+    numbers = numbers_of(values, cells)
+    return bool(np.isfinite(numbers).all() and ((numbers == 0).any() or set(numbers.tolist()) == {-1.0, 1.0}))
+
+
+def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: Wanted) -> QuestionError:
+    label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
+    takes: list[str] = []
+    answers: list[str] = []
+    flags = "rating" in wanted.names and "rating" not in part.labels
+    if flags and wanted.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
+        answers.append(wanted.option.format("rating", label))
+        takes.append(f"as a rating or grade, where 0 does not count: {answers[-1]}")
+    if "tag" in wanted.names and wanted.option:
+        takes.append(f"as the name of the run, one run for each value: {wanted.option.format('tag', label)}")
+    if wanted.setting.startswith("dataset."):
+        some = ",".join(sorted(texts)[:_SHOWN])
+        answers.append(
+            f"filters=[where,duplicates] filters.where.column={_word(label)} "
+            f"{_word(f'filters.where.values=[{some}]')}"
+        )
+        weights = ", ".join(f"{text}: {at}" for at, text in enumerate(sorted(texts)[:_SHOWN], 1))
+        takes.append(f"to keep the rows that count: {answers[-1]}")
+        takes.append(f"to weigh rows by it: dataset.event={_word(label)} 'dataset.weights={{{weights}}}'")
+    subject = part.file if isinstance(part, RawRows) else part
+    words = f"Say what it is: {'; '.join(takes)}" if takes else "Leave out the rows that do not count"
+    answers.append(_listing(wanted, "unused", label))
+    return QuestionError(
+        f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
+        f"{words}; to leave the column unused: {answers[-1]}.",
+        label,
+        answers,
+    )
+
+
+def _word(text: str) -> str:
+    """Return a setting as a shell takes it."""
+    return text if re.fullmatch(r"[\w.=\[\],:-]+", text) else shlex.quote(text)
+
+
+def spans(rating: Any, time: LongArray | None) -> str:
+    """Return the range of ratings, with how many different ones there are, and the first and last time."""
+    import pyarrow.compute as pc
+
+    from recgauge.utils.arrow import to_arrow
+
+    texts = []
+    if rating is not None and len(rating):
+        n = pc.count_distinct(to_arrow(np.asarray(rating))).as_py()
+        texts.append(f"ratings from {rating.min():g} to {rating.max():g} ({n:,} different)")
+    if time is not None and len(time):
+        first, last = (datetime.fromtimestamp(int(moment), UTC) for moment in (time.min(), time.max()))
+        texts.append(f"times from {first:%Y-%m-%d} to {last:%Y-%m-%d}")
+    return ", ".join(texts)

@@ -1,0 +1,84 @@
+"""A folder that somebody else has filled steers no library of recgauge."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import REPOSITORY
+from recgauge.cli.commands.cli import main
+
+pytestmark = pytest.mark.e2e
+
+COMMANDS = {
+    "run": ["run", "model=popularity", "tracking=off"],
+    "sweep": ["run", "-m", "model=popularity,random", "jobs=2", "tracking=off"],
+    "evaluate": ["evaluate", "--run", "lists.csv", "--truth", "truth.csv"],
+    "package": ["package", "outputs"],
+    "verify": ["verify", "outputs"],
+    "report": ["report", "outputs"],
+}
+PYTHON = (
+    "import recgauge; recgauge.BPR().fit(recgauge.Demo().load().interactions, "
+    "rng=recgauge.stream(1, 'model'))"
+)
+FIGURE = (
+    "import pathlib, numpy; from recgauge.report.figures import plot_long_tail, save_png; "
+    "save_png(plot_long_tail(numpy.array([5, 3, 1])), pathlib.Path('figure.png'))"
+)
+
+
+@pytest.fixture
+def steered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".numba_config.yaml").write_text(f"cache_dir: {tmp_path / 'kernels'}\ndisable_jit: 1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_starts_where_numba_would_obey_a_file(steered, capsys, name):
+    assert main(COMMANDS[name]) == 1
+    assert ".numba_config.yaml" in capsys.readouterr().err
+    assert sorted(path.name for path in steered.iterdir()) == [".numba_config.yaml"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-c", PYTHON], [str(REPOSITORY / "run.py"), *COMMANDS["run"][1:]], ["-m", "recgauge", "data", "list"]],
+)
+def test_python_imports_no_numba_there(steered, words):
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "would obey this file" in done.stderr
+    assert not (steered / "kernels").exists()
+
+
+def test_a_component_that_goes_to_another_folder_compiles_nothing_there(steered):
+    code = (
+        "import os; from recgauge.utils.compiled import compiled; "
+        f"os.chdir({str(steered)!r}); compiled()(lambda x: x)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=False)
+    assert "would obey this file" in done.stderr
+
+
+def test_matplotlibrc_of_the_folder_changes_no_figure(tmp_path):
+    for name in ("plain", "steered", "pipe"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "steered" / "matplotlibrc").write_text("axes.facecolor: red\nfont.size: 30\nno.such.key: 1\n")
+    os.mkfifo(tmp_path / "pipe" / "matplotlibrc")
+    for folder in tmp_path.iterdir():
+        words = [sys.executable, "-c", FIGURE]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+        assert not done.stderr
+    assert len({(folder / "figure.png").read_bytes() for folder in tmp_path.iterdir()}) == 1
+
+
+def test_modules_of_the_folder_are_not_imported(tmp_path):
+    for name in ("numpy", "hydra_plugins", "platformdirs"):
+        (tmp_path / f"{name}.py").write_text("open('marker', 'w').close()\n")
+    words = [sys.executable, "-m", "recgauge", "data", "list"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "marker").exists()

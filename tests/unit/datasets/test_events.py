@@ -1,0 +1,110 @@
+"""Logs of events: weights by event, rows chosen by a column, sessions kept whole, and `data look`."""
+
+import pytest
+
+from recgauge import stream
+from recgauge.cli.commands.cli import main
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, QuestionError, SchemaError
+from recgauge.filters import Where, apply_filters
+from recgauge.splits import RandomRows
+
+LOG = (
+    "when,event_type,product_id,visitor_id,session,price\n"
+    "2024-01-01,view,a,7,s1,1.5\n"
+    "2024-01-01,cart,a,7,s1,1.5\n"
+    "2024-01-02,view,b,7,s2,2.5\n"
+    "2024-01-03,purchase,b,007,s3,2.5\n"
+)
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    return str(path)
+
+
+def rows_of(dataset):
+    rows = dataset.interactions
+    return list(
+        zip(
+            rows.user_ids[rows.user].tolist(),
+            rows.item_ids[rows.item].tolist(),
+            rows.value.tolist(),
+            strict=True,
+        )
+    )
+
+
+def test_events_are_asked_for_weighed_or_chosen(log):
+    with pytest.raises(QuestionError, match="event_type"):
+        Table(log).load()
+    weighed = Table(log, weights={"view": 1, "cart": 3, "purchase": 5}).load()
+    assert rows_of(weighed) == [("7", "a", 1), ("7", "a", 3), ("7", "b", 1), ("007", "b", 5)]
+    assert weighed.feedback == "implicit"
+    assert [row[2] for row in rows_of(Table(log, weights={"view": 0, "cart": 3, "purchase": 5}).load())] == [
+        3,
+        5,
+    ]
+    bought = Where("event_type", ["purchase", "cart"])
+    kept, _ = apply_filters(Table(log).with_attributes(bought.attributes).load(), [bought])
+    assert rows_of(kept) == [("7", "a", 1), ("007", "b", 1)]
+
+
+def test_weights_that_do_not_fit_are_refused(log):
+    with pytest.raises(SchemaError, match="purchase: 0"):
+        Table(log, weights={"view": 1, "cart": 3}).load()
+    with pytest.raises(SchemaError, match="event"):
+        Table(log, weights={"view": 1}, event="kind").load()
+    for wrong in ({"weights": {"view": -1}}, {"weights": {"view": 0}}, {"event": "event_type"}):
+        with pytest.raises(ConfigError):
+            Table(log, **wrong)
+    with pytest.raises(ConfigError, match="rating"):
+        Table(log, weights={"view": 1}, rating="price")
+
+
+@pytest.mark.parametrize("repeats", [1, 30_000])
+def test_a_kept_column_survives_the_prepared_copy(log, tmp_path, repeats):
+    header, *lines = LOG.splitlines(keepends=True)
+    (tmp_path / "log.csv").write_text(header + "".join(lines) * repeats)
+    split = RandomRows(test_size=0.5, whole="session")
+    for _ in range(2):  # the second time from the copy, where there is one
+        table = Table(log, unused=["event_type"], cache=str(tmp_path / "cache")).with_attributes(
+            split.attributes
+        )
+        session = table.load().interactions.attributes["session"]
+        assert session.names[session.codes[:4]].tolist() == ["s1", "s1", "s2", "s3"]
+
+
+def test_look_shows_roles_the_question_and_a_command_that_runs(log, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "look", "log.csv"]) == 0
+    out = capsys.readouterr().out
+    roles = dict(
+        line.split()[:2] for line in out.splitlines() if line.split()[0] in LOG.splitlines()[0].split(",")
+    )
+    assert roles["visitor_id"] == "user"
+    assert roles["product_id"] == "item"
+    assert roles["event_type"] == "?"
+    (command,) = (line for line in out.splitlines() if line.startswith("command"))
+    assert "dataset.path=log.csv" in command
+    assert "filters.where.column=event_type" in command
+
+
+def test_look_asks_for_the_columns_of_a_file_without_header(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "orders.csv").write_text("2024-01-02;c1;a9;1\n2024-01-03;c2;a9;2\n")
+    assert main(["data", "look", "orders.csv"]) == 1
+    assert "dataset.user=1" in capsys.readouterr().err
+    assert main(["data", "look", "orders.csv", "dataset.user=1", "dataset.item=2", "dataset.time=0"]) == 0
+
+
+def test_a_split_of_the_demo_data_has_no_sessions():
+    from recgauge import Demo
+
+    with pytest.raises(SchemaError, match="session_id"):
+        Demo().with_attributes(["session_id"])
+    rows = Demo().load().interactions
+    with pytest.raises(SchemaError, match="session_id"):
+        RandomRows(whole="session_id").split(rows, rng=stream(0, "split"))

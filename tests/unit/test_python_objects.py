@@ -1,0 +1,417 @@
+"""Whatever Python holds lists, truth, features and ratings in is read as it is meant, or refused."""
+
+from collections import Counter
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from recgauge import Interactions, RatingPredictions, Relevant, TopK, evaluate, evaluate_ratings
+from recgauge.data.interactions import at_least
+from recgauge.errors import EmptySplitError, RecgaugeError
+from recgauge.metrics.classes import ClassFScore
+
+
+@st.composite
+def problems(draw):
+    """Draw ``{user: [items]}`` and ``{user: {item: grade}}`` with ids of one type each."""
+    of_users, of_items = (
+        draw(st.sampled_from([st.integers(1, 60), st.text("abc", min_size=2)])) for _ in "ui"
+    )
+    users = draw(st.lists(of_users, min_size=1, max_size=5, unique=True))
+    items = draw(st.lists(of_items, min_size=3, max_size=8, unique=True))
+    some = st.lists(st.sampled_from(items), min_size=1, max_size=6, unique=True)
+    lists = {user: draw(some) for user in users}
+    return lists, {user: {item: draw(st.integers(1, 4)) for item in draw(some)} for user in users}
+
+
+def scored(items):
+    """Give a list scores that fall, the best as a number of the whole numbers that follow."""
+    return {item: len(items) - at for at, item in enumerate(items)}
+
+
+def turned(mapping):
+    """Return the same mapping, its entries in another order."""
+    return dict(sorted(mapping.items(), key=lambda entry: str(entry)[::-1]))
+
+
+def frame(rows, **columns):
+    """Return rows of users' items as a table whose rows are in another order."""
+    table = pd.DataFrame([(user, *entry) for user, entries in rows.items() for entry in entries])
+    return table.set_axis(["userId", "item_id", *columns], axis=1).iloc[::-1]
+
+
+def padded(items):
+    """Return a list as whole numbers filled up with -1, if items are numbers."""
+    return np.array([*items, -1, -1]) if isinstance(items[0], int) else np.array(items)
+
+
+def each(change):
+    """Return a function that changes each user's row."""
+    return lambda rows: {user: change(row) for user, row in rows.items()}
+
+
+LISTS = {
+    "tuple": each(tuple),
+    "array": each(np.array),
+    "array of objects": each(lambda items: np.array(items, object)),
+    "filled up": each(padded),
+    "Series": each(pd.Series),
+    "Arrow array": each(pa.array),
+    "Series of lists": lambda lists: pd.Series(each(list)(lists)),
+    "scores by item": each(lambda items: turned(scored(items))),
+    "Counter": each(lambda items: Counter(turned(scored(items)))),
+    "pairs": each(lambda items: [*scored(items).items()]),
+    "most common": each(lambda items: Counter(scored(items)).most_common()),
+    "Series of scores": each(lambda items: pd.Series(turned(scored(items)), dtype=float)),
+    "ranks": lambda lists: frame(each(lambda items: [(i, r) for r, i in enumerate(items, 1)])(lists), rank=0),
+    "scores": lambda lists: frame(each(lambda items: scored(items).items())(lists), score=0),
+    "Arrow table": lambda lists: pa.Table.from_pandas(LISTS["scores"](lists), preserve_index=False),
+    "lists in cells": lambda lists: pd.DataFrame({"user": [*lists], "items": [*lists.values()]}),
+}
+TRUTHS = {
+    "Series of grades": each(lambda grades: pd.Series(turned(grades), dtype=float)),
+    "table": lambda truth: frame(each(lambda grades: grades.items())(truth), rating=0),
+    "Arrow table": lambda truth: pa.Table.from_pandas(TRUTHS["table"](truth), preserve_index=False),
+    "interactions": lambda truth: Interactions.from_ids(
+        *TRUTHS["table"](truth)[["userId", "item_id", "rating"]].T.to_numpy().tolist()
+    ),
+}
+ITEMS = {
+    "tuple": each(tuple), "set": each(set), "frozenset": each(frozenset), "keys": each(dict.keys),
+    "array": each(lambda grades: np.array([*grades])), "filled up": each(lambda grades: padded([*grades])),
+    "Series": each(lambda grades: pd.Series([*grades])),
+    "table": lambda truth: frame(each(lambda grades: [(item,) for item in grades])(truth)),
+}  # fmt: skip
+
+
+def outcome(lists, truth, **settings):
+    """Return all numbers and whose they are, or that the same inputs are refused in every shape."""
+    try:
+        found = evaluate(lists, truth, metrics=("ndcg", "recall", "rr"), cutoffs=(1, 3, None), **settings)
+    except RecgaugeError as error:
+        return type(error)
+    order = np.argsort([str(user) for user in found.users])
+    return found.values(), [str(found.users[at]) for at in order]
+
+
+@settings(max_examples=40)
+@given(problem=problems())
+def test_every_shape_of_lists_is_judged_as_lists_of_items(problem):
+    lists, truth = problem
+    expected = outcome(lists, truth)
+    for name, shape in LISTS.items():
+        assert outcome(shape(lists), truth) == expected, name
+
+
+@settings(max_examples=40)
+@given(problem=problems())
+def test_every_shape_of_truth_is_judged_as_items_with_grades(problem):
+    lists, truth = problem
+    expected = outcome(lists, truth)
+    for name, shape in TRUTHS.items():
+        assert outcome(lists, shape(truth)) == expected, name
+    expected = outcome(lists, each(list)(truth))
+    for name, shape in ITEMS.items():
+        assert outcome(lists, shape(truth)) == expected, name
+
+
+@settings(max_examples=20)
+@given(problem=problems())
+def test_training_rows_and_scores_may_have_every_shape(problem):
+    lists, truth = problem
+    expected = outcome(lists, truth, train=truth)
+    for shape in (*TRUTHS.values(), *ITEMS.values()):
+        assert outcome(lists, truth, train=shape(truth)) == expected
+    equal = each(lambda items: [-(at // 2) for at in range(len(items))])(lists)
+    by_item = {user: dict(zip(lists[user], row, strict=True)) for user, row in equal.items()}
+    expected = outcome(lists, truth, scores=equal, ties="expected")
+    for scores in ([*equal.values()], each(np.array)(equal), each(turned)(by_item), turned(by_item)):
+        assert outcome(lists, truth, scores=scores, ties="expected") == expected
+
+
+LISTED = {"u": ["a", "b"], "v": ["b"]}
+NOT_LISTS = {
+    "a set": {"a", "b"}, "a frozenset": frozenset("ab"), "keys": {"a": 1}.keys(), "text": "ab",
+    "bytes": b"ab",
+    "a generator": iter("ab"), "values": {"x": "a"}.values(), "nothing": None, "two dimensions": [["a", "b"]],
+    "an array of two dimensions": np.array([["a", "b"]]), "a table": pd.DataFrame({"item": ["a"]}),
+    "counts by item": pd.Series([2, 1], ["a", "b"]), "rising pairs": [("a", 0.1), ("b", 0.2)],
+    "some with scores": [("a", 0.1), "b"], "text as scores": {"a": "0.2"}, "no score": {"a": None},
+    "triples": [("u", "a", 0.5)], "a mask": np.array([True, False]),
+    "masked": np.ma.masked_array([1, 2], [0, 1]),
+    "filled up at the beginning": [-1, 3], "-1 with a score": {3: 0.5, -1: 0.0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", NOT_LISTS.values(), ids=NOT_LISTS)
+def test_what_is_no_list_is_refused_with_its_user(row):
+    with pytest.raises(RecgaugeError, match="'u'"):
+        evaluate({"u": row}, {"u": ["a"]})
+
+
+NO_IDS = {
+    "None": None, "NaN": float("nan"), "NaT": pd.NaT, "NA": pd.NA, "fraction": 1.5, "whole fraction": 1.0,
+    "truth value": True, "date": date(2020, 1, 2), "moment": np.datetime64("2020-01-02", "ns"),
+    "tuple": ("a", 2), "list": ["a"], "array": np.array(["a"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NO_IDS.values(), ids=NO_IDS)
+def test_what_is_no_id_is_refused_wherever_it_stands(value):
+    message = r"ids must|needs a collection|between|finite|missing"
+    with pytest.raises(RecgaugeError, match=message):
+        evaluate({"u": ["a", "b", value]}, {"u": ["a"]})
+    with pytest.raises(RecgaugeError, match=message):
+        evaluate({"u": ["a"]}, {"u": ["a", value]})
+    with pytest.raises(RecgaugeError, match=message):
+        Interactions.from_ids(["a", value], ["x", "y"])
+    with pytest.raises(RecgaugeError, match=message):
+        evaluate_ratings([1, 2], [1, 2], users=["a", value])
+    if value is not NO_IDS["list"] and value is not NO_IDS["array"]:
+        with pytest.raises(RecgaugeError, match=message):
+            evaluate({"u": ["a"], value: ["a"]}, {"u": ["a"]})
+
+
+def test_a_number_and_its_text_are_two_ids_and_numbers_of_numpy_are_python_s():
+    found = evaluate({1: ["a"], "1": ["b"]}, {np.int64(1): ["a"], "1": ["a"]}, metrics=("hit",), cutoffs=(1,))
+    assert dict(zip(found.users.tolist(), found.per_user("hit_at_1"), strict=True)) == {1: 1.0, "1": 0.0}
+    large = 10**30
+    assert (
+        evaluate({large: [2**70]}, {large: [2**70]}, metrics=("hit",), cutoffs=(1,)).values()["hit_at_1"] == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"users": "uv"}, {"users": iter("uv")}, {"scores": {"u": {"a": 1.0}, "v": {"b": 1.0}}},
+        {"scores": {"u": {2.0, 1.0}, "v": [1.0]}}, {"scores": pd.Series([1.0])}, {"scores": "ab"},
+        {"scores": {"u": ["2", "1"], "v": [1.0]}},
+    ],
+)  # fmt: skip
+def test_users_and_scores_of_other_shapes_are_refused(settings):
+    with pytest.raises(RecgaugeError, match=r"users|scores"):
+        evaluate(LISTED, LISTED, **settings)
+
+
+FEATURES = {"a": [0.0, 1.0], "b": [1.0, 1.0], "c": [1.0, 0.0]}
+SIMILAR = pd.DataFrame([[1, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]], index=list("abc"), columns=list("abc"))
+TABLE = pd.DataFrame.from_dict(FEATURES, orient="index", columns=["x", "y"])
+
+
+def diversity(**tables):
+    """Return the diversity of two lists by features or similarities of three items."""
+    lists = {"u": ["a", "b", "c"], "v": ["c", "a"]}
+    return evaluate(
+        lists, {"u": ["a"]}, metrics=("list_diversity",), conventions="capri", cutoffs=(2,), **tables
+    )
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        TABLE, TABLE.loc[["c", "a", "b"]], TABLE.loc[["b", "c", "a"]].rename_axis("movieId").reset_index(),
+        TABLE[["y", "x"]].reset_index(names="item"), TABLE.reset_index(names="item").set_index([[9, 4, 7]]),
+        pa.Table.from_pandas(TABLE.reset_index(names="item_id").iloc[::-1], preserve_index=False),
+        {"c": {"x"}, "a": {"y"}, "b": {"x", "y"}}, {"a": {"y": 1}, "b": {"y": 1, "x": 1}, "c": {"x": True}},
+        {item: pd.Series(row, ["x", "y"]).iloc[:: 1 - 2 * (item == "b")] for item, row in FEATURES.items()},
+    ],
+)  # fmt: skip
+def test_features_are_those_of_their_items(features):
+    assert diversity(item_features=features).values() == diversity(item_features=FEATURES).values()
+
+
+@pytest.mark.parametrize(
+    "similarity",
+    [
+        SIMILAR.loc[["c", "a", "b"]],
+        SIMILAR[["b", "a", "c"]],
+        SIMILAR.to_dict(),
+        {i: SIMILAR[i] for i in "bca"},
+    ],
+)
+def test_similarities_are_those_of_their_items(similarity):
+    assert diversity(item_similarity=similarity).values() == diversity(item_similarity=SIMILAR).values()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TABLE.reset_index(drop=True), TABLE.assign(genre="x"), pd.concat([TABLE, TABLE]), "abc", {"a", "b"},
+        TABLE.reset_index(names="movieId").set_index([[9, 4, 7]]), TABLE.assign(x=[1.0, np.nan, 1.0]),
+        {**FEATURES, "b": [1.0, np.inf]}, {**FEATURES, "b": {"x"}}, {**FEATURES, "b": "xy"}, [[1], [1, 2]],
+        {**FEATURES, "b": [1.0]}, {**FEATURES, "b": ["x", "y"]}, TABLE["x"], {**FEATURES, None: [1.0, 1.0]},
+        np.array([["x"]]), sparse.csr_array(np.array([[1j]])),
+    ],
+)  # fmt: skip
+def test_features_of_no_item_or_without_value_are_refused(table):
+    with pytest.raises(RecgaugeError, match="item_features"):
+        diversity(item_features=table)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame(SIMILAR.to_numpy()), SIMILAR.rename(columns={"a": "x"}), SIMILAR[:2], {"a": [1.0, 0.5]},
+        SIMILAR.where(SIMILAR > 0.15), {"a": {"b": "x", "c": 0.1}, "b": {"c": 0.1}}, [[1.0, 0.5]],
+    ],
+)  # fmt: skip
+def test_similarities_of_no_items_or_without_value_are_refused(table):
+    with pytest.raises(RecgaugeError, match="item_similarity"):
+        diversity(item_similarity=table)
+
+
+TRAIN = Interactions.from_ids(["ann", "bob", "ann"], ["x", "y", "z"])
+CODES = TopK(np.array([0, 1]), np.array([[1, 2], [1, 0]]), np.array([[0.9, 0.5], [0.8, 0.8]]))
+
+
+def test_codes_become_the_ids_of_their_tables():
+    truth = {"ann": ["x", "z"], "bob": ["y"]}
+    by_ids = evaluate(CODES.by_ids(TRAIN.user_ids, TRAIN.item_ids), truth).to_frame()
+    for lists, relevant, train in (
+        (CODES, Relevant.from_interactions(TRAIN, None), None), (CODES, TRAIN, None), (CODES, truth, TRAIN),
+    ):  # fmt: skip
+        pd.testing.assert_frame_equal(evaluate(lists, relevant, train=train).to_frame(), by_ids)
+    by_item = {"x": [1.0, 0], "y": [1.0, 1], "z": [0, 1.0]}
+    for features in (by_item, turned(by_item), np.array([*by_item.values()])):
+        relevant = Relevant.from_interactions(TRAIN, None)
+        found = evaluate(
+            CODES, relevant, metrics=("intra_list_similarity",), cutoffs=(2,), item_features=features
+        )
+        assert found.values()["intra_list_similarity_at_2"] == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize(
+    ("lists", "relevant", "settings"),
+    [
+        (CODES, {0: [1]}, {}),
+        (TopK(np.array([0, 7]), CODES.items, CODES.scores), Relevant.from_interactions(TRAIN, None), {}),
+        (TopK(np.array([0, 1]), CODES.items + 2, CODES.scores), Relevant.from_interactions(TRAIN, None), {}),
+        (CODES, Relevant.from_interactions(TRAIN, None), {"train": Interactions.from_ids(["ann"], ["x"])}),
+        (CODES, Relevant.from_interactions(TRAIN, None), {"users": ["ann", "bob"]}),
+        (CODES, Relevant.from_interactions(TRAIN, None), {"users": [0, 1, 9]}),
+        (CODES, Relevant(np.array([0]), np.array([0, 2]), np.array([1, 1]), np.ones(2), 0), {}),
+        (CODES, Relevant.from_interactions(TRAIN, None), {"scores": [[1, 1], [1, 1]]}),
+    ],
+)
+def test_codes_of_other_tables_are_refused(lists, relevant, settings):
+    with pytest.raises(RecgaugeError):
+        evaluate(lists, relevant, **settings)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"users": np.array([0, 0])}, {"users": np.array([-1, 0])}, {"users": np.array(["a", "b"])},
+        {"users": np.array([True, False])}, {"items": CODES.items * 1.0},
+        {"items": pd.DataFrame(CODES.items)},
+        {"items": CODES.items - 2}, {"items": np.array([[-1, 2], [1, 0]])}, {"scores": CODES.scores[:, ::-1]},
+        {"scores": np.array([[0.9, np.nan], [0.8, 0.8]])}, {"scores": CODES.scores[:1]},
+    ],
+)  # fmt: skip
+def test_lists_of_codes_that_contradict_themselves_are_refused(changed):
+    columns = {"users": CODES.users, "items": CODES.items, "scores": CODES.scores} | changed
+    with pytest.raises(RecgaugeError, match="TopK"):
+        TopK(**columns)
+
+
+ROWS = {
+    "user": np.array([0, 1]), "item": np.array([0, 0]), "actual": np.array([4.0, 2.0]),
+    "predicted": np.array([3.0, 2.0]), "impossible": np.zeros(2, bool), "partly_unknown": np.zeros(2, bool),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"user": np.array([0.0, 1.0])}, {"item": np.array([0])}, {"item": np.array([-1, 0])},
+        {"predicted": pd.Series([2.0, 3.0], [1, 0])}, {"predicted": [3.0, 2.0]}, {"impossible": np.zeros(2)},
+    ],
+)  # fmt: skip
+def test_predictions_that_contradict_themselves_are_refused(changed):
+    with pytest.raises(RecgaugeError, match="RatingPredictions"):
+        RatingPredictions(**ROWS | changed)
+
+
+ACTUAL = pd.Series([4.0, 2.0, 5.0], list("abc"))
+
+
+@given(order=st.permutations("abc"))
+def test_series_are_paired_by_their_index(order):
+    turned = ACTUAL[order]
+    assert evaluate_ratings(ACTUAL, turned).values() == {"mae": 0.0, "rmse": 0.0}
+    users = pd.Series(["u", "v", "u"], list("abc"))[order]
+    found = evaluate_ratings(ACTUAL, ACTUAL + 1, users=users, metrics=("mae",))
+    assert found.users.tolist() == ["u", "v"]
+    labels = ACTUAL.map({4.0: "x", 2.0: "y", 5.0: "x"})
+    assert ClassFScore().value(labels, labels[order]) == 1.0
+    table = pd.get_dummies(labels)
+    assert ClassFScore().value(table, table.loc[order, ["y", "x"]]) == 1.0
+    rows = Interactions.from_ids(pd.Series(list("uvw"), list("abc")), labels[order], ACTUAL[order])
+    assert rows.item_ids[rows.item].tolist() == ["x", "y", "x"]
+    assert rows.value.tolist() == [4.0, 2.0, 5.0]
+
+
+def test_series_with_other_indexes_are_refused():
+    other = ACTUAL.rename({"a": "z"})
+    for compare in (evaluate_ratings, ClassFScore().value, Interactions.from_ids):
+        with pytest.raises(RecgaugeError, match="index"):
+            compare(ACTUAL.astype(int), other.astype(int))
+
+
+@pytest.mark.parametrize(
+    ("actual", "predicted"),
+    [([1, "1"], [1, 1]), ([1, 0], ["1", "0"]), ([1, 0], [0.7, 0.2]), (["a", None], ["a", "a"]), ("ab", "ab")],
+)
+def test_labels_of_two_kinds_are_refused(actual, predicted):
+    with pytest.raises(RecgaugeError, match="label"):
+        ClassFScore().value(actual, predicted)
+
+
+def test_times_are_whole_seconds():
+    moments = pd.to_datetime(["2020-01-01", "2020-01-02"])
+    seconds = [1577836800, 1577923200]
+    for times in (
+        moments,
+        moments.as_unit("s"),
+        pd.Series(moments.tz_localize("UTC")),
+        np.array(seconds, float),
+    ):
+        assert Interactions.from_ids([1, 2], [1, 2], timestamp=times).timestamp.tolist() == seconds
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [1577836800000, 1577923200000], [1577836800, 1577923200000], pd.to_datetime(["2020-01-01", None]),
+        [1577836800.5, 1577923200], pd.to_datetime([1577836800500, 1577923200000], unit="ms"),
+        ["2020-01-01", "2020-01-02"], np.array([1577836800, 1577923200], np.float32), [1577836800],
+    ],
+)  # fmt: skip
+def test_times_that_are_no_whole_seconds_are_refused(times):
+    with pytest.raises(RecgaugeError, match="timestamp"):
+        Interactions.from_ids([1, 2], [1, 2], timestamp=times)
+
+
+@given(
+    threshold=st.decimals(-5, 5, places=2),
+    values=st.lists(st.decimals(-5, 5, places=2), min_size=1, max_size=8),
+    kind=st.sampled_from([float, np.float64, np.float32]),
+)
+def test_a_threshold_is_the_same_in_every_type(threshold, values, kind):
+    stored = np.array([float(value) for value in values], np.float32)
+    expected = [value >= threshold for value in values]
+    assert at_least(stored, kind(float(threshold))).tolist() == expected
+    rows = Interactions.from_ids(range(len(values)), range(len(values)), stored)
+    if threshold > 0:
+        try:
+            found = Relevant.from_interactions(rows, kind(float(threshold))).users.tolist()
+        except EmptySplitError:
+            found = []
+        assert found == np.flatnonzero(expected).tolist()
