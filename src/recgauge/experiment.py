@@ -21,6 +21,7 @@ from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.checks import (
     check_candidates,
     check_coverage,
+    check_filters,
     check_lengths,
     check_neighbours,
     check_recorded,
@@ -227,6 +228,7 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
             split = split.with_validation_in_train()
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
         found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
+        found += check_filters(experiment.filters, dataset.interactions)
         guards = enforce([check_selection(experiment.guards), *found], experiment.guards)
     task, metrics = None, experiment.metrics_of("lists")
     if metrics and isinstance(experiment.model, Recommender):

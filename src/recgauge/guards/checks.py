@@ -13,6 +13,7 @@ from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
+from recgauge.filters import Filter
 from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
@@ -194,6 +195,8 @@ def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) 
     too_few: Level = "warning" if n_users < FEW_USERS else "note"
     told = f"The numbers are of {n_users:,} user{'s' if n_users != 1 else ''}"
     told += f", fewer than {FEW_USERS}: intervals and ± are too narrow." if n_users < FEW_USERS else "."
+    if coverage.users == 1 and split.fold_in is not None:
+        told += " split.n_test=1 is one user; a share of users is below 1, such as split.n_test=0.1."
     return [
         GuardResult("coverage", 1.0 - share, level, message),
         GuardResult("few_users", float(n_users), too_few, told),
@@ -330,6 +333,19 @@ def _beside(changed: Sequence[MetricResult], ties: Ties) -> str:
         for entry in order[:2]
     ]
     return f": {'; '.join(pairs)} if ties were broken at random" if pairs else ""
+
+
+def check_filters(filters: Sequence[Filter], rows: Interactions) -> list[GuardResult]:
+    """Say which filter a later one has broken; nothing without such filters."""
+    results = []
+    for rule, *later in (filters[place:] for place in range(len(filters))):
+        if later and (broken := rule.broken_in(rows)):
+            message = (
+                f"{rule} were dropped before {' and '.join(map(str, later))}: now {broken}. Name the core "
+                "last, or once more: filters=[n_core,...,n_core_again]."
+            )
+            results.append(GuardResult("broken_core", 1.0, "warning", message))
+    return results[-1:]
 
 
 def check_neighbours(share: float) -> GuardResult:

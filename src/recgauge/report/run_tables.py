@@ -56,8 +56,9 @@ def users_words(record: RunRecord) -> str:
     """Return whose means the numbers are; empty where a record of an earlier version does not say."""
     coverage = record.coverage
     if coverage is None or coverage.users == coverage.users_evaluated:
-        return record.users and f"{record.users} users"
-    return f"{record.users} users with {record.evaluated_on} rows, {record.dataset.n_users:,} in the data"
+        return record.users and f"{record.users} user{'s' if record.users != '1' else ''}"
+    of_all = f", {record.dataset.n_users:,} in the data" if few_evaluated(record) else ""
+    return f"{record.users} users with {record.evaluated_on} rows{of_all}"
 
 
 def dropped_words(record: RunRecord) -> str:
