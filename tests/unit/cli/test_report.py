@@ -85,7 +85,9 @@ def test_the_page_is_sound_and_loads_nothing(text, page):
 
 def leaderboard(page):
     """Return the cells of the leaderboard by run and column: text, letters and lines below."""
-    (caption,) = (caption for caption in page.tables if re.fullmatch(r"demo: \d runs, \d+ users", caption))
+    (caption,) = (
+        caption for caption in page.tables if re.match(r"demo: \d runs, \d+ of 1,000 users", caption)
+    )
     (header, *rows) = page.tables[caption]
     return {row[0][0]: dict(zip([cell[0] for cell in header], row, strict=True)) for row in rows}
 
@@ -184,7 +186,8 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     assert together > high
     (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
     assert (
-        f"{low:,} to {high:,} users are evaluated with each seed or fold, {together:,} in all of them" in told
+        f"{low:,} to {high:,} of 1,000 users are evaluated with each seed or fold, {together:,} in all of them"
+        in told
     )
     assert "each with the seeds 0, 1" in told
 
@@ -277,7 +280,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(rng, tmp_path):
     rows = list(csv.reader(text.splitlines()))
     assert [row[0] for row in rows] == ["run", "'=cmd|'/c'!A0", "'@a", "'+a", "'-b"]
     assert {tuple(row[1:]) for row in rows[1:]} == {("-0.25", "-3")}
-    runs = {name: pd.DataFrame({"ndcg": rng.random(9)}, pd.RangeIndex(9)) for name in ("=1+1", "@b")}
+    runs = {name: pd.DataFrame({"user_id": range(9), "ndcg": rng.random(9)}) for name in ("=1+1", "@b")}
     write_comparison(ComparedRuns(compare(runs), {}), [tmp_path / "c.csv"])
     for file in (tmp_path / "c.csv", tmp_path / "c_pairs.csv"):
         cells = [cell for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) for cell in row]
