@@ -56,8 +56,9 @@ def users_words(record: RunRecord) -> str:
     """Return whose means the numbers are; empty where a record of an earlier version does not say."""
     coverage = record.coverage
     if coverage is None or coverage.users == coverage.users_evaluated:
-        return record.users and f"{record.users} users"
-    return f"{record.users} users with {record.evaluated_on} rows, {record.dataset.n_users:,} in the data"
+        return record.users and f"{record.users} user{'s' if record.users != '1' else ''}"
+    of_all = f", {record.dataset.n_users:,} in the data" if few_evaluated(record) else ""
+    return f"{record.users} users with {record.evaluated_on} rows{of_all}"
 
 
 def dropped_words(record: RunRecord) -> str:
@@ -126,6 +127,7 @@ def run_lines(record: RunRecord) -> list[str]:
             "impossible (the mean is used instead), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
+    told.extend(_tied_lines([(0, record)], ""))
     told.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
     told.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return told
@@ -230,7 +232,8 @@ def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[B
     """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
     records = [(job.number, job.record) for job in jobs if job.record is not None]
     best = [BEST] if has_rivals(jobs) else []
-    told = [*tuned_lines(jobs), *best, *coverage_lines(records), *reason_lines(jobs), *said]
+    facts = [*best, *_tied_lines(records), *coverage_lines(records)]
+    told = [*tuned_lines(jobs), *facts, *reason_lines(jobs), *said]
     few = dict.fromkeys(users_words(record) for _, record in records if few_evaluated(record))
     heading = ", ".join([tally(jobs), *list(few)[:1]])
     return [Heading(heading), sweep_table(jobs), *lines(sweep_mark_lines(records), "marks"), *lines(told)]
@@ -251,6 +254,16 @@ def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     if others := sorted(number for numbers in alike.values() for number in numbers):
         told.append(f"coverage fewer dropped; summary.csv has how many [{_jobs(others)}]")
     return told
+
+
+def _tied_lines(records: Sequence[tuple[int, RunRecord]], jobs: str = " [job {}]") -> list[str]:
+    """Return for whom equal similarities decide which neighbours count."""
+    return [
+        f"ties     {guard.message}{jobs.format(number)}"
+        for number, record in records
+        for guard in record.guards
+        if guard.name == "ties_of_neighbours" and guard.value
+    ]
 
 
 def few_evaluated(record: RunRecord) -> bool:
