@@ -12,12 +12,12 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue
 from recgauge.data.columns import is_series
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.interactions import Interactions, pairs_matrix
+from recgauge.data.interactions import Interactions, at_least, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
@@ -27,7 +27,7 @@ from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
-from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, shown
+from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +57,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    relevant_from: float | None = None,
     ties: TieOrder | None = None,
     keep: Collection[str] = (),
     seed: int = 0,
@@ -104,6 +105,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items; with
         lists of codes their codes.
+    relevant_from : float, optional
+        Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
+        left out, mostly 1. A grade of 0 never is.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
@@ -154,6 +158,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         scores=scores,
         users=users,
         threshold=convention.policies.threshold,
+        relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
     )
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
@@ -177,7 +182,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
             # a split by users has none of the users in the training rows
             fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
             require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
-    result = replace(measure(suite), meetings=inputs.meetings)
+    try:
+        result = measure(suite)
+    except MetricError as error:
+        if inputs.grades is None or not inputs.grades.warning:
+            raise
+        raise MetricError(f"{error} {inputs.grades.warning}.") from error
+    result = replace(result, meetings=inputs.meetings, grades=inputs.grades)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -256,6 +267,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     scores: Any,
     users: Sequence[Any] | None,
     threshold: float,
+    relevant_from: float | None = None,
     item_similarity: Any = None,
     may_be_empty: bool = False,
     cells: CellFormat | None = None,
@@ -271,6 +283,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     SchemaError
         If an argument cannot be used; the message names it.
     """
+    if isinstance(relevant, Relevant) and relevant_from is not None:
+        raise ConfigError("relevant_from: codes (Relevant) are relevant already; say it where they are made.")
     features = None if item_features is None else read_features(item_features)
     similarity = None if item_similarity is None else read_similarity(item_similarity)
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
@@ -284,6 +298,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = _items("relevant", relevant, cells)
+    truth, grades, threshold = _from_threshold(truth, relevant_from, threshold)
     history = None if train is None else _items("train", train, cells)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
@@ -310,7 +325,19 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         None,
         catalogue,
         meetings,
+        grades,
     )
+
+
+def _from_threshold(
+    truth: Ragged, relevant_from: float | None, threshold: float
+) -> tuple[Ragged, GradeCounts | None, float]:
+    """Return relevance from the user's threshold on, the grades that there were, and the threshold left."""
+    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
+    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
+    if relevant_from is None:
+        return truth, grades, threshold
+    return graded_from(truth, relevant_from), grades, 0.0
 
 
 def _meetings(
@@ -440,12 +467,16 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     grades = np.ones(len(codes)) if truth.values is None else truth.values
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
-        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+        raise SchemaError(
+            f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
+            "which grade items are relevant: relevant_from, on the command line --relevant-from."
+        )
     n_judged = _spread(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
+    kept = at_least(grades, threshold) & (grades > 0)
+    if truth.values is not None and not kept.all():
         counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
         codes, grades = codes[kept], grades[kept]
     start = np.concatenate(([0], np.cumsum(counts)))
@@ -457,6 +488,28 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         )
     none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
+
+
+def graded_from(truth: Ragged, relevant_from: float) -> Ragged:
+    """Return relevance whose grades below `relevant_from` are 0, as are those of rows that do not count.
+
+    Raises
+    ------
+    ConfigError
+        If there are no grades.
+    SchemaError
+        If a relevant grade is below 0, which cannot be a gain.
+    """
+    check_real("relevant_from", relevant_from, low=-inf, high=inf)
+    if truth.values is None:
+        raise ConfigError("relevant_from: the truth has no grades to compare with.")
+    values = np.where(at_least(truth.values, relevant_from), truth.values, 0.0)
+    if values.min(initial=0.0) < 0:
+        raise SchemaError(
+            f"relevant_from={relevant_from:g}: relevant items need grades above 0 as gains, got "
+            f"{values.min():g}. Raise it above 0."
+        )
+    return replace(truth, values=values)
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:

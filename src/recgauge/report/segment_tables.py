@@ -12,6 +12,7 @@ from recgauge.comparison.groups import extreme_users
 from recgauge.comparison.runs import Condition
 from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
 from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines, render_markdown
@@ -150,7 +151,7 @@ def _lists(
     runs: Condition, user: Any, names: Sequence[str], titles: Mapping[Any, str]
 ) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     test, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
-    held = test[(test["user_id"] == user) & (True if lowest is None else test["rating"] >= lowest)]
+    held = test[(test["user_id"] == user) & (True if lowest is None else at_least(test["rating"], lowest))]
     relevant = set(held["item_id"].tolist())
     columns = []
     for name in names:

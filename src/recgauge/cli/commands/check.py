@@ -199,6 +199,8 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         settings=settings,
         ratings=of_ratings,
     )
+    for warning in recorded.warnings:
+        say(f"warning  {warning}")
     if len(recorded.runs) != 2:
         raise ConfigError(
             "--candidate, --baseline: expected a run in each file, got "
@@ -209,6 +211,8 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     else:
         bound = options.relevant_from
         results = recorded_runs.evaluate_lists_of_runs(recorded, suite, convention, relevant_from=bound)
+        if (grades := next(iter(results.values())).grades) is not None:
+            say(f"warning  {grades.warning}" if grades.warning else f"relevant {grades.sentence}")
     digest = " ".join(file_digest(Path(path)) for path in options.truth)
     return [
         replace(read_side(results[run.name], run.name, run.name), test_sha256=digest) for run in recorded.runs

@@ -12,6 +12,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
@@ -151,6 +152,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     )
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measured = (_in_parts if in_parts else _in_memory)(options, suite, convention, settings)
+    _say_grades(next(iter(measured.results.values())).grades)
     for name, evaluation in measured.results.items():
         _print(name, measured.n_lists[name], evaluation, measured.found[name], options.conventions)
     comparison = _compared(measured, options)
@@ -185,7 +187,7 @@ def _in_memory(
         cells=cells_of(options),
     )
     meetings = {run.name: run.meetings for run in recorded.runs}
-    _say_met({"truth": recorded.meetings} | meetings, recorded.understood)
+    _say_first(recorded.warnings, recorded.understood, {"truth": recorded.meetings} | meetings)
     known = [run.name for run in recorded.runs]
     if unknown := [name for name in options.only if name not in known]:
         raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(known)}.")
@@ -224,7 +226,7 @@ def _in_parts(
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.evaluation.parts import PartTask, meetings_of
+    from recgauge.evaluation.parts import PartTask, meetings_of, warnings_of
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
@@ -261,13 +263,15 @@ def _in_parts(
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found, meetings, n_lists = {}, {}, {}, {}
+    warnings: list[str] = []
     for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name], n_lists[name] = whole.found, whole.counts["lists"]
         meetings[name] = meetings_of(whole)
-    _say_met(meetings, [])
+        warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
+    _say_first(warnings, [], meetings)
     _say(f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     folder = [str(stored.folder)]
@@ -324,17 +328,26 @@ def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
 
-def _say_met(meetings: Mapping[str, Sequence[Meeting]], understood: Sequence[str]) -> None:
-    """Say first of which tables less than half met, then how files were read and what met."""
-    for name, of_name in meetings.items():
-        for meeting in of_name:
-            if meeting.warning:
-                _say(f"warning  {name}: {meeting.warning}")
+def _say_first(
+    warnings: Sequence[str], understood: Sequence[str], meetings: Mapping[str, Sequence[Meeting]]
+) -> None:
+    """Say what must be known first, then how files were read and what met."""
+    for warning in warnings:
+        _say(f"warning  {warning}")
     for line in understood:
         _say(f"read     {line}")
     for name, of_name in meetings.items():
         if of_name:
             _say(f"met      {name}: {'; '.join(meeting.sentence for meeting in of_name)}")
+
+
+def _say_grades(grades: GradeCounts | None) -> None:
+    """Say which rows of the truth are relevant, where it has grades."""
+    if grades is None:
+        return
+    if grades.warning:
+        _say(f"warning  {grades.warning}")
+    _say(f"relevant {grades.sentence}")
 
 
 def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
