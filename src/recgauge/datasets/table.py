@@ -345,7 +345,7 @@ class Table(DatasetSource):
         }
 
     def _cells(self) -> CellFormat:
-        lists = tuple(self.missing), tuple(self.unused), tuple(self.keep)
+        lists = self.missing, self.unused, self.keep
         return CellFormat(
             *lists, self.decimal, self.thousands, self.time_unit, self.time_format, self.implausible
         )

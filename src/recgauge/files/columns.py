@@ -76,9 +76,9 @@ _NUMBERED_AS = frozenset(
 class CellFormat:
     """How cells are written, as far as the user says so; see `recgauge.datasets.table.Table`."""
 
-    missing: tuple[str, ...] = ()  # cells that are missing, beside empty ones
-    unused: tuple[str, ...] = ()  # columns that are left out on purpose
-    keep: tuple[str, ...] = ()  # columns that are read along
+    missing: Sequence[str] = ()  # cells that are missing, beside empty ones
+    unused: Sequence[str] = ()  # columns that are left out on purpose
+    keep: Sequence[str] = ()  # columns that are read along
     decimal: str = "."
     thousands: str = ""
     time_unit: TimeUnit | None = None
@@ -213,10 +213,12 @@ class Wanted:
             return True
         if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
             return header
+        if not positions and any(self._named(role, first) for roles in pair for role in roles):
+            return True  # what it does not name is asked for by the names of all columns
         names_it = _seems_header(rows)
         if len(positions) == 2 and not names_it:
             return False
-        shape = ", ".join(shown(" ".join(row) if len(row) == 1 else "|".join(row)) for row in rows[:3])
+        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         free = [
             at for at, cell in enumerate(first) if not is_date(rows[-1][at] if at < len(rows[-1]) else cell)
         ]

@@ -29,6 +29,7 @@ _DATE = re.compile(
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
+_OF_YAML = ("null", "nan", "inf", "true", "false")  # what Hydra takes for no text
 _COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
 _MOST_VALUES = 1_000
@@ -116,14 +117,17 @@ def _nobody(rows: Rows, wanted: Wanted, role: Role, text: str, count: int, place
 
 
 def _listing(wanted: Wanted, name: str, text: str) -> str:
-    """Return what to type to name a cell or column: a list of Hydra's, words after an option, or Python."""
+    """Return what to type to name a cell or column: words after an option, a list of Hydra's, or Python."""
     if not wanted.setting:
         return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
-    listed_text = text if wanted.setting.startswith("--") else f"[{text}]"
-    if wanted.setting.startswith("--") and text.startswith("-"):
-        return f"--{name}={text}"
-    return wanted.setting.format(
-        name, f'"{listed_text}"' if re.search(r"[^\w.\[\]-]", listed_text) else listed_text
+    if wanted.setting.startswith("--"):
+        return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
+    plain = re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML
+    listed_text = text if plain else f'"{text}"'
+    return (
+        shlex.quote(setting)
+        if '"' in (setting := wanted.setting.format(name, f"[{listed_text}]"))
+        else setting
     )
 
 
@@ -175,7 +179,8 @@ def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArr
     texts = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist() if str(value).strip()]
     if len(texts) < 2:  # one value says nothing
         return
-    rows_counted = len(values) == len(column) > _FEW
+    counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
+    rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
     if wanted.is_label(bare(name)) or flags:
         raise _question(part, name, texts, wanted)

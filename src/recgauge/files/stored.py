@@ -451,7 +451,11 @@ def _files(system: "fs.FileSystem", path: str, signs: str) -> "Iterator[fs.FileI
     if first is None and (info := system.get_file_info(path)).type == fs.FileType.File:
         yield info
         return
-    for info in sorted(system.get_file_info(fs.FileSelector(base, recursive=True)), key=lambda one: one.path):
+    infos = system.get_file_info(fs.FileSelector(base, recursive=True))
+    if isinstance(system, fs.LocalFileSystem):  # which passes over links to nothing
+        links = (path for path in Path(base).rglob("*") if path.is_symlink() and not path.exists())
+        infos += [fs.FileInfo(str(path)) for path in links]
+    for info in sorted(infos, key=lambda one: one.path):
         inside = info.path[len(base) :].strip("/").split("/")
         hidden = any(part.startswith(("_", ".")) for part in inside)
         fits = first is None or fnmatchcase(info.path, path)

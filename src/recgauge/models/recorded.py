@@ -98,7 +98,7 @@ class Recorded(Recommender, RatingPredictor):
         self._n_items = 0
 
     def _cells(self) -> CellFormat:
-        return CellFormat(tuple(self.missing), tuple(self.unused), implausible=self.implausible)
+        return CellFormat(self.missing, self.unused, implausible=self.implausible)
 
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""

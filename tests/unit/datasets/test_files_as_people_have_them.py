@@ -152,7 +152,7 @@ ANSWERED = {
     "most rows of one who is nobody": (
         "views.csv",
         "user,item\n" + "NULL,1\n" * 30 + "5,1\n6,2\n",
-        ["'NULL' has 30 of 32 rows", "dataset.missing=[NULL]", "dataset.implausible=keep"],
+        ["'NULL' has 30 of 32 rows", 'dataset.missing=["NULL"]', "dataset.implausible=keep"],
         {"missing": ["NULL"]},
         [(5, 1, 1.0, None), (6, 2, 1.0, None)],
     ),

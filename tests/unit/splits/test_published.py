@@ -92,7 +92,10 @@ def test_files_may_have_another_format_and_numbers_for_text(folder):
     split = publish(load(folder / "all.csv"), test=str(folder / "test.txt.gz"), format="user_lines")
     assert ids(split.test) == {("9", "c")}
     (folder / "plain.tsv").write_text("9\ta\n")
-    assert ids(publish(load(folder / "all.csv"), test=str(folder / "plain.tsv")).test) == {("9", "a")}
+    with pytest.raises(SchemaError, match=r"split\.user=0 split\.item=1"):
+        publish(load(folder / "all.csv"), test=str(folder / "plain.tsv"))
+    plain = {"test": str(folder / "plain.tsv"), "user": 0, "item": 1}
+    assert ids(publish(load(folder / "all.csv"), **plain).test) == {("9", "a")}
 
 
 CHECK_INS = {

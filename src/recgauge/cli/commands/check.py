@@ -10,6 +10,7 @@ from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided, Ungrouped
 from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
+from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.stored_values import holds_values
 from recgauge.comparison.user_tables import UserTable
@@ -63,6 +64,7 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--conventions", metavar="NAME", default="standard", help="whose definitions, of lists")
     add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
+    add_reading_options(parser)
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
     add_directions(parser)
@@ -198,6 +200,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         options.train,
         settings=settings,
         ratings=of_ratings,
+        **reading_of(options),
     )
     for warning in recorded.warnings:
         say(f"warning  {warning}")
