@@ -45,8 +45,12 @@ class RunFolder:
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         try:
-            return cls(RunRecord.from_json(read_own(path)), folder)
-        except (SchemaError, UnicodeDecodeError, OSError) as error:
+            text = read_own(path)
+        except (UnicodeDecodeError, OSError) as error:
+            raise SchemaError(f"{path}: {error} {_AGAIN}") from error
+        try:
+            return cls(RunRecord.from_json(text), folder)
+        except SchemaError as error:
             raise SchemaError(f"{path}: {error} {_AGAIN}") from error
 
     @property

@@ -113,11 +113,12 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def _ask(self, what: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivering()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        questions, answers = self._process.stdin, self._process.stdout
         try:
-            print(json.dumps([what, asdict(store), *arguments]), file=self._process.stdin, flush=True)
-            answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+            if questions is None or answers is None:
+                raise OSError("it was started without pipes")
+            print(json.dumps([what, asdict(store), *arguments]), file=questions, flush=True)
+            answer: dict[str, Any] = json.loads(answers.readline())
         except (OSError, ValueError) as error:
             self._process = None
             delivering.cache_clear()

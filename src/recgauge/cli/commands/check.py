@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided, Ungrouped
-from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
+from recgauge.cli.commands.options import (
+    add_allowed,
+    add_directions,
+    add_store,
+    say,
+    store_uri,
+    users_of,
+    write_out,
+)
 from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
@@ -46,8 +53,7 @@ _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
 Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion not
-done."""
+{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown, none promoted."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
@@ -86,7 +92,7 @@ def run_check(options: Namespace) -> int:
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
         store = _Store.of(options, candidate)
-        users = None if options.users is None else UserTable.of(str(options.users))
+        users = users_of(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
