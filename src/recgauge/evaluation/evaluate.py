@@ -298,10 +298,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = _items("relevant", relevant, cells)
-    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
-    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
-    if relevant_from is not None:
-        truth, threshold = graded_from(truth, relevant_from), 0.0
+    truth, grades, threshold = _from_threshold(truth, relevant_from, threshold)
     history = None if train is None else _items("train", train, cells)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
@@ -330,6 +327,17 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         meetings,
         grades,
     )
+
+
+def _from_threshold(
+    truth: Ragged, relevant_from: float | None, threshold: float
+) -> tuple[Ragged, GradeCounts | None, float]:
+    """Return relevance from the user's threshold on, the grades that there were, and the threshold left."""
+    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
+    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
+    if relevant_from is None:
+        return truth, grades, threshold
+    return graded_from(truth, relevant_from), grades, 0.0
 
 
 def _meetings(
