@@ -19,7 +19,7 @@ from recgauge.cli.explain import explain_config_error
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices
-from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
+from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
@@ -88,7 +88,7 @@ def launch(
     for number, words in enumerate(jobs, first):
         folder = sweep.folder / str(number)
         try:
-            job_config = load(config, list(words))
+            job_config = _loaded(load, config, list(words))
             job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
             folder = sweep.folder / str(job_config.hydra.sweep.subdir)
             sweep.jobs.append(job_of(job_config, folder, number, config))
@@ -116,6 +116,17 @@ def launch(
     if not ended_well:
         raise SystemExit(1)
     return [_headline(outcome) for outcome in sweep.every]
+
+
+def _loaded(
+    load: Callable[[DictConfig, list[str]], DictConfig], config: DictConfig, words: list[str]
+) -> DictConfig:
+    try:
+        return load(config, words)
+    except (HydraException, OmegaConfBaseException, RecgaugeError):
+        raise
+    except Exception as error:  # how Hydra answers what it did not expect, such as model=inf
+        raise HydraException(f"{' '.join(words)}: cannot be composed: {said(error)}") from error
 
 
 def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:

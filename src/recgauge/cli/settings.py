@@ -10,7 +10,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
-from recgauge.sweeps.places import program, store_of_user, work_folder
+from recgauge.sweeps.places import experiment_of_user, program, store_of_user, work_folder
 
 READABLE = "RECGAUGE_"
 """How the names of the variables begin that a configuration may read."""
@@ -22,6 +22,7 @@ def register_schema() -> None:
     register = partial(OmegaConf.register_new_resolver, replace=True)
     register("recgauge.work_folder", lambda name: str(work_folder() / name))
     register("recgauge.store_of_user", store_of_user)
+    register("recgauge.experiment_of_user", experiment_of_user)
     register("recgauge.program", program)
     register("oc.env", _read_variable)  # so that none of the user's variables gets out
 

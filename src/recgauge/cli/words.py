@@ -105,6 +105,7 @@ class Words:
     def composed(self) -> DictConfig:
         """Return the configuration with Hydra's part, without what is swept, checked."""
         offer_metrics(self.parsed)
+        check_once(self.parsed)
         check_choices(self.parsed)
         config = self.compose(self.overrides)
         check_trusted(config, self.parsed)
@@ -238,6 +239,18 @@ def _is_metric(name: str) -> bool:
     except ConfigError:
         return any(name in convention.metrics for convention in conventions().values())
     return True
+
+
+def check_once(parsed: Sequence[Override]) -> None:
+    """Refuse a setting that is typed twice, of which Hydra would take the last in silence."""
+    typed: dict[str, Override] = {}
+    for word in parsed:
+        key = word.get_key_element().lstrip("+")
+        if not word.is_delete() and (before := typed.setdefault(key, word)) is not word:
+            raise ConfigError(
+                f"{key} is set twice: {before.input_line} and {word.input_line}. Leave one out; several "
+                f"values are one word: -m {key}=A,B."
+            )
 
 
 def check_choices(parsed: Sequence[Override]) -> None:

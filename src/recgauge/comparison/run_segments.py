@@ -13,6 +13,7 @@ from recgauge.comparison.segments import Segments, compare_item_groups, segments
 from recgauge.comparison.user_tables import UserGroups, UserTable
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
+from recgauge.data.interactions import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import split_key
@@ -49,6 +50,8 @@ class SegmentOptions:
     confidence : float
     packages : tuple of str
         Packages other than recgauge whose data sets, filters and splits may be used.
+    missing : tuple of str
+        Cells of `users` that are no group, beside empty ones.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class SegmentOptions:
     examples: int = 0
     confidence: float = 0.95
     packages: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.by:
@@ -124,7 +128,7 @@ def segment_runs(
     """
     runs, notes = _largest_group(runs) if choose else (runs, [])
     alike = only_condition(runs)
-    table = None if options.users is None else UserTable.of(str(options.users))
+    table = None if options.users is None else UserTable.of(str(options.users), missing=options.missing)
     dataset, split = load(alike.first, options.packages)
     key = reference_key(alike, options.metric)
     found = tuple(segments_by(by, alike, key, options, table, dataset, split) for by in options.by)
@@ -208,7 +212,7 @@ def _attribute(by: str, runs: Condition, dataset: Dataset, split: Split) -> "pd.
 def _relevant_rows(runs: Condition) -> "pd.DataFrame":
     """Return the distinct relevant test rows as columns user and item."""
     rows, lowest = runs.first.test(), runs.first.record.dataset.relevant_from
-    kept = rows if lowest is None else rows[rows["rating"] >= lowest]
+    kept = rows if lowest is None else rows[at_least(rows["rating"], lowest)]
     return kept.drop_duplicates(["user_id", "item_id"]).rename(columns={"user_id": "user", "item_id": "item"})
 
 

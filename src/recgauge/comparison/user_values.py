@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Self
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.meeting import Meeting, meet_codes, require_meeting
+from recgauge.data.meeting import FEWEST, Meeting, meet_codes, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.metrics.names import Directions, as_key, label, split_key
 from recgauge.metrics.rating import Pooled
@@ -113,6 +114,7 @@ class UserValues:
         }
         higher = (directions or Directions()).higher_is_better(chosen, recorded)
         users, codes = _encoded(every)
+        _require_repeats_meet(every, users, codes)
         folds, notes = _folds_in_common(every)
         cells = np.empty((len(folds), len(chosen), len(every), len(users)))
         for i, fold in enumerate(folds):
@@ -301,6 +303,19 @@ def _folds_in_common(
     dropped = sorted(name for name, folds in of_run.items() if folds != common)
     notes = (f"Only the folds that all runs have are compared; {listed(dropped)} have more.",)
     return sorted(common, key=lambda fold: -1 if fold is None else fold), notes if dropped else ()
+
+
+def _require_repeats_meet(
+    runs: Mapping[str, Sequence[RunValues]], users: IdArray, codes: Mapping[int, IntArray]
+) -> None:
+    """Refuse seeds of a run that share next to no users, and folds whose users are written otherwise."""
+    for name, (first, *others) in runs.items():
+        for other in others:
+            sides = f"seed {first.seed} of {name}", f"seed {other.seed} of {name}"
+            if other.fold != first.fold:  # which may have users of its own
+                sides = f"fold {first.fold} of {name}", f"fold {other.fold} of {name}"
+            met = meet_rows(users, codes[id(first)], [codes[id(other)]], name="user", sides=sides)
+            require_meeting(met, fewest=FEWEST if other.fold == first.fold else inf)
 
 
 def _mean_over_seeds(metric: str, seeds: Sequence[tuple[RunValues, IntArray]], n_users: int) -> DoubleArray:

@@ -367,15 +367,19 @@ def rise(user: IntArray, item: IntArray) -> bool:
     return bool(later.all())
 
 
-def at_least(values: npt.NDArray[Any], threshold: float) -> BoolArray:
-    """Whether values reach a threshold, which is rounded as the values are: 0.7 reaches .7 in any type.
+def at_least(values: npt.ArrayLike, threshold: float) -> BoolArray:
+    """Whether values reach a threshold, both as the 32-bit numbers that interactions hold.
+
+    So 0.7 reaches .7 in any type, and also where ratings went through a file.
 
     Examples
     --------
-    >>> at_least(np.array([0.7, 0.5], np.float32), np.float64(0.7)).tolist()
-    [True, False]
+    >>> ratings = np.array([0.7, 0.5], np.float32)
+    >>> at_least(ratings, np.float64(0.7)).tolist(), at_least(ratings.astype(np.float64), 0.7).tolist()
+    ([True, False], [True, False])
     """
-    reached: BoolArray = values >= (values.dtype.type(threshold) if values.dtype.kind == "f" else threshold)
+    with np.errstate(over="ignore"):  # beyond the largest 32-bit number is infinity
+        reached: BoolArray = np.asarray(values, np.float32) >= np.float32(threshold)
     return reached
 
 

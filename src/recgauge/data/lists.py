@@ -1,7 +1,7 @@
 """Ranked lists, and what is relevant to whom: what judging joins, as codes."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,67 @@ from recgauge.data.interactions import Interactions, at_least, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError, ScoreError
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.notebook import html_table
+
+
+@dataclass(frozen=True, slots=True)
+class GradeCounts:
+    """How many rows of a truth with grades are relevant.
+
+    Parameters
+    ----------
+    threshold : float
+        Lowest grade that is relevant.
+    is_chosen : bool
+        Whether the user has chosen the threshold; else it is the convention's.
+    n_rows, n_relevant : int
+        All rows, and the relevant ones.
+    n_below : int
+        Rows with a grade above 0 and below the threshold.
+    n_graded : int
+        Relevant rows with another grade than 1.
+
+    Examples
+    --------
+    >>> counts = GradeCounts.of(np.array([0.2, 0.9, 3.0, 0.0]), 1.0, is_chosen=False)
+    >>> counts.n_relevant, counts.n_below
+    (1, 2)
+    """
+
+    threshold: float
+    is_chosen: bool
+    n_rows: int
+    n_relevant: int
+    n_below: int
+    n_graded: int
+
+    @classmethod
+    def of(cls, grades: DoubleArray, threshold: float, *, is_chosen: bool) -> Self:
+        """Count grades (n,)."""
+        positive = grades > 0
+        relevant = at_least(grades, threshold) & positive
+        counts = (relevant, positive & ~relevant, relevant & (grades != 1))
+        return cls(threshold, is_chosen, len(grades), *(int(np.count_nonzero(mask)) for mask in counts))
+
+    @property
+    def sentence(self) -> str:
+        """Which rows are relevant, in words."""
+        if self.is_chosen or self.n_relevant < self.n_rows:
+            bound = f"a grade of at least {self.threshold:g}" if self.threshold > 0 else "a grade above 0"
+            return f"{self.n_relevant:,} of {self.n_rows:,} rows of the truth, those with {bound}"
+        if not self.n_graded:
+            return "every row of the truth"
+        return "every row of the truth, with its grade as gain; --relevant-from GRADE leaves lower ones out"
+
+    @property
+    def warning(self) -> str:
+        """That grades count for nothing though nobody has chosen a threshold; empty if none do."""
+        if self.is_chosen or not self.n_below:
+            return ""
+        return (
+            f"{self.n_below:,} of {self.n_rows:,} rows of the truth have a grade above 0 and below "
+            f"{self.threshold:g}, and count as not relevant. If they are relevant, say from which grade: "
+            "--relevant-from GRADE (in Python relevant_from=GRADE)"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,7 +340,7 @@ class Relevant:
         if gains.min() <= 0:
             raise SchemaError(
                 f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
-                "raise dataset.relevant_from above 0."
+                "raise dataset.relevant_from above 0, or let relevant rows count alike: filters=[binarise]."
             )
         user, items = rows.user, rows.item
         if not rows.pairs_rise():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.data.ids import IdArray
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import MetricError
 from recgauge.metrics.rating import Pooled
@@ -78,6 +79,8 @@ class Evaluation:
         Equal scores at the cutoffs; None where nobody looked or scores are not known.
     meetings : tuple of Meeting
         How many users and items of lists, relevant items and training rows met, where they came with ids.
+    grades : GradeCounts or None
+        Which rows of relevant items with grades are relevant; None where there are no grades.
     """
 
     users: IdArray
@@ -86,6 +89,7 @@ class Evaluation:
     policies: str = ""
     ties: "Ties | None" = None
     meetings: tuple[Meeting, ...] = ()
+    grades: GradeCounts | None = None
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
@@ -133,8 +137,10 @@ class Evaluation:
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
     def _warnings(self) -> list[str]:
-        """Say of which tables less than half met."""
-        return [meeting.warning for meeting in self.meetings if meeting.warning]
+        """Say of which tables less than half met, and which grades count for nothing."""
+        warnings = [meeting.warning for meeting in self.meetings]
+        warnings += [] if self.grades is None else [self.grades.warning]
+        return [warning for warning in warnings if warning]
 
     def _repr_html_(self) -> str:
         """Return a row per metric and a column per cutoff: the mean over users ± its standard error."""

@@ -10,7 +10,7 @@ from recgauge.data.catalogue import Catalogue, make_catalogue
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
 from recgauge.data.item_tables import ItemTable
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import Meeting
 from recgauge.errors import SchemaError
 from recgauge.judging import _lookup
@@ -32,6 +32,8 @@ class EvaluationInputs:
     catalogue : Catalogue
     meetings : tuple of Meeting
         Of users and items with ids.
+    grades : GradeCounts or None
+        Of relevance with grades.
     """
 
     top_k: TopK
@@ -40,6 +42,7 @@ class EvaluationInputs:
     users: IntArray | None
     catalogue: Catalogue
     meetings: tuple[Meeting, ...] = ()
+    grades: GradeCounts | None = None
 
 
 def inputs_of_codes(

@@ -12,21 +12,22 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue
 from recgauge.data.columns import is_series
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.interactions import Interactions, pairs_matrix
+from recgauge.data.interactions import Interactions, at_least, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
+from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
-from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, shown
+from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +57,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    relevant_from: float | None = None,
     ties: TieOrder | None = None,
     keep: Collection[str] = (),
     seed: int = 0,
@@ -65,11 +67,16 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     Parameters
     ----------
     recommendations : mapping, DataFrame or TopK
-        ``{user: [items, best first]}``; a table with columns user, item and score (higher is better) or
-        rank (lower is better); or lists of codes, whose ids are the codes.
-    relevant : mapping, DataFrame or Relevant
-        ``{user: items}`` or ``{user: {item: grade}}``; or a table with columns user, item and, where items
-        have grades, grade.
+        ``{user: items}``, best first: a list, tuple, array or Series of items, ``{item: score}``, a Counter
+        or pairs of item and score; those with scores are ranked by them, equal ones stay in their order. A
+        set has no order and is refused. -1 at the end of a list fills it up. Or a table of pandas, polars or
+        Arrow, which is read as a file of it is: columns of user, item and score (higher is better) or rank
+        (lower is better) by their usual names. Or lists of codes, with `relevant` as codes or with
+        Interactions among the other tables, whose ids they have then.
+    relevant : mapping, DataFrame, Interactions or Relevant
+        ``{user: items}``, where a set is as good as a list, or ``{user: {item: grade}}``; items without a
+        grade beside others with grades have 1. Or a table with columns of user, item and, where items have
+        grades, grade or rating; or held-out rows.
     metrics : sequence of str or Metric, mapping of str to either, str or Metric
         Suites are ranking, beyond_accuracy, diversity and curves.
         A name has the meaning of the convention; a metric object is used as it is.
@@ -80,23 +87,33 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     train : mapping, DataFrame or Interactions, optional
         Who had what in training, for novelty, popularity, serendipity and the like. A user whom a mapping
         names without items counts as a user of training.
-    item_features : mapping of item to vector, or matrix whose row is the item's id, optional
-        For diversity of lists.
-    item_similarity : mapping of item to {item: similarity}, or matrix whose row is the item's id, optional
+    item_features : mapping, DataFrame or matrix, optional
+        For diversity of lists: ``{item: vector}``, ``{item: {feature, ...}}`` or ``{item: {feature:
+        weight}}``; a table with a column item, or items as its named index; or a matrix whose row is the
+        item's id, with lists of codes its code.
+    item_similarity : mapping, DataFrame or matrix, optional
         For diversity by similarities that are given, such as CAPRI's list_diversity; where it is left out,
-        the cosine of `item_features` is used. A pair given in one direction counts for both; others are 0.
+        the cosine of `item_features` is used. ``{item: {item: similarity}}``, a table of pandas with items
+        as index and columns, or a square matrix, as of features. A pair given in one direction counts for
+        both; others are 0.
     n_items : int, optional
         Size of the catalogue; if left out, the items that appear, which is enough where training data or
         features show the catalogue, but not for coverage or Gini of lists alone.
     scores : mapping or array, optional
-        Scores of the listed items in the same shape, best first; ties in them follow `ties`.
+        Scores of the listed items in the same shape, best first, or ``{user: {item: score}}``; ties in them
+        follow `ties`.
     users : sequence, optional
-        Everybody who counts where a convention counts users without a list or without relevant items.
+        Everybody who counts where a convention counts users without a list or without relevant items; with
+        lists of codes their codes.
+    relevant_from : float, optional
+        Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
+        left out, mostly 1. A grade of 0 never is.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
     keep : collection of str, default ()
-        ``unmet`` goes on where lists and relevant items share next to no users or items.
+        ``unmet`` goes on where lists and relevant items share next to no users or items, ``implausible``
+        where ids of a table hardly are ids, such as NA or -1.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -114,6 +131,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     MetricError
         If a metric has no value for any user, or lacks what it needs.
 
+    Notes
+    -----
+    Ids are whole numbers or text, and may be other values that are keys of a dict, such as tuples of text. 1
+    and ``"1"`` are two ids. What is missing, fractions, times, and True and False are refused as ids. Rows
+    of tables, and Series, are paired by their labels, never by their places.
+
     Examples
     --------
     >>> result = evaluate({"ann": [7, 2, 5]}, {"ann": [5, 7]}, metrics=("precision", "ndcg"), cutoffs=(3,))
@@ -124,7 +147,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
     for name in keep:
-        check_choice("keep", name, ("unmet",))
+        check_choice("keep", name, ("unmet", "implausible"))
     inputs = convert(
         recommendations,
         relevant,
@@ -135,6 +158,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         scores=scores,
         users=users,
         threshold=convention.policies.threshold,
+        relevant_from=relevant_from,
+        cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
     )
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
@@ -157,7 +182,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
             # a split by users has none of the users in the training rows
             fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
             require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
-    result = replace(measure(suite), meetings=inputs.meetings)
+    try:
+        result = measure(suite)
+    except MetricError as error:
+        if inputs.grades is None or not inputs.grades.warning:
+            raise
+        raise MetricError(f"{error} {inputs.grades.warning}.") from error
+    result = replace(result, meetings=inputs.meetings, grades=inputs.grades)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -236,8 +267,10 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     scores: Any,
     users: Sequence[Any] | None,
     threshold: float,
+    relevant_from: float | None = None,
     item_similarity: Any = None,
     may_be_empty: bool = False,
+    cells: CellFormat | None = None,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
@@ -250,6 +283,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     SchemaError
         If an argument cannot be used; the message names it.
     """
+    if isinstance(relevant, Relevant) and relevant_from is not None:
+        raise ConfigError("relevant_from: codes (Relevant) are relevant already; say it where they are made.")
     features = None if item_features is None else read_features(item_features)
     similarity = None if item_similarity is None else read_similarity(item_similarity)
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
@@ -258,11 +293,16 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         return inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
-    lists = _lists(recommendations, scores, (relevant, train))
+    cells = cells or CellFormat()
+    lists = _lists(recommendations, scores, (relevant, train), cells)
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
-    truth = _items("relevant", relevant)
-    history = None if train is None else _items("train", train)
+    truth = _items("relevant", relevant, cells)
+    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
+    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
+    if relevant_from is not None:
+        truth, threshold = graded_from(truth, relevant_from), 0.0
+    history = None if train is None else _items("train", train, cells)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
@@ -288,6 +328,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         None,
         catalogue,
         meetings,
+        grades,
     )
 
 
@@ -318,7 +359,7 @@ def _meetings(
 _OWN_SCORES = "scores: a TopK carries its scores, and a table in a column 'score'; pass no scores with it."
 
 
-def _lists(recommendations: Any, scores: Any, tables: Sequence[Any]) -> Ragged:
+def _lists(recommendations: Any, scores: Any, tables: Sequence[Any], cells: CellFormat) -> Ragged:
     """Return ranked lists by ids; those of codes by the ids of the tables beside them."""
     if isinstance(recommendations, Ragged):
         return recommendations
@@ -340,12 +381,12 @@ def _lists(recommendations: Any, scores: Any, tables: Sequence[Any]) -> Ragged:
             recommendations.scores[filled].astype(np.float64),
         )
     if _is_table(recommendations):
-        return ranked_rows("recommendations", recommendations)
+        return ranked_rows("recommendations", recommendations, cells)
     return read_lists(recommendations, scores)
 
 
-def _items(subject: Literal["relevant", "train"], table: Any) -> Ragged:
-    return item_rows(subject, table, subject) if _is_table(table) else read_items(subject, table)
+def _items(subject: Literal["relevant", "train"], table: Any, cells: CellFormat) -> Ragged:
+    return item_rows(subject, table, subject, cells) if _is_table(table) else read_items(subject, table)
 
 
 def _is_table(table: Any) -> bool:
@@ -418,12 +459,16 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     grades = np.ones(len(codes)) if truth.values is None else truth.values
     if grades.min(initial=0.0) < 0:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
-        raise SchemaError(f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}.")
+        raise SchemaError(
+            f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
+            "which grade items are relevant: relevant_from, on the command line --relevant-from."
+        )
     n_judged = _spread(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    if truth.values is not None and not (kept := (grades >= threshold) & (grades > 0)).all():
+    kept = at_least(grades, threshold) & (grades > 0)
+    if truth.values is not None and not kept.all():
         counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
         codes, grades = codes[kept], grades[kept]
     start = np.concatenate(([0], np.cumsum(counts)))
@@ -435,6 +480,28 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         )
     none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
+
+
+def graded_from(truth: Ragged, relevant_from: float) -> Ragged:
+    """Return relevance whose grades below `relevant_from` are 0, as are those of rows that do not count.
+
+    Raises
+    ------
+    ConfigError
+        If there are no grades.
+    SchemaError
+        If a relevant grade is below 0, which cannot be a gain.
+    """
+    check_real("relevant_from", relevant_from, low=-inf, high=inf)
+    if truth.values is None:
+        raise ConfigError("relevant_from: the truth has no grades to compare with.")
+    values = np.where(at_least(truth.values, relevant_from), truth.values, 0.0)
+    if values.min(initial=0.0) < 0:
+        raise SchemaError(
+            f"relevant_from={relevant_from:g}: relevant items need grades above 0 as gains, got "
+            f"{values.min():g}. Raise it above 0."
+        )
+    return replace(truth, values=values)
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.ids import IdArray
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, type_of_all
@@ -24,7 +25,7 @@ from recgauge.evaluation.evaluate import (
     convert,
     select_metrics,
 )
-from recgauge.evaluation.recorded_runs import graded_from, needed
+from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
@@ -32,7 +33,7 @@ from recgauge.judging import judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, check_meeting, refusal
-from recgauge.recorded.lists import RecordedLists
+from recgauge.recorded.lists import ARE_TRUTH, RecordedLists
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
@@ -302,7 +303,7 @@ class PartTask:
         if truth.problems:
             raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
-        (run,), graded = recorded.runs, graded_from(recorded.relevant, self.relevant_from)
+        (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
             known = set(map(str, self._items.distinct.tolist()))
             item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
@@ -310,13 +311,14 @@ class PartTask:
         policies = self._convention.policies
         inputs = convert(
             needed(run, (each.metric for each in self._suite.values()), self.cutoffs),
-            graded,
+            recorded.relevant,
             train=None,
             item_features=None,
             n_items=self.n_items,
             scores=None,
             users=None,
             threshold=policies.threshold,
+            relevant_from=self.relevant_from,
             may_be_empty=True,
         )
         catalogue = None if self._items is None else inputs.catalogue
@@ -331,7 +333,8 @@ class PartTask:
                 if per_user is not None:
                     values[entry.key] = per_user
         counts = {**counted.counts(policies, 0), "lists": len(run.lists.users), "parts": 1}
-        counts |= _counts_met(run)
+        counts["truths"] = int(run.are_truth)
+        counts |= _counts_met(run) | _counts_of_grades(inputs.grades)
         table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
         in_order = {entry.key: sums[entry.key] for entry in self._entries}
         return Part(self.digest, in_order, counts, run.found, table)
@@ -381,7 +384,13 @@ class PartTask:
             for entry in self._entries
         )
         counts = {name: count for name, count in whole.counts.items() if name not in _OF_PARTS}
-        return Evaluation(users, results, counts, self._convention.policies.definition()), whole
+        policies = self._convention.policies
+        threshold, chosen = (
+            (policies.threshold, False) if self.relevant_from is None else (self.relevant_from, True)
+        )
+        rows = [whole.counts[name] for name in _COUNTS_OF_GRADES]
+        grades = GradeCounts(threshold, chosen, *rows) if rows[0] else None
+        return Evaluation(users, results, counts, policies.definition(), grades=grades), whole
 
     def _met(self, whole: Part) -> Part:
         """Refuse lists of which next to nothing met in all parts; tell of others if most did not meet."""
@@ -400,7 +409,8 @@ class PartTask:
 
 _SIDES = ("lists", "truth")
 _COUNTS_MET = {name: tuple(f"{name}s_{of}" for of in (*_SIDES, "met")) for name in ("user", "item")}
-_OF_PARTS = ("lists", "parts", *chain.from_iterable(_COUNTS_MET.values()))
+_COUNTS_OF_GRADES = ("rows", "relevant", "below", "graded")
+_OF_PARTS = ("lists", "parts", "truths", *chain.from_iterable(_COUNTS_MET.values()), *_COUNTS_OF_GRADES)
 _MANY = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
 
@@ -411,6 +421,20 @@ def _counts_met(run: RecordedLists) -> dict[str, int]:
         for meeting in run.meetings
         for name, count in zip(_COUNTS_MET[meeting.name], (*meeting.n_ids, meeting.n_both), strict=True)
     }
+
+
+def _counts_of_grades(grades: GradeCounts | None) -> dict[str, int]:
+    """Return the counts of a part's grades, 0 where there are none."""
+    if grades is None:
+        return dict.fromkeys(_COUNTS_OF_GRADES, 0)
+    counts = (grades.n_rows, grades.n_relevant, grades.n_below, grades.n_graded)
+    return dict(zip(_COUNTS_OF_GRADES, counts, strict=True))
+
+
+def warnings_of(whole: Part) -> list[str]:
+    """Return what must be said first of the lists of all parts."""
+    unmet = [meeting.warning for meeting in meetings_of(whole) if meeting.warning]
+    return [*unmet, ARE_TRUTH] if whole.counts["truths"] == whole.counts["parts"] else unmet
 
 
 def meetings_of(whole: Part) -> tuple[Meeting, Meeting]:

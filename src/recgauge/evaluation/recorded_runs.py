@@ -75,7 +75,6 @@ def evaluate_lists_of_runs(
 
     The catalogue is `n_items`, else what the files name if there are training rows.
     """
-    truth = graded_from(recorded.relevant, relevant_from)
     if n_items is None and recorded.train is not None:
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -84,7 +83,8 @@ def evaluate_lists_of_runs(
     for run in recorded.runs:
         evaluation = evaluate(
             needed(run, map(convention.metric, suite), cutoffs),  # type: ignore[arg-type]
-            truth,  # type: ignore[arg-type]
+            recorded.relevant,  # type: ignore[arg-type]
+            relevant_from=relevant_from,
             metrics=tuple(suite),
             cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
             conventions=convention,
@@ -96,15 +96,6 @@ def evaluate_lists_of_runs(
         results = tuple(known[key] for key in keys if key in known)
         evaluations[run.name] = replace(evaluation, results=results)
     return evaluations
-
-
-def graded_from(truth: Ragged, relevant_from: float | None) -> Ragged:
-    """Return relevance whose grades below `relevant_from` are 0."""
-    if relevant_from is None:
-        return truth
-    if truth.values is None:
-        raise ConfigError("relevant_from: the truth has no grades to compare with.")
-    return replace(truth, values=np.where(truth.values >= relevant_from, truth.values, 0.0))
 
 
 def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.filters import Filter, RowFilter, with_values
 from recgauge.utils.checks import (
@@ -43,7 +43,7 @@ class MinRating(RowFilter):
 
     def keep(self, interactions: Interactions) -> BoolArray:
         """Return the mask of the rows that stay, shape (n,)."""
-        return interactions.value >= self.rating
+        return at_least(interactions.value, self.rating)
 
     def __str__(self) -> str:
         return f"ratings below {self.rating:g}"

@@ -8,6 +8,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
+from recgauge.data.meeting import meet, require_meeting
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.tables import read_table
 from recgauge.filters import Filter, with_values
@@ -134,6 +135,9 @@ def _read_weights(path: str, user_ids: IdArray) -> DoubleArray:
                 f"{shown(user)}. Remove it."
             )
         weights[str(user)] = weight
+    texts = (np.array([*weights], object), np.array([str(user) for user in user_ids.tolist()], object))
+    meeting = meet(*texts, name="user", sides=("weights", "data set"))
+    require_meeting(meeting, subject=f"UserWeights: {path}")
     lacking = [user for user in user_ids.tolist() if str(user) not in weights]
     if lacking:
         raise SchemaError(

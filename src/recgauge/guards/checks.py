@@ -103,7 +103,8 @@ def _of_time(
     for part in (split.train, split.validation, test):
         if part is not None and part.timestamp is not None:
             np.minimum.at(first, part.item, part.timestamp)
-    share = float((first[test.item_counts() > 0] > train_time[: len(split.train)].max()).mean())
+    trained, held_out = split.train.timestamp, first[test.item_counts() > 0]
+    share = 0.0 if trained is None else float((held_out > trained.max()).mean())
     found = f"{share:.1%} of test items first appear after the last training row"
     consequence = ", and most models cannot recommend them; hold out a shorter time, or use item features."
     results.append(by_share("new_test_items", share, found, [(MANY_NEW, "warning", consequence)]))

@@ -24,7 +24,7 @@ from recgauge.utils.checks import (
     IntArray,
     LongArray,
     Natural,
-    NotNegative,
+    Real,
     read_only,
     shown,
 )
@@ -74,6 +74,7 @@ class Policies(Checked):
         only those of users with relevant items.
     threshold : float, default 1.0
         Lowest grade that is relevant; lower grades count as irrelevant. 0: every grade above 0 is relevant.
+        Where ``relevant_from`` is set, that is the threshold instead.
     round : int or None, default None
         Decimals of each user's value.
     rounding : {"numpy", "printf"}, default "numpy"
@@ -103,7 +104,7 @@ class Policies(Checked):
     ties: TieOrder = "stable"
     duplicates: Duplicates = "error"
     lists_of: ListsOf = "all"
-    threshold: NotNegative = 1.0
+    threshold: Real = 1.0
     round: Natural | None = None
     rounding: Rounding = "numpy"
     round_mean: Natural | None = None

@@ -84,6 +84,12 @@ class RecordedRuns:
     meetings: tuple[Meeting, ...] = ()  # users and items of the truth in the training rows
     understood: tuple[str, ...] = ()  # how each file was read, in words
 
+    @property
+    def warnings(self) -> list[str]:
+        """What must be said first of truth and lists."""
+        of_truth = [f"truth: {meeting.warning}" for meeting in self.meetings if meeting.warning]
+        return [*of_truth, *(warning for run in self.runs for warning in run.warnings)]
+
 
 def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     run: Sequence[str],
@@ -160,6 +166,8 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
             if rows.problems:
                 raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
     recorded = join_recorded(of_runs, truths, trains, settings)
+    if ratings:  # which are predicted for the rows of the truth
+        recorded = replace(recorded, runs=tuple(replace(run, are_truth=False) for run in recorded.runs))
     understood = tuple(map(_understood, (*lists, *truths, *trains)))
     return replace(recorded, understood=understood)
 

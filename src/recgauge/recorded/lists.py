@@ -18,6 +18,7 @@ from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, s
 from recgauge.utils.grouped import repeats, run_starts, shared
 
 _LARGEST = 2.0**31
+ARE_TRUTH = "the lists hold the very rows of the truth, so that all of them are hits; is it a file of lists?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,13 @@ class RecordedLists:
     found: tuple[Found, ...]  # everything odd that was counted, in the order of `FINDINGS`
     n_rows: int  # of the file that were usable
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in what they are measured on
+    are_truth: bool = False  # whether the lists hold the very rows of the truth
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be said first: what did not meet, and lists that are the truth."""
+        warnings = [f"{self.name}: {meeting.warning}" for meeting in self.meetings if meeting.warning]
+        return [*warnings, f"{self.name}: {ARE_TRUTH}"] if self.are_truth else warnings
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +124,8 @@ class Context:
             short = lengths < self.settings.longest
             report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
         counted = with_ids(lists, self.user_ids)
-        return RecordedLists(name, counted, report.found(), len(rows.lines), meetings)
+        are_truth = _same_rows(lists, self.truth)
+        return RecordedLists(name, counted, report.found(), len(rows.lines), meetings, are_truth)
 
     def _orders_by_rank(self, rows: Rows) -> bool:
         order = self.settings.order
@@ -185,6 +194,14 @@ class Context:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"
 
 
+def _same_rows(lists: Ragged, truth: Ragged) -> bool:
+    """Whether two tables hold the same items of the same users, in whatever order."""
+    if not (np.array_equal(lists.users, truth.users) and np.array_equal(lists.lengths, truth.lengths)):
+        return False
+    user = np.repeat(np.arange(len(lists.users), dtype=np.int64), lists.lengths) << 32
+    return np.array_equal(np.sort(user | lists.items), np.sort(user | truth.items))
+
+
 def starts_of(lengths: LongArray) -> LongArray:
     """Return where groups of these lengths begin, and the end of the last."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
@@ -194,7 +211,8 @@ def _ordered(
     runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool
 ) -> tuple[Places, UserRuns, DoubleArray | IntArray] | None:
     """Return the order by user, then key, else that of the file, and both so; None if the rows have it."""
-    assert key is not None
+    if key is None:
+        raise SchemaError("lists need a rank or a score to be ordered by.")
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
     user = runs.of_rows()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
+from recgauge.comparison.claims import of_few
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
@@ -118,7 +119,7 @@ def comparison_blocks(
 
     `brief`: pairs and claims by the first metric alone, and not more than a screen has room for.
     """
-    blocks: list[Block] = []
+    blocks: list[Block] = lines(comparison.warnings, "marks")
     for dataset in comparison.datasets:
         results = on_dataset(comparison, dataset)
         blocks.append(leaderboard_table(results, costs or {}, comparison.procedure))
@@ -154,7 +155,7 @@ def _mean(result: MetricComparison, row: RunRow) -> Cell:
     start, length = min(ends), (max(ends) - min(ends)) or 1.0
     low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
-    small = tuple(text for text in (interval(row), deviation(row)) if text)
+    small = tuple(text for text in (f"{interval(row)}{of_few(row.n_users)}", deviation(row)) if text)
     return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
@@ -162,7 +163,8 @@ def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, no
     """Return pairs of runs by one metric, all of them if not given."""
     rows = []
     for pair in result.pairs if pairs is None else pairs:
-        texts = (pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values()))
+        texts = [pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values())]
+        texts[3] += of_few(result.n_users)  # the interval
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     place = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
@@ -204,7 +206,10 @@ def heading(results: Sequence[MetricComparison]) -> str:
     """Return which runs and users a table is of."""
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
-    return f"{name}{len(first.rows)} runs, {first.users}"
+    n_runs = sum(1 if row.repeats is None else len(row.repeats.means) for row in first.rows)
+    runs = f"{n_runs} runs" if n_runs == len(first.rows) else f"{n_runs} runs of {len(first.rows)} models"
+    together = "" if n_runs == len(first.rows) else " in all of them together"
+    return f"{name}{runs}, {first.users}{together}"
 
 
 def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:
@@ -216,6 +221,8 @@ def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> st
         told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
     if any(row.repeats for row in results[0].rows):
         told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
+    if lower := [label(result.metric) for result in results if not result.higher_is_better]:
+        told += f"; of {listed(lower)} less is better"
     n_pairs = len(results[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:
@@ -299,7 +306,7 @@ def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequenc
         "pairs": comparison.records("pairs"),
         "over_datasets": over,
         "claims": list(comparison.claims),
-        "notes": [*comparison.notes, *notes],
+        "notes": [*comparison.warnings, *comparison.notes, *notes],
     }
     return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
 

@@ -6,14 +6,14 @@ Making one takes a second or two for 20 million rows.
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
-from math import fsum
+from math import fsum, inf
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.catalogue import Gini, by_popularity, short_head
@@ -266,14 +266,14 @@ def _quantiles(counts: LongArray) -> Quantiles:
 
 def _ratings(values: FloatArray, relevant_from: float | None) -> RatingFacts:
     distinct, counts, binned = count_ratings(values)
-    lowest = -np.inf if relevant_from is None else relevant_from
+    lowest = -inf if relevant_from is None else relevant_from
     if binned:
         mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
-        relevant = float((values >= lowest).mean())
+        relevant = float(at_least(values, lowest).mean())
     else:
         mean = float(counts @ distinct / counts.sum())
         deviation = float(np.sqrt(counts @ (distinct - mean) ** 2 / counts.sum()))
-        relevant = float(counts[distinct >= lowest].sum() / counts.sum())
+        relevant = float(counts[at_least(distinct, lowest)].sum() / counts.sum())
     pairs = tuple(zip(distinct.tolist(), counts.tolist(), strict=True))
     return RatingFacts(mean, deviation, pairs, binned, relevant)
 

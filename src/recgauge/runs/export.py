@@ -388,5 +388,8 @@ def _usage(record: RunRecord, files: Files) -> str:
     for rows, truth, metrics in of_lists + of_ratings:
         if rows in files and truth in files and metrics:
             words = f"--run {rows} --truth {truth} --metrics {','.join(metrics)}"
+            low = record.dataset.relevant_from
+            if low is not None and low < 1 and metrics is keys and not truth.endswith("qrels"):
+                words += f" --relevant-from {low}"
             return f"recgauge evaluate {words} --conventions {convention.name}"
     return ""

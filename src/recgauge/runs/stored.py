@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from recgauge.data.interactions import at_least
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
@@ -44,8 +45,12 @@ class RunFolder:
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         try:
-            return cls(RunRecord.from_json(read_own(path)), folder)
-        except (SchemaError, UnicodeDecodeError, OSError) as error:
+            text = read_own(path)
+        except (UnicodeDecodeError, OSError) as error:
+            raise SchemaError(f"{path}: {error} {_AGAIN}") from error
+        try:
+            return cls(RunRecord.from_json(text), folder)
+        except SchemaError as error:
             raise SchemaError(f"{path}: {error} {_AGAIN}") from error
 
     @property
@@ -127,8 +132,9 @@ def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFr
 
 def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:
     """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound."""
-    values = ratings.astype(np.float64)
-    return np.ones(len(values)) if relevant_from is None else np.where(values >= relevant_from, values, 0.0)
+    if relevant_from is None:
+        return np.ones(len(ratings))
+    return np.where(at_least(ratings, relevant_from), ratings.astype(np.float64), 0.0)
 
 
 def user_columns(folder: Path) -> list[str]:

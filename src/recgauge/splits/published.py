@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pair_codes
+from recgauge.data.meeting import Meeting, meet, require_meeting
 from recgauge.data.split import Split, Step
 from recgauge.datasets.table import Table, reworded
 from recgauge.errors import ConfigError, DataError, SchemaError
@@ -21,6 +22,7 @@ from recgauge.utils.checks import BoolArray, LongArray, Share, shown, text_array
 Paths = str | Sequence[str]
 _PARTS = ("test", "validation", "train")
 _OF_TABLES = ("format", "member", "limits", "user", "item", "header", "separator", "quotes", "encoding")
+_OF_CELLS = ("missing", "unused", "implausible")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,10 +87,16 @@ def _in_words(published: Mapping[str, Interactions], row: int) -> str:
     return ""
 
 
+def _of_one_kind(ids: IdArray, known: IdArray) -> tuple[IdArray, IdArray]:
+    """Return ids that are numbers on one side and text on the other as text."""
+    if (ids.dtype.kind in "iu") == (known.dtype.kind in "iu"):
+        return ids, known
+    return text_array(list(map(str, ids))), text_array(list(map(str, known)))
+
+
 def positions_of(ids: IdArray, known: IdArray) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
-    if (ids.dtype.kind in "iu") != (known.dtype.kind in "iu"):
-        ids, known = text_array(list(map(str, ids))), text_array(list(map(str, known)))
+    ids, known = _of_one_kind(ids, known)
     if len(known) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
     order = np.argsort(known, kind="stable")
@@ -118,7 +126,7 @@ class Published(Splitter):
     train : str or sequence of str, optional
         With the training rows; rows of the data set in no file are then not used, and counted. None: all
         rows in no other file are for training.
-    format, user, item, header, separator, quotes, encoding, member
+    format, user, item, header, separator, quotes, encoding, member, missing, unused, implausible
         How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
         data set, whatever the files say. A row that cannot be read is an error.
     limits : Limits or mapping, optional
@@ -168,6 +176,9 @@ class Published(Splitter):
     quotes: bool | None = None
     encoding: str = "utf-8"
     member: str | None = None
+    missing: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    implausible: Literal["refuse", "keep"] = "refuse"
     limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
     whole: str | None = field(default=None, init=False)  # the publisher has split the rows already
@@ -208,7 +219,10 @@ class Published(Splitter):
         overlap: bool = False,
     ) -> Split:
         """Split `interactions` as published; see `Splitter.split`."""
-        matched = match(self.parts(), interactions)
+        parts = self.parts()
+        for meeting in _meetings(parts, interactions):
+            require_meeting(meeting, subject="split=published")
+        matched = match(parts, interactions)
         n_dropped = sum(step.dropped_rows for step in steps)
         if matched.n_absent > n_dropped:
             raise SchemaError(_not_there(matched, n_dropped))
@@ -272,8 +286,18 @@ class Published(Splitter):
             return self._table(paths).load().interactions
 
     def _table(self, paths: Paths) -> Table:
-        same = {name: getattr(self, name) for name in _OF_TABLES}
+        same = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
         return Table(paths, rating=False, time=False, **same)
+
+
+def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Meeting]:
+    """Count the users and items of published rows that the data set has."""
+    for name in ("user", "item"):
+        published = {"test": parts.test, "validation": parts.validation, "train": parts.train}
+        for part, rows in published.items():
+            if rows is not None and len(rows):
+                ids, known = _of_one_kind(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
+                yield meet(ids, known, name=name, sides=(f"{part} part", "data set"))
 
 
 def _not_there(matched: _Matched, n_dropped: int) -> str:

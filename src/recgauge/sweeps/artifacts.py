@@ -176,7 +176,7 @@ def _per_user(result: RunResult) -> pa.Table:
     """Line up the per-user values of lists and ratings; NaN where a definition leaves a user out."""
     users = [evaluation.users for evaluation in result.evaluations if len(evaluation.users)]
     everybody = np.unique(np.concatenate(users))
-    columns, higher = {"user_id": everybody}, {}
+    columns, higher, definitions = {"user_id": everybody}, {}, {}
     for evaluation in result.evaluations:
         rows = np.searchsorted(everybody, evaluation.users)
         for entry in evaluation.results:
@@ -184,8 +184,9 @@ def _per_user(result: RunResult) -> pa.Table:
                 columns[entry.key] = np.full(len(everybody), np.nan)
                 columns[entry.key][rows] = entry.per_user
                 higher[entry.key] = entry.higher_is_better
-    table = arrow_table(columns)
-    return table.cast(described(table.schema, {"higher_is_better": higher}))
+                definitions[entry.key] = f"{entry.definition}; {evaluation.policies}"
+    table, about = arrow_table(columns), {"higher_is_better": higher, "definitions": definitions}
+    return table.cast(described(table.schema, about))
 
 
 # a quarter smaller than by default, see benchmarks/results.md

@@ -14,7 +14,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from recgauge.datasets import DatasetSource
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, message
+from recgauge.errors import ConfigError, MissingDataError, SchemaError, message, said
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
@@ -243,7 +243,7 @@ def _tell(error: BaseException, job: Job) -> str:
     if (reason := explain_error(error, job.folder)) is not None:
         return message(reason)
     print_traceback(error)
-    return f"{message(f'{type(error).__name__}: {error}')} (a bug of recgauge or of a component of yours)"
+    return f"{type(error).__name__}: {said(error)} (a bug of recgauge or of a component of yours)"
 
 
 def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False) -> None:

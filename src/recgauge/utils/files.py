@@ -81,9 +81,9 @@ def read_own(path: Path) -> str:
     """
     if kind := irregular(path):
         raise SchemaError(f"{printable(str(path))} is not a regular file but a {kind}. Remove it.")
-    if (size := path.stat().st_size) > _LARGEST:
+    if path.stat().st_size > _LARGEST:
         raise SchemaError(
-            f"{printable(str(path))}: has {size:,} bytes, more than the {_LARGEST:,} of any such file."
+            f"{printable(str(path))} is larger than {_LARGEST:,} bytes, at most so much is read."
         )
     return path.read_text(encoding="utf-8")
 

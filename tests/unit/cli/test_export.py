@@ -300,3 +300,33 @@ def test_grades_that_no_factor_makes_whole_are_refused(tmp_path):
     binary = replace(exporter, grades="binary")
     written(binary, "trec", tmp_path / "x")
     assert (tmp_path / "x" / "test.qrels").read_text() == "u 0 x 1\nv 0 y 1\n"
+
+
+@pytest.mark.parametrize(
+    ("scale", "threshold"),
+    [(np.arange(1, 11) / 10, 0.7), (np.arange(-6, 7) / 2, 1.5), ([-0.2, 0.3, 7.0], 0.3)],
+)
+def test_the_command_beside_exported_files_gives_the_run_s_numbers_on_any_scale(
+    export, command, tmp_path, scale, threshold
+):
+    rng = np.random.default_rng(2)
+    rows = [(user, f"b{item}") for user in range(40) for item in rng.permutation(25)[:10]]
+    table = pd.DataFrame(rows, columns=["user", "item"]).assign(rating=rng.choice(scale, len(rows)))
+    table.to_csv("ratings.csv", index=False)
+    words = (
+        "dataset=table",
+        f"dataset.path={tmp_path / 'ratings.csv'}",
+        f"dataset.relevant_from={threshold}",
+    )
+    run = finished(
+        tmp_path / "run", "popularity", *words, "metrics=[ranking]", "cutoffs=[3]", "figures=false"
+    )
+    of_run = {one["key"]: one["value"] for one in json.loads((run / "record.json").read_text())["results"]}
+    assert export(run, "--as", "csv", "--out", "made")[0] == 0
+    usage = re.search(r"`recgauge (evaluate .*)`", (tmp_path / "made" / "about.md").read_text())
+    assert usage is not None
+    words = usage[1].replace("lists.csv", "made/lists.csv").replace("test.csv", "made/test.csv").split()
+    code, _, error = command(*words, "--out", "o.json")
+    assert code == 0, error
+    (stored_run,) = json.loads((tmp_path / "o.json").read_text())["runs"].values()
+    assert stored_run["values"] == {key: of_run[key] for key in stored_run["values"]}

@@ -247,3 +247,15 @@ def test_gowalla_without_an_archive_says_how_to_make_one(tmp_path):
         MissingDataError, match=r"(?s)does not offer it in this form.*zip -r gowalla.zip gowalla"
     ):
         Gowalla(cache=str(tmp_path)).load()
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_published_ids_in_another_spelling_are_refused_with_the_cause(tmp_path, column):
+    rows = [[f"shop{n}", f"SKU{n}"] for n in range(1, 9)]
+    write = lambda name, lines: (tmp_path / name).write_text("user,item\n" + "".join(lines))  # noqa: E731
+    write("all.csv", [",".join(row) + "\n" for row in rows])
+    for row in rows:
+        row[column] = row[column].swapcase()
+    write("test.csv", [",".join(row) + "\n" for row in rows[:3]])
+    with pytest.raises(SchemaError, match="upper and lower case"):
+        publish(load(tmp_path / "all.csv"), test=str(tmp_path / "test.csv"))

@@ -12,11 +12,12 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS
+from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
-from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.files.plausible import check_unused
 from recgauge.files.stored import find_stored, is_stored
@@ -49,7 +50,6 @@ _KEEP_MEMORY = {
 }
 """With these, processes on Linux keep the memory of a part for the next, and nobody clears it again."""
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
-_ROLES: tuple[Role, ...] = ("user", "item", "items", "rank", "score", "rating", "tag")
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
@@ -74,16 +74,7 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
-    for role in _ROLES:
-        add(f"--{role}", type=_column, metavar="COLUMN", help=_COLUMNS.get(role, _COLUMN.format(role)))
-    add("--header", choices=("true", "false"), help="whether text begins with the names of columns")
-    add("--separator", metavar="TEXT", help="what separates the columns of text; by default recognised")
-    add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
-    add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
-    add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
-    add("--thousands", choices=(".", ",", " ", "'"), default="", help="sign between thousands in text")
-    implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
-    add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
+    add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
@@ -97,29 +88,6 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     launcher += "such as hydra.launcher.address=HOST:PORT; all machines must see --work"
     add("--launcher", metavar=("NAME", "SETTING"), nargs="+", default=[], help=launcher)
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
-
-
-_COLUMN = "name or position of the column of the {}; by default recognised by usual names"
-_COLUMNS: Mapping[Role, str] = {
-    "items": "name or position of a column that holds lists of items",
-    "tag": "name or position of a column whose values are runs",
-}
-
-
-def cells_of(options: argparse.Namespace) -> CellFormat:
-    """Return how cells are written, as the command line says it."""
-    return CellFormat(
-        tuple(options.missing),
-        tuple(options.unused),
-        decimal=options.decimal,
-        thousands=options.thousands,
-        implausible=options.implausible,
-    )
-
-
-def _column(text: str) -> Choice:
-    """Return a column's name, or its position."""
-    return int(text) if text.isdecimal() else text
 
 
 @dataclass(frozen=True)
@@ -152,6 +120,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     )
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measured = (_in_parts if in_parts else _in_memory)(options, suite, convention, settings)
+    _say_grades(next(iter(measured.results.values())).grades)
     for name, evaluation in measured.results.items():
         _print(name, measured.n_lists[name], evaluation, measured.found[name], options.conventions)
     comparison = _compared(measured, options)
@@ -180,13 +149,10 @@ def _in_memory(
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
         ratings=of_ratings,
-        columns={role: getattr(options, role) for role in _ROLES},
-        header=None if options.header is None else options.header == "true",
-        separator=options.separator,
-        cells=cells_of(options),
+        **reading_of(options),
     )
     meetings = {run.name: run.meetings for run in recorded.runs}
-    _say_met({"truth": recorded.meetings} | meetings, recorded.understood)
+    _say_first(recorded.warnings, recorded.understood, {"truth": recorded.meetings} | meetings)
     known = [run.name for run in recorded.runs]
     if unknown := [name for name in options.only if name not in known]:
         raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(known)}.")
@@ -225,7 +191,7 @@ def _in_parts(
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.evaluation.parts import PartTask, meetings_of
+    from recgauge.evaluation.parts import PartTask, meetings_of, warnings_of
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
@@ -241,8 +207,8 @@ def _in_parts(
         per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
-    columns = {role: getattr(options, role) for role in _ROLES}
-    cells = cells_of(options)
+    reading = reading_of(options)
+    columns, cells = reading["columns"], reading["cells"]
     runs = [find_stored(text, wanted("lists", columns, cells), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
@@ -262,13 +228,15 @@ def _in_parts(
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     results, found, meetings, n_lists = {}, {}, {}, {}
+    warnings: list[str] = []
     for name, of_run in parts.items():
         evaluation, whole = task.merge_with_sums(stored_parts(of_run))
         known = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
         found[name], n_lists[name] = whole.found, whole.counts["lists"]
         meetings[name] = meetings_of(whole)
-    _say_met(meetings, [])
+        warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
+    _say_first(warnings, [], meetings)
     _say(f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     folder = [str(stored.folder)]
@@ -325,17 +293,26 @@ def _say(text: str) -> None:
     print(message(text))  # noqa: T201 - the command's own output
 
 
-def _say_met(meetings: Mapping[str, Sequence[Meeting]], understood: Sequence[str]) -> None:
-    """Say first of which tables less than half met, then how files were read and what met."""
-    for name, of_name in meetings.items():
-        for meeting in of_name:
-            if meeting.warning:
-                _say(f"warning  {name}: {meeting.warning}")
+def _say_first(
+    warnings: Sequence[str], understood: Sequence[str], meetings: Mapping[str, Sequence[Meeting]]
+) -> None:
+    """Say what must be known first, then how files were read and what met."""
+    for warning in warnings:
+        _say(f"warning  {warning}")
     for line in understood:
         _say(f"read     {line}")
     for name, of_name in meetings.items():
         if of_name:
             _say(f"met      {name}: {'; '.join(meeting.sentence for meeting in of_name)}")
+
+
+def _say_grades(grades: GradeCounts | None) -> None:
+    """Say which rows of the truth are relevant, where it has grades."""
+    if grades is None:
+        return
+    if grades.warning:
+        _say(f"warning  {grades.warning}")
+    _say(f"relevant {grades.sentence}")
 
 
 def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
@@ -362,8 +339,8 @@ def _few(counts: Mapping[str, int]) -> list[str]:
     told = []
     if n_users < FEW_EVALUATED * n_all:
         told.append(
-            f"warning  coverage: {n_users:,} of {n_all:,} users are evaluated; the others have no relevant item, "
-            "or no list"
+            f"warning  coverage: {n_users:,} of {n_all:,} users are evaluated; the others have no relevant "
+            "item, or no list"
         )
     if n_users < FEW_USERS:
         told.append(f"warning  few_users: fewer than {FEW_USERS}, so intervals and ± are too narrow")

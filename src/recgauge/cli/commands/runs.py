@@ -18,10 +18,10 @@ from recgauge.sweeps.places import store_of_user, work_folder
 from recgauge.tracking import (
     Store,
     check_experiment,
+    chosen_runs,
     deliver,
     delivered,
     run_folder,
-    runs_of,
     store_of,
     waiting,
 )
@@ -49,7 +49,7 @@ def run_runs(options: Namespace) -> None:
     store = Store(store_uri(options), options.experiment)
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
-    runs = [run for run in runs_of(store, options.where) if SUMMARY_TAG not in run.data.tags]
+    runs = [run for run in chosen_runs(store, options.where) if SUMMARY_TAG not in run.data.tags]
     chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
     if not runs:
         check_experiment(store)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging import judge
@@ -107,7 +107,7 @@ def _curves(rankings: FullRankings, n_relevant: LongArray, title: str) -> Iterat
 
 def _rating_curves(made: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, Figure]]:
     """Yield the curves of predicted ratings, all rows pooled: liked against not liked."""
-    liked = made.actual >= liked_from
+    liked = at_least(made.actual, liked_from)
     if liked.all() or not liked.any():
         return
     rows = f"rated {liked_from:g} or more, all rows"
