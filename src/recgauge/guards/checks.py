@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from recgauge.candidates import CandidateItems
-from recgauge.data.coverage import FEW_USERS, Coverage, Reason
+from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS, Coverage, Reason
 from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
@@ -30,7 +30,7 @@ MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
 MANY_TIED = 0.03
 SMALL = 0.001  # less changes the last printed digit alone
-LEAST_EVALUATED, FEW_EVALUATED = 0.1, 0.5
+LEAST_EVALUATED = 0.1
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
 """Standard errors between values that are called different: one run in a thousand by chance."""
