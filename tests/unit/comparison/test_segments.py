@@ -153,7 +153,7 @@ def test_a_number_and_a_text_are_two_users_and_no_two_groups():
         ({1: 1, "1": "1"}, "two groups are written '1'"),
         (np.array(["x"] * 4), "a series by id"),
         (pd.Series(["x"] * 8, [*users, *users]), "several times"),
-        (dict.fromkeys(users, ["x"]), "a user is in one group"),
+        ({user: ["x"] for user in users}, "a user is in one group"),
         ({"01": "x"}, "nobody|no user|lost"),
     ):
         with pytest.raises(SchemaError, match=message):
