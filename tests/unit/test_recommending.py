@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.lists import TopK
-from recgauge.errors import ScoreError
+from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors, Recommender
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
@@ -36,3 +36,24 @@ def test_progress_counts_every_user(progress):
 def test_lists_of_another_shape_than_scores_are_refused():
     with pytest.raises(ScoreError, match="shape"):
         TopK(np.array([0]), np.zeros((1, 2), np.int32), np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("users", [["ann"], [0.5], [-1], [True], [[0]], [1, 1]])
+def test_users_that_are_no_codes_are_refused(users):
+    with pytest.raises(ConfigError, match="recommend"):
+        recommend(FixedScores(np.zeros((3, 4))), np.array(users), 2)
+
+
+class FixedLists(FixedScores):
+    """Gives the lists of other users, or too long ones."""
+
+    def lists(self, users, k, candidates):
+        return self.scores
+
+
+@pytest.mark.parametrize("lists", [TopK([1], [[0]], [[1]]), TopK([0], [[0, 1]], [[2, 1]]), [[0]]])
+def test_lists_of_other_users_are_refused_with_the_model(lists):
+    model = FixedLists(np.zeros((3, 4)))
+    model.scores = lists
+    with pytest.raises(ScoreError, match="FixedLists"):
+        recommend(model, np.array([0], np.int32), 1)

@@ -16,7 +16,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.data.split import Split
 from recgauge.engine import rank_candidates, top_k
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import FoldsIn, GivesLists, RatingPredictor, Recommender
 from recgauge.utils.checks import IntArray, check_choice, check_int
 from recgauge.utils.progress import NoProgress, Progress
@@ -160,7 +160,7 @@ def recommend(
     model : Recommender
         Fitted.
     users : ndarray of int32, shape (m,)
-        User codes.
+        User codes, distinct.
     k : int
         Length of the lists, >= 1; lists are shorter where fewer items are left.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), optional
@@ -180,17 +180,24 @@ def recommend(
     Raises
     ------
     ConfigError
-        If both `excluded` and `candidates` are given.
+        If both `excluded` and `candidates` are given, or users are no codes.
     ScoreError
-        If the model's scores have a wrong shape or type, or are not finite.
+        If the model's scores or lists have a wrong shape or type, or scores are not finite.
     """
     check_int("recommend: k", k, minimum=1)
     check_int("recommend: memory_mib", memory_mib, minimum=1)
     if candidates is not None and excluded is not None:
         raise ConfigError("recommend: give either excluded or candidates, which can hold the excluded.")
     chosen = candidates or CandidateItems(excluded=excluded)
+    users = _user_codes(users)
     if isinstance(model, GivesLists):
-        return model.lists(users, k, chosen)
+        lists = model.lists(users, k, chosen)
+        if not (isinstance(lists, TopK) and np.array_equal(lists.users, users) and lists.items.shape[1] <= k):
+            raise ScoreError(
+                f"{type(model).__name__}: lists must return a TopK of the users in their order, of at most "
+                f"{k} items each; got {lists!r}."
+            )
+        return lists
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
         source = model.factors() or model.item_weights() or model
         settings: Any = {
@@ -204,3 +211,15 @@ def recommend(
         else:
             items, scores = top_k(source, users, k, seen=chosen.excluded, items=chosen.items, **settings)
     return TopK(users, items, scores, distinct=True)
+
+
+def _user_codes(users: IntArray) -> IntArray:
+    """Return distinct codes of users; ids are refused, and codes below 0, which numpy counts from the end."""
+    codes = np.asarray(users)
+    if codes.ndim != 1 or (codes.size and (codes.dtype.kind not in "iu" or codes.min() < 0)):
+        raise ConfigError(
+            "recommend: users must be codes, whole numbers from 0: the positions of users in user_ids."
+        )
+    if len(np.unique(codes)) < len(codes):
+        raise ConfigError("recommend: a user stands twice. Name everybody once.")
+    return codes.astype(np.int32, copy=False)
