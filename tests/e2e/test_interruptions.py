@@ -89,6 +89,15 @@ def test_an_output_folder_that_cannot_be_made_is_named(workplace):
     assert "Traceback" not in done.err
 
 
+def test_the_experiment_of_the_environment_gets_the_run(workplace):
+    done = workplace.run("model=popularity", "cutoffs=[5]", MLFLOW_EXPERIMENT_NAME="shop")
+    assert done.code == 0, done.err
+    client = MlflowClient(tracking_uri=workplace.uri)
+    shop = client.get_experiment_by_name("shop")
+    assert len(client.search_runs([shop.experiment_id])) == 1
+    assert client.get_experiment_by_name("recgauge") is None
+
+
 def test_only_the_runs_own_files_are_stored(workplace):
     (workplace.folder / "private.txt").write_text("not part of the run")
     assert workplace.run("hydra.run.dir=.", "cutoffs=[5]").code == 0

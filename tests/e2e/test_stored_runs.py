@@ -44,6 +44,15 @@ def test_a_stored_run_is_listed_shown_and_verified(run, told):
     assert value in out
     assert "no run matches" in told("runs", "--status", "FAILED")[1]
     assert run_id in told("runs", "--where", "metrics.ndcg_at_10 > 0")[1]
+    for where, near in [
+        ('metrics."ndcg@10" > 0', "ndcg_at_10"),
+        ("params.modle = 'svd'", "model"),
+        ("tags.`recgauge.fingerprnt` = 'x'", "recgauge.fingerprint"),
+    ]:
+        code, _, err = told("runs", "--where", where)
+        assert code == 1
+        assert f"Did you mean {near}?" in err
+    assert "no run matches" in told("runs", "--where", "params.model = 'params.none'")[1]
     code, _, err = told("runs", "--metrics", "nonsense")
     assert code == 1
     assert "There are ndcg@10" in err

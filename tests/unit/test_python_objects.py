@@ -1,5 +1,6 @@
 """Whatever Python holds lists, truth, features and ratings in is read as it is meant, or refused."""
 
+import json
 from collections import Counter
 from datetime import date
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from recgauge import Interactions, RatingPredictions, Relevant, TopK, evaluate, evaluate_ratings
+from recgauge.cli.commands.cli import main
 from recgauge.data.interactions import at_least
 from recgauge.errors import EmptySplitError, RecgaugeError
 from recgauge.metrics.classes import ClassFScore
@@ -100,7 +102,7 @@ def outcome(lists, truth, **settings):
     return found.values(), [str(found.users[at]) for at in order]
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(problem=problems())
 def test_every_shape_of_lists_is_judged_as_lists_of_items(problem):
     lists, truth = problem
@@ -109,7 +111,7 @@ def test_every_shape_of_lists_is_judged_as_lists_of_items(problem):
         assert outcome(shape(lists), truth) == expected, name
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(problem=problems())
 def test_every_shape_of_truth_is_judged_as_items_with_grades(problem):
     lists, truth = problem
@@ -121,7 +123,7 @@ def test_every_shape_of_truth_is_judged_as_items_with_grades(problem):
         assert outcome(lists, shape(truth)) == expected, name
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(problem=problems())
 def test_training_rows_and_scores_may_have_every_shape(problem):
     lists, truth = problem
@@ -133,6 +135,51 @@ def test_training_rows_and_scores_may_have_every_shape(problem):
     expected = outcome(lists, truth, scores=equal, ties="expected")
     for scores in ([*equal.values()], each(np.array)(equal), each(turned)(by_item), turned(by_item)):
         assert outcome(lists, truth, scores=scores, ties="expected") == expected
+
+
+LISTS_FRAME = pd.DataFrame(
+    {"user_id": [1, 1, 2, 2, 3], "item_id": [5, 6, 5, 7, 8], "rating": [0.9, 0.8, 0.7, 0.6, 1]}
+)
+TRUTH_FRAME = pd.DataFrame({"userId": [1, 2, 2, 3], "movieId": [6, 9, 7, 4], "stars": [4, 5, 1, 2]})
+
+
+def test_frames_give_the_numbers_of_the_command_for_the_same_files(tmp_path):
+    for name, table in (("lists", LISTS_FRAME), ("truth", TRUTH_FRAME)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["evaluate", "--run", tmp_path / "lists.csv", "--truth", tmp_path / "truth.csv"]
+    assert main([*map(str, words), "--metrics", "ndcg@2,recall@2", "--out", str(tmp_path / "out.json")]) == 0
+    (run,) = json.loads((tmp_path / "out.json").read_text())["runs"].values()
+    found = evaluate(LISTS_FRAME, TRUTH_FRAME, metrics=("ndcg", "recall"), cutoffs=(2,))
+    assert found.values() == run["values"]
+    shuffled = LISTS_FRAME.sample(frac=1, random_state=1), TRUTH_FRAME.iloc[::-1]
+    assert evaluate(*shuffled, metrics=("ndcg", "recall"), cutoffs=(2,)).values() == found.values()
+
+
+@pytest.mark.parametrize(
+    ("lists", "truth", "words"),
+    [
+        (LISTS_FRAME, TRUTH_FRAME.assign(stars=[0, 1, 1, 0]).rename(columns={"stars": "clicked"}), "clicked"),
+        (LISTS_FRAME.assign(model=list("AABBA")), TRUTH_FRAME, "drop"),
+        (LISTS_FRAME.assign(tag=list("AABBA")), TRUTH_FRAME, "tag"),
+        (LISTS_FRAME.assign(rank=[1, 1, 1, 2, 1]), TRUTH_FRAME, "rank"),
+        (LISTS_FRAME.assign(rank=[1, 3, 1, 2, 1]), TRUTH_FRAME, "rank"),
+        (LISTS_FRAME.assign(rank=[2, 1, 1, 2, 1]), TRUTH_FRAME, "disagree"),
+        (LISTS_FRAME.assign(item_id=[5, -1, 5, -1, 8]), TRUTH_FRAME, "implausible"),
+        (LISTS_FRAME.assign(item_id=[5, None, 5, 7, 8]), TRUTH_FRAME, "item_id"),
+        (LISTS_FRAME.assign(user_id=["a", None, "b", "b", "c"]), TRUTH_FRAME, "user"),
+        (LISTS_FRAME.drop(columns="rating"), TRUTH_FRAME, "rank"),
+        (LISTS_FRAME["item_id"], TRUTH_FRAME, "mapping"),
+    ],
+)
+def test_frames_with_a_question_are_refused(lists, truth, words):
+    with pytest.raises(RecgaugeError, match=words):
+        evaluate(lists, truth)
+
+
+def test_ids_that_hardly_are_some_are_kept_if_the_user_says_so():
+    lists, truth = (table.replace({6: -1}) for table in (LISTS_FRAME, TRUTH_FRAME))
+    kept = evaluate(lists, truth, keep=["implausible"], cutoffs=(2,)).values()
+    assert kept == evaluate(LISTS_FRAME, TRUTH_FRAME, cutoffs=(2,)).values()
 
 
 LISTED = {"u": ["a", "b"], "v": ["b"]}

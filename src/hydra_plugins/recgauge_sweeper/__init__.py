@@ -29,17 +29,14 @@ class RecgaugeSweeper(Sweeper):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Take what Hydra gives, and make the launcher."""
-        self.hydra_context, self.config = hydra_context, config
-        self.launcher = Plugins.instance().instantiate_launcher(
+        self._loader, self._settings = hydra_context.config_loader, config
+        self._launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
         )
 
     def sweep(self, arguments: list[str]) -> list[list[JobReturn]]:
         """Give all jobs to the launcher, in batches if `max_batch_size` says so."""
-        assert self.hydra_context is not None
-        assert self.config is not None
-        assert self.launcher is not None
-        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        parser = OverridesParser.create(config_loader=self._loader)
         declared = [f"{name}={value}" for name, value in self.params.items()]
         words = parser.parse_overrides([*declared, *arguments])
         # a setting that is typed stands in the place, but not with the value, of a declared one
@@ -48,14 +45,14 @@ class RecgaugeSweeper(Sweeper):
         if not jobs:
             empty = next(word for word in words if not _values(word))
             raise HydraException(f"{empty.input_line}: gives no value, so there is no job to run")
-        folder = Path(self.config.hydra.sweep.dir)
+        folder = Path(self._settings.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
-        OmegaConf.save(self.config, folder / "multirun.yaml")
+        OmegaConf.save(self._settings, folder / "multirun.yaml")
         size = len(jobs) if self.max_batch_size is None else self.max_batch_size
         if size < 1:
             raise HydraException(f"hydra.sweeper.max_batch_size: must be 1 or more, got {size}")
         return [
-            list(self.launcher.launch(jobs[first : first + size], initial_job_idx=first))
+            list(self._launcher.launch(jobs[first : first + size], initial_job_idx=first))
             for first in range(0, len(jobs), size)
         ]
 

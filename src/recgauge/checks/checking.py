@@ -247,6 +247,11 @@ def judge(
     place = candidate.sha256, baseline.test_sha256
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
+    if users is not None and not set(rules.attributes) & set(users.columns):
+        raise ConfigError(
+            f"--users: no rule compares groups of {users.address}. Name one of its columns under segments "
+            f"in the rules, or leave the table out; it has {listed(users.columns) or 'no other column'}."
+        )
     of_users = [rule for rule in rules.metrics if all(rule.metric in one.of_users for one in sides)]
     verdicts = [_judge_total(rule, sides, rules.directions) for rule in rules.metrics if rule not in of_users]
     verdicts += [_judge_cost(cost, sides) for cost in rules.cost]

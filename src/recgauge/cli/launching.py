@@ -19,7 +19,7 @@ from recgauge.cli.explain import explain_config_error
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices
-from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError
+from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
@@ -88,7 +88,7 @@ def launch(
     for number, words in enumerate(jobs, first):
         folder = sweep.folder / str(number)
         try:
-            job_config = load(config, list(words))
+            job_config = _loaded(load, config, list(words))
             job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
             folder = sweep.folder / str(job_config.hydra.sweep.subdir)
             sweep.jobs.append(job_of(job_config, folder, number, config))
@@ -116,6 +116,17 @@ def launch(
     if not ended_well:
         raise SystemExit(1)
     return [_headline(outcome) for outcome in sweep.every]
+
+
+def _loaded(
+    load: Callable[[DictConfig, list[str]], DictConfig], config: DictConfig, words: list[str]
+) -> DictConfig:
+    try:
+        return load(config, words)
+    except (HydraException, OmegaConfBaseException, RecgaugeError):
+        raise
+    except Exception as error:  # how Hydra answers what it did not expect, such as model=inf
+        raise HydraException(f"{' '.join(words)}: cannot be composed: {said(error)}") from error
 
 
 def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
@@ -197,13 +208,17 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
         parse = OverridesParser.create().parse_overrides
-        typed: Any = OmegaConf.to_container((sweep or config).hydra.overrides)
-        check_trusted(config, parse([*typed["hydra"], *typed["task"]]))
+        common = parse(_typed_words(sweep or config))
+        of_hydra: Any = OmegaConf.to_container((sweep or config).hydra.overrides.hydra)
+        check_trusted(config, [*parse(list(of_hydra)), *common])
         check_choices(parse(words))
+        shared = {word.input_line for word in common if not word.is_sweep_override()}
+        swept = {word.key_or_group for word in parse(words) if word.input_line not in shared}
         choices = dict(config.hydra.runtime.choices)
         place = None if sweep is None else Path(sweep.hydra.sweep.dir)
         settings, own = typed_settings(config), _config_folder(config)
-        return make_job(settings, words, choices, folder, number=number, sweep=place, config_folder=own)
+        about: dict[str, Any] = {"number": number, "sweep": place, "config_folder": own, "swept": swept}
+        return make_job(settings, words, choices, folder, **about)
     except OmegaConfBaseException as error:
         raise ConfigError(explain_config_error(error)) from error
 

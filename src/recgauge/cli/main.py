@@ -80,9 +80,9 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
                 delivering()  # takes two seconds to import MLflow, beside all that follows
             _start(hydra_main, command)
         except KeyboardInterrupt:
-            again = [] if "reuse=true" in words else ["reuse=true"]
+            again = [word for word in words if not word.startswith(("reuse=", "force="))]
             print_error(
-                f"stopped. Finished runs are kept. To go on: {program()} {shlex.join([*words, *again])}"
+                f"stopped. Finished runs are kept. To go on: {program()} {shlex.join([*again, 'reuse=true'])}"
             )
             return STOPPED
         except (HydraException, OmegaConfBaseException) as error:

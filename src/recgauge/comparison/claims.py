@@ -11,6 +11,21 @@ if TYPE_CHECKING:
     from recgauge.comparison.results import MetricComparison, Pair, Procedure
 
 
+FEW_USERS = 20
+"""Fewer stand beside every interval."""
+
+
+def of_few(n_users: int) -> str:
+    """Return of how many users an interval is, where they are few; else an empty text.
+
+    Examples
+    --------
+    >>> of_few(7), of_few(20)
+    (' of 7 users', '')
+    """
+    return f" of {n_users} user{'s' * (n_users != 1)}" if 0 < n_users < FEW_USERS else ""
+
+
 def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[str, ...]:
     """Return what may be claimed from the comparison by one metric.
 
@@ -41,13 +56,13 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
         seen = "so few users can show no difference at all"
         if pair.detectable is not None:
             seen = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
-        found = _with_interval(pair.difference, pair.low, pair.high, decimals)
+        found = _with_interval(pair.difference, pair.low, pair.high, decimals, result.n_users)
         return f"No difference shown between {pair.a} and {pair.b}: {found} {what}, {sure}; {seen}."
     ends = sorted((abs(pair.low), abs(pair.high)))
     if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
         ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
     wins = (pair.difference > 0) == result.higher_is_better
-    found = _with_interval(abs(pair.difference), ends[0], ends[1], decimals)
+    found = _with_interval(abs(pair.difference), ends[0], ends[1], decimals, result.n_users)
     return (
         f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {found} {what}, {sure}; "
         f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
@@ -78,8 +93,9 @@ def short(value: float, decimals: int) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
-    return f"{short(value, decimals)} [{short(low, decimals)}, {short(high, decimals)}]"
+def _with_interval(value: float, low: float, high: float, decimals: int, n_users: int) -> str:
+    ends = f"[{short(low, decimals)}, {short(high, decimals)}]"
+    return f"{short(value, decimals)} {ends}{of_few(n_users)}"
 
 
 def _decimals(width: float) -> int:

@@ -19,9 +19,10 @@ from recgauge.comparison.results import (
     Test,
     check_baseline,
 )
-from recgauge.comparison.user_values import UserValues, choose_metrics
+from recgauge.comparison.user_values import UserValues, choose_metrics, meetings_of
+from recgauge.data.meeting import require_meeting
 from recgauge.errors import ConfigError, listed
-from recgauge.metrics.names import Directions
+from recgauge.metrics.names import Directions, label
 from recgauge.runs.protocol import MARK, Protocol, differences, protocol
 
 if TYPE_CHECKING:
@@ -118,6 +119,25 @@ def check_protocols(
             known[name] = protocol([record for record in records if record is not None], metrics)
     remedy = "To compare all the same, give their per-user values as data frames."
     told_differences(list(known.values()), list(known), subject, remedy=remedy)
+    _refuse_other_definitions(runs, metrics, subject)
+
+
+def _refuse_other_definitions(
+    runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str
+) -> None:
+    """Refuse runs whose metrics are not measured in the same way, as far as evaluations and files say it."""
+    for key in metrics:
+        texts: dict[str, dict[str, None]] = {}
+        for name, run in runs.items():
+            for one in [run] if isinstance(run, RunValues) else run:
+                if key in one.definitions:
+                    texts.setdefault(one.definitions[key], {})[name] = None
+        if len(texts) > 1:
+            told = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in texts.items())
+            raise ConfigError(
+                f"{subject}: the runs measure {label(key)} differently: {told}. Evaluate them under one "
+                "convention."
+            )
 
 
 def told_differences(
@@ -173,8 +193,11 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     procedure = procedure or Procedure()
     results: list[MetricComparison] = []
     notes: list[str] = []
+    warnings: list[str] = []
     for table in tables:
         check_runs(table.runs, procedure)
+        warnings += _unmet([table], procedure)
+        notes += _idle_seeds(table)
         found = compare_table(table, procedure)
         results += found
         notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
@@ -183,7 +206,31 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
         for row in one.rows:
             means.setdefault(one.metric, {}).setdefault(row.run, {})[one.dataset] = row.mean
     over, more = _over_datasets(means, {one.metric: one.higher_is_better for one in results}, procedure)
-    return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])))
+    return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])), tuple(warnings))
+
+
+def _unmet(parts: Iterable[UserValues], procedure: Procedure) -> list[str]:
+    """Warn of runs that share less than half of their users; refuse those that share next to none."""
+    runs = next(iter(parts)).runs
+    meetings = meetings_of(parts, 0 if procedure.baseline is None else runs.index(procedure.baseline))
+    return [met.warning for met in map(require_meeting, meetings) if met.warning]
+
+
+def _idle_seeds(table: UserValues) -> list[str]:
+    """Say of which runs all seeds have the same numbers."""
+    place = f" on {table.dataset}" if table.dataset else ""
+    idle = [
+        run
+        for run in table.runs
+        if (found := [repeats for (_, name), repeats in table.repeats.items() if name == run])
+        and all(len(set(repeats.means)) == 1 for repeats in found)
+        and any("seed" in text for text in found[0].labels)
+    ]
+    if not idle:
+        return []
+    return [
+        f"{listed(idle)}{place}: a seed changes nothing, so that ± and several seeds say nothing of chance."
+    ]
 
 
 def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> Comparison:
@@ -230,6 +277,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
         raise TypeError("compare_parts iterates its parts twice; give a list, or what makes them again")
     first = next(iter(parts))
     check_runs(first.runs, procedure)
+    warnings = _unmet(parts, procedure)
     largest, n_users = np.zeros(len(first.metrics)), np.zeros(len(first.metrics), np.int64)
     for part in parts:
         for which in range(len(first.metrics)):
@@ -248,7 +296,8 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
         for which, of_metric in sums.items():
             of_metric.add(*part.complete(which))
     results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
-    return Comparison(tuple(results), procedure, (), tuple(notes_on(first.metrics, results, procedure)))
+    notes = notes_on(first.metrics, results, procedure)
+    return Comparison(tuple(results), procedure, (), tuple(notes), tuple(warnings))
 
 
 def _refuse_no_sums(procedure: Procedure) -> None:

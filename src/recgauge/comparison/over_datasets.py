@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import pi, sqrt
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from recgauge.comparison.claims import ranks_claims
 from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
+from recgauge.files.frames import is_frame
+from recgauge.files.tables import read_table
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
@@ -240,7 +242,7 @@ class DatasetsResult:
 
 
 def compare_datasets(
-    values: Mapping[str, Mapping[str, float]],
+    values: Any,
     *,
     metric: str = "value",
     higher_is_better: bool | None = None,
@@ -254,8 +256,10 @@ def compare_datasets(
 
     Parameters
     ----------
-    values : mapping of str to mapping of str to float
-        By run and data set; every run must have a value on every data set.
+    values : mapping of str to mapping of str to float, or data frame
+        By run and data set; every run must have a value on every data set. A data frame has a column per run
+        and a row per data set, named by its index or a column ``dataset``; or a row per run, named by an
+        index or a column ``model`` or ``run``, and a column per data set.
     metric : str
     higher_is_better : bool, optional
         By default as the name of the metric says it, see `recgauge.compare`; without a name more is better.
@@ -283,6 +287,7 @@ def compare_datasets(
     >>> result.mean_ranks
     {'svd': 1.25, 'popularity': 1.75}
     """
+    values = _by_run(values)
     runs, datasets = list(values), list(next(iter(values.values()), {}))
     if len(runs) < 2 or len(datasets) < 2:
         raise ConfigError(
@@ -319,6 +324,34 @@ def compare_datasets(
         groups,
         ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha),
     )
+
+
+def _by_run(values: Any) -> dict[str, dict[str, float]]:
+    """Return means by run and data set, from a mapping or a data frame."""
+    if isinstance(values, Mapping) and all(isinstance(of_run, Mapping) for of_run in values.values()):
+        return {str(run): dict(of_run) for run, of_run in values.items()}
+    if not is_frame(values):
+        raise ConfigError(
+            "compare_datasets: expected means by run and data set, {'svd': {'ml_1m': 0.3}}, or a data frame "
+            f"with a column per run and a row per data set; got {type(values).__name__}."
+        )
+    table = read_table(values, "compare_datasets")
+    runs = [name for name in table.names if name in ("model", "run")]
+    rows = [name for name in table.names if name in ("model", "run", "dataset", "index")]
+    if len(rows) != 1:
+        raise ConfigError(
+            "compare_datasets: the rows of a data frame are named by its index, or by one column dataset, "
+            f"model or run; this one has the columns {listed(table.names)}. A long table, with a row per "
+            "value, is for recgauge.compare."
+        )
+    names = list(map(str, table.column(rows[0]).to_pylist()))
+    if len(set(names)) < len(names):
+        raise ConfigError(f"compare_datasets: {rows[0]} has rows of one name. Give one row to each.")
+    columns = {name: table.numbers(name).tolist() for name in table.names if name != rows[0]}
+    by_column = {name: dict(zip(names, column, strict=True)) for name, column in columns.items()}
+    if not runs:
+        return by_column
+    return {name: {column: by_column[column][name] for column in by_column} for name in names}
 
 
 def _neighbours(runs: tuple[str, ...], different: set[tuple[int, int]]) -> tuple[tuple[str, ...], ...]:

@@ -11,12 +11,12 @@ from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
 from recgauge.files.columns import USERS, Wanted
-from recgauge.files.frames import is_frame
+from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.tables import Table, read_table
 from recgauge.metrics.names import as_key
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
-from recgauge.utils.checks import DoubleArray, LongArray
+from recgauge.utils.checks import DoubleArray, LongArray, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,8 @@ def read_users(source: Any, subject: str, missing: Collection[str] = ()) -> tupl
     """
     if hasattr(source, "index") and hasattr(source, "to_frame") and not hasattr(source, "columns"):
         source = source.to_frame("value" if source.name is None else str(source.name))
-    source = _with_users(source, subject) if is_frame(source) else source
+    if not isinstance(source, (str, Path)):
+        source = as_arrow(_with_users(source, subject), subject)
     table = read_table(source, subject, missing=missing)
     return table, table.key("user")
 
@@ -201,6 +202,45 @@ def numbers_in(table: Table, name: str) -> DoubleArray:
         return table.numbers(name)
     except SchemaError as error:
         raise SchemaError(f"{error} Values of users are numbers; leave other columns out.") from error
+
+
+def values_by_user(values: Any) -> "pd.DataFrame":
+    """Return values of one metric by user id, a column per run, from a data frame or a series of each run."""
+    import pandas as pd
+
+    if is_frame(values) and not hasattr(values, "iloc"):
+        table, user = read_users(values, "values")
+        numbers = {name: numbers_in(table, name) for name in table.names if name != user}
+        return pd.DataFrame(numbers, index=pd.Index(table.ids(user)))
+    if isinstance(values, Mapping) and all(isinstance(one, pd.Series) for one in values.values()):
+        values = pd.DataFrame(dict(values))
+    if not isinstance(values, pd.DataFrame):
+        raise SchemaError(
+            "values must be a data frame with a row per user and a column per run, or a series by user of "
+            f"each run; got {type(values).__name__}."
+        )
+    is_user = Wanted({"user": USERS}, ()).may_be
+    users = [name for name in values.columns if is_user(str(name))]
+    frame: pd.DataFrame = values.set_index(users[0]) if len(users) == 1 else values
+    if wrong := [str(run) for run in frame if frame[run].dtype.kind not in "fiub"]:
+        raise SchemaError(f"values of runs must be numbers; {listed(wrong)} are not.")
+    return frame
+
+
+def series_by_id(groups: Any, by: str) -> "pd.Series":
+    """Return groups by id of users or items, each with one."""
+    import pandas as pd
+
+    if isinstance(groups, Mapping):
+        groups = pd.Series(list(groups.values()), pd.Index(list(groups), dtype=object), dtype=object)
+    if not isinstance(groups, pd.Series):
+        raise SchemaError(
+            f"{by}: groups must be a series by id, or a mapping of id to group; got {type(groups).__name__}."
+        )
+    if groups.index.has_duplicates:
+        twice = shown(groups.index[groups.index.duplicated()][0])
+        raise SchemaError(f"{by}: {twice} is there several times. Give each id one group.")
+    return groups
 
 
 def _read_path(path: Path) -> RunValues:

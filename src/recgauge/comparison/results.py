@@ -293,12 +293,15 @@ class Comparison:
         One per metric, if there are two data sets or more.
     notes : tuple of str
         What a reader must know to read the numbers, such as users left out and tests that mislead.
+    warnings : tuple of str
+        What a reader must know first, such as runs that share few of their users.
     """
 
     results: tuple[MetricComparison, ...]
     procedure: Procedure
     over_datasets: tuple[DatasetsResult, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     @property
     def claims(self) -> tuple[str, ...]:

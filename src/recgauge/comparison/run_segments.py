@@ -50,6 +50,8 @@ class SegmentOptions:
     confidence : float
     packages : tuple of str
         Packages other than recgauge whose data sets, filters and splits may be used.
+    missing : tuple of str
+        Cells of `users` that are no group, beside empty ones.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class SegmentOptions:
     examples: int = 0
     confidence: float = 0.95
     packages: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.by:
@@ -125,7 +128,7 @@ def segment_runs(
     """
     runs, notes = _largest_group(runs) if choose else (runs, [])
     alike = only_condition(runs)
-    table = None if options.users is None else UserTable.of(str(options.users))
+    table = None if options.users is None else UserTable.of(str(options.users), missing=options.missing)
     dataset, split = load(alike.first, options.packages)
     key = reference_key(alike, options.metric)
     found = tuple(segments_by(by, alike, key, options, table, dataset, split) for by in options.by)

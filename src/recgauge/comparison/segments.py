@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues
+from recgauge.comparison.reading import RunValues, is_count, series_by_id, values_by_user
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import IdArray, as_ids
+from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray, check_real
@@ -115,6 +116,10 @@ class Segments:
     higher_is_better : bool
     n_without : int
         Users, or items, without a group.
+    notes : tuple of str
+        What a reader must know to read the numbers.
+    warnings : tuple of str
+        What a reader must know first.
     """
 
     by: str
@@ -125,6 +130,8 @@ class Segments:
     confidence: float
     higher_is_better: bool = True
     n_without: int = 0
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def segments(self) -> tuple[str, ...]:
@@ -206,14 +213,18 @@ def compare_segments(
     >>> [(pair.segment, round(pair.difference, 3)) for pair in found.pairs]
     [('all', 0.1), ('few', 0.25), ('many', -0.05)]
     """
-    import pandas as pd
-
-    frame = pd.DataFrame(dict(values.items()))
-    users = as_ids("users", frame.index)
+    frame, series = values_by_user(values), series_by_id(groups, by)
+    counts = is_count(frame.index), is_count(series.index)
+    if any(counts) and not (all(counts) and len(frame) == len(series)):
+        raise SchemaError(
+            f"{by}: the index of the values or the groups only counts the rows. Give both the ids of users "
+            "as their index, such as values.rename_axis('user_id'), or values a column user_id."
+        )
     higher = direction_of(metric, higher_is_better)
+    users = as_ids("users", frame.index)
     runs = {str(run): RunValues(users, {metric: frame[run].to_numpy(np.float64)}) for run in frame}
     part = UserValues.paired(runs, {metric: higher})
-    of_users = UserGroups.of_series(by, pd.Series(groups))
+    of_users = UserGroups.of_series(by, series)
     (found,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
     return replace(found, metric=metric)
 
@@ -242,7 +253,10 @@ def segments_of(
     users: IdArray = np.empty(0, np.int64)
     higher: dict[str, bool] = {}
     base = 0
+    meeting: Meeting | None = None
     for part in parts:
+        if meeting is None:
+            meeting = require_meeting(groups.meeting(part.users))
         users = part.users if len(part.users) else users
         runs, base = part.runs, base_of(baseline, part.runs)
         higher |= zip(part.metrics, part.higher_is_better, strict=True)
@@ -283,7 +297,9 @@ def segments_of(
         uneven = {runs[run]: p for run, p in zip(others, adjusted, strict=True)}
         n_without = own[metric, -1, base].n_valued
         name = metric.replace("_at_", "@")
-        found = Segments(groups.by, name, (), (), uneven, confidence, is_higher, n_without)
+        warnings = (meeting.warning,) if meeting is not None and meeting.warning else ()
+        notes = () if meeting is None or groups.table is None else (f"{meeting.sentence}.",)
+        found = Segments(groups.by, name, (), (), uneven, confidence, is_higher, n_without, notes, warnings)
         results.append(_told(found, runs, rows, pairs))
     return results
 
@@ -296,6 +312,11 @@ def _unevenness(changes: Sequence[UserSums]) -> float:
         if one.n_valued > 1 and one.least < one.greatest
     ]
     return equal_means(*np.array(tested).T) if len(tested) > 1 else 1.0
+
+
+def _refuse_gaps(hits: "pd.DataFrame", runs: Sequence[str]) -> None:
+    if wrong := [run for run in runs if not np.isfinite(hits[run].to_numpy(np.float64)).all()]:
+        raise SchemaError(f"hits: {listed(wrong)} must be 1 or 0 in every row; some are missing.")
 
 
 def compare_item_groups(
@@ -342,13 +363,13 @@ def compare_item_groups(
     >>> [(row.segment, row.run, row.mean, row.n_rows) for row in found.rows if row.segment == "popular"]
     [('popular', 'svd', 1.0, 2), ('popular', 'ease', 0.5, 2)]
     """
-    import pandas as pd
-
     missing = [name for name in ("user", "item") if name not in hits]
     runs = tuple(str(name) for name in hits.columns if name not in ("user", "item"))
     if missing or not runs:
         raise SchemaError(f"hits: needs columns user, item and one per run, got {listed(hits.columns)}.")
-    of_rows = pd.Series(groups).reindex(hits["item"]).astype("category").cat.remove_unused_categories()
+    _refuse_gaps(hits, runs)
+    of_item = series_by_id(groups, by)
+    of_rows = of_item.reindex(hits["item"]).astype("category").cat.remove_unused_categories()
     names, codes = tuple(map(str, of_rows.cat.categories)), of_rows.cat.codes.to_numpy()
     if not names:
         raise SchemaError(f"{by}: none of the items of the test rows has a group.")

@@ -280,13 +280,10 @@ class UserGroups:
         Raises
         ------
         SchemaError
-            If a user is there twice, a group is no number or text, or two are written alike, as 1 and '1'.
+            If a group is no number or text, or two are written alike, as 1 and '1'.
         """
         import pandas as pd
 
-        if groups.index.has_duplicates:
-            user = shown(groups.index[groups.index.duplicated()][0])
-            raise SchemaError(f"{by}: user {user} is there several times. Give each one group.")
         if not isinstance(groups.dtype, pd.CategoricalDtype):
             if any(isinstance(each, (list, tuple, set, dict, np.ndarray)) for each in groups):
                 raise SchemaError(f"{by}: a user is in one group. Give a number or text each, and no list.")

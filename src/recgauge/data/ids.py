@@ -134,8 +134,8 @@ def _has_value(value: Any) -> bool:
 
 def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:
     """Return the ids of the rows of all users back to back."""
-    arrays = bool(rows) and all(isinstance(row, np.ndarray) for row in rows)
-    if arrays and {row.dtype.kind for row in rows} <= {"i", "u"}:
+    kinds = set(map(type, rows))
+    if kinds == {np.ndarray} and {row.dtype.kind for row in rows} <= {"i", "u"}:
         return as_ids(subject, np.concatenate(rows))
 
     def place(position: int) -> str:
@@ -143,7 +143,9 @@ def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:
         at = int(np.searchsorted(ends, position, side="right"))
         return f"of user {shown(users[at])} at position {position - int(ends[at]) + len(rows[at])}"
 
-    return as_ids(subject, list(chain.from_iterable(map(_own_cells, rows))), place)
+    return as_ids(
+        subject, list(chain.from_iterable(rows if kinds <= {list} else map(_own_cells, rows))), place
+    )
 
 
 def _own_cells(row: Any) -> Iterator[Any]:

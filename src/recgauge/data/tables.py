@@ -84,12 +84,11 @@ def read_lists(recommendations: Any, scores: Any) -> Ragged:
     """Read ranked lists, best first, of ``{user: list}``; `scores` in the same shape, if lists have none."""
     subject = "recommendations"
     users, rows = _by_user(subject, recommendations)
-    items: list[Cells] = []
-    own: list[Cells | None] = []
-    for user, row in zip(users, rows, strict=True):
-        row_items, row_scores = _ranked(subject, user, row)
-        items.append(row_items)
-        own.append(row_scores)
+    items: list[Cells] = rows
+    own: list[Cells | None] = [None] * len(rows)
+    if not all(map(_is_plain, rows)) or any(len(row) and isinstance(row[0], tuple) for row in rows):
+        pairs = [_ranked(subject, user, row) for user, row in zip(users, rows, strict=True)]
+        items, own = [row for row, _ in pairs], [row for _, row in pairs]
     if scores is not None:
         if any(row is not None for row in own):
             raise SchemaError(
@@ -119,8 +118,10 @@ def read_items(subject: str, table: Any) -> Ragged:
         item = as_ids(f"{subject}: item", table.item_ids)[table.item]
         return grouped(user, item, table.value.astype(np.float64))
     users, rows = _by_user(subject, table)
-    pairs = [_items(subject, user, row) for user, row in zip(users, rows, strict=True)]
-    lists, values = [row for row, _ in pairs], None
+    pairs: list[tuple[Cells, Cells | None]] = []
+    if not all(map(_is_plain, rows)):
+        pairs = [_items(subject, user, row) for user, row in zip(users, rows, strict=True)]
+    lists, values = [row for row, _ in pairs] if pairs else rows, None
     if any(grades is not None for _, grades in pairs):
         graded = (np.ones(len(row)) if grades is None else grades for row, grades in pairs)
         values = numbers(f"{subject}: grade", list(chain.from_iterable(graded)))
@@ -197,9 +198,14 @@ def _by_user(subject: str, table: Any) -> tuple[list[Any], list[Any]]:
     )
 
 
+def _is_plain(row: Any) -> bool:
+    """Whether a row is a list or an array of one dimension, as most are: to tell others takes longer."""
+    return type(row) is list or (type(row) is np.ndarray and row.ndim == 1)
+
+
 def _ranked(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
     """Return a user's items, best first, and their scores, if the row has some."""
-    if type(row) is list and not (row and isinstance(row[0], tuple)):
+    if _is_plain(row) and not (type(row) is list and row and isinstance(row[0], tuple)):
         return row, None
     if isinstance(row, Mapping):
         return _by_score(subject, user, list(row), list(row.values()))
@@ -218,7 +224,7 @@ def _ranked(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
 
 def _items(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
     """Return a user's items in any order, and their grades, if the row has some."""
-    if type(row) is list:
+    if _is_plain(row):
         return row, None
     if isinstance(row, (Mapping, AnySet)):
         _refuse_padding(subject, user, row)

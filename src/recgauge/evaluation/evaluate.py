@@ -23,6 +23,7 @@ from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
+from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
@@ -66,11 +67,16 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     Parameters
     ----------
     recommendations : mapping, DataFrame or TopK
-        ``{user: [items, best first]}``; a table with columns user, item and score (higher is better) or
-        rank (lower is better); or lists of codes, whose ids are the codes.
-    relevant : mapping, DataFrame or Relevant
-        ``{user: items}`` or ``{user: {item: grade}}``; or a table with columns user, item and, where items
-        have grades, grade.
+        ``{user: items}``, best first: a list, tuple, array or Series of items, ``{item: score}``, a Counter
+        or pairs of item and score; those with scores are ranked by them, equal ones stay in their order. A
+        set has no order and is refused. -1 at the end of a list fills it up. Or a table of pandas, polars or
+        Arrow, which is read as a file of it is: columns of user, item and score (higher is better) or rank
+        (lower is better) by their usual names. Or lists of codes, with `relevant` as codes or with
+        Interactions among the other tables, whose ids they have then.
+    relevant : mapping, DataFrame, Interactions or Relevant
+        ``{user: items}``, where a set is as good as a list, or ``{user: {item: grade}}``; items without a
+        grade beside others with grades have 1. Or a table with columns of user, item and, where items have
+        grades, grade or rating; or held-out rows.
     metrics : sequence of str or Metric, mapping of str to either, str or Metric
         Suites are ranking, beyond_accuracy, diversity and curves.
         A name has the meaning of the convention; a metric object is used as it is.
@@ -81,18 +87,24 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     train : mapping, DataFrame or Interactions, optional
         Who had what in training, for novelty, popularity, serendipity and the like. A user whom a mapping
         names without items counts as a user of training.
-    item_features : mapping of item to vector, or matrix whose row is the item's id, optional
-        For diversity of lists.
-    item_similarity : mapping of item to {item: similarity}, or matrix whose row is the item's id, optional
+    item_features : mapping, DataFrame or matrix, optional
+        For diversity of lists: ``{item: vector}``, ``{item: {feature, ...}}`` or ``{item: {feature:
+        weight}}``; a table with a column item, or items as its named index; or a matrix whose row is the
+        item's id, with lists of codes its code.
+    item_similarity : mapping, DataFrame or matrix, optional
         For diversity by similarities that are given, such as CAPRI's list_diversity; where it is left out,
-        the cosine of `item_features` is used. A pair given in one direction counts for both; others are 0.
+        the cosine of `item_features` is used. ``{item: {item: similarity}}``, a table of pandas with items
+        as index and columns, or a square matrix, as of features. A pair given in one direction counts for
+        both; others are 0.
     n_items : int, optional
         Size of the catalogue; if left out, the items that appear, which is enough where training data or
         features show the catalogue, but not for coverage or Gini of lists alone.
     scores : mapping or array, optional
-        Scores of the listed items in the same shape, best first; ties in them follow `ties`.
+        Scores of the listed items in the same shape, best first, or ``{user: {item: score}}``; ties in them
+        follow `ties`.
     users : sequence, optional
-        Everybody who counts where a convention counts users without a list or without relevant items.
+        Everybody who counts where a convention counts users without a list or without relevant items; with
+        lists of codes their codes.
     relevant_from : float, optional
         Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
         left out, mostly 1. A grade of 0 never is.
@@ -100,7 +112,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
     keep : collection of str, default ()
-        ``unmet`` goes on where lists and relevant items share next to no users or items.
+        ``unmet`` goes on where lists and relevant items share next to no users or items, ``implausible``
+        where ids of a table hardly are ids, such as NA or -1.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -118,6 +131,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     MetricError
         If a metric has no value for any user, or lacks what it needs.
 
+    Notes
+    -----
+    Ids are whole numbers or text, and may be other values that are keys of a dict, such as tuples of text. 1
+    and ``"1"`` are two ids. What is missing, fractions, times, and True and False are refused as ids. Rows
+    of tables, and Series, are paired by their labels, never by their places.
+
     Examples
     --------
     >>> result = evaluate({"ann": [7, 2, 5]}, {"ann": [5, 7]}, metrics=("precision", "ndcg"), cutoffs=(3,))
@@ -128,7 +147,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
     check_measures_lists(suite)
     for name in keep:
-        check_choice("keep", name, ("unmet",))
+        check_choice("keep", name, ("unmet", "implausible"))
     inputs = convert(
         recommendations,
         relevant,
@@ -140,6 +159,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         users=users,
         threshold=convention.policies.threshold,
         relevant_from=relevant_from,
+        cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
     )
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
@@ -250,6 +270,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     relevant_from: float | None = None,
     item_similarity: Any = None,
     may_be_empty: bool = False,
+    cells: CellFormat | None = None,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
@@ -272,15 +293,16 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         return inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
-    lists = _lists(recommendations, scores, (relevant, train))
+    cells = cells or CellFormat()
+    lists = _lists(recommendations, scores, (relevant, train), cells)
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
-    truth = _items("relevant", relevant)
+    truth = _items("relevant", relevant, cells)
     bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
     grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
     if relevant_from is not None:
         truth, threshold = graded_from(truth, relevant_from), 0.0
-    history = None if train is None else _items("train", train)
+    history = None if train is None else _items("train", train, cells)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
@@ -337,7 +359,7 @@ def _meetings(
 _OWN_SCORES = "scores: a TopK carries its scores, and a table in a column 'score'; pass no scores with it."
 
 
-def _lists(recommendations: Any, scores: Any, tables: Sequence[Any]) -> Ragged:
+def _lists(recommendations: Any, scores: Any, tables: Sequence[Any], cells: CellFormat) -> Ragged:
     """Return ranked lists by ids; those of codes by the ids of the tables beside them."""
     if isinstance(recommendations, Ragged):
         return recommendations
@@ -359,12 +381,12 @@ def _lists(recommendations: Any, scores: Any, tables: Sequence[Any]) -> Ragged:
             recommendations.scores[filled].astype(np.float64),
         )
     if _is_table(recommendations):
-        return ranked_rows("recommendations", recommendations)
+        return ranked_rows("recommendations", recommendations, cells)
     return read_lists(recommendations, scores)
 
 
-def _items(subject: Literal["relevant", "train"], table: Any) -> Ragged:
-    return item_rows(subject, table, subject) if _is_table(table) else read_items(subject, table)
+def _items(subject: Literal["relevant", "train"], table: Any, cells: CellFormat) -> Ragged:
+    return item_rows(subject, table, subject, cells) if _is_table(table) else read_items(subject, table)
 
 
 def _is_table(table: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from recgauge.data.ids import IdArray, encode_runs
 from recgauge.data.tables import Ragged, grouped, require_falling, without_padding
 from recgauge.errors import SchemaError, listed
+from recgauge.files.columns import CellFormat
 from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows
@@ -15,9 +16,9 @@ from recgauge.recorded import Kind, rows_of_table, runs_of, wanted
 from recgauge.utils.checks import LongArray, shown
 
 
-def ranked_rows(subject: str, table: Any) -> Ragged:
+def ranked_rows(subject: str, table: Any, cells: CellFormat) -> Ragged:
     """Return the lists of a frame with user, item and rank or score, best items first."""
-    rows = _rows(subject, table, "lists")
+    rows = _rows(subject, table, "lists", cells)
     runs = runs_of(rows)
     if len(runs) > 1:
         raise SchemaError(
@@ -43,19 +44,21 @@ def ranked_rows(subject: str, table: Any) -> Ragged:
         _check_ranks(subject, lists, key)
         if score is not None and ((score[1:] > score[:-1]) & (user[1:] == user[:-1])).any():
             raise SchemaError(f"{subject}: columns 'rank' and 'score' disagree; pass one of them.")
-    return require_falling(without_padding(subject, lists))
+    return require_falling(lists if cells.implausible == "keep" else without_padding(subject, lists))
 
 
-def item_rows(subject: str, table: Any, kind: Kind) -> Ragged:
+def item_rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Ragged:
     """Return the items of users, and their grades if a column has some, of a frame with user and item."""
-    rows = _rows(subject, table, kind)
+    rows = _rows(subject, table, kind, cells)
     grades = rows.numbers.get("rating")
     values = None if grades is None else grades.astype(np.float64)
-    return without_padding(subject, grouped(_ids(rows.user), _ids(rows.item), values))
+    items = grouped(_ids(rows.user), _ids(rows.item), values)
+    return items if cells.implausible == "keep" else without_padding(subject, items)
 
 
-def _rows(subject: str, table: Any, kind: Kind) -> Rows:
-    like = replace(wanted(kind), option="frame.rename(columns={{'{1}': '{0}'}})", command="")
+def _rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Rows:
+    option = "frame.rename(columns={{'{1}': '{0}'}})"
+    like = replace(wanted(kind, cells=cells), option=option, command="", setting="")
     if hasattr(table, "iloc") and table.index.nlevels == 1 and table.index.name is None:
         table = table.reset_index(drop=True)  # the numbers that rows had in a larger table
     rows = rows_of_table(as_arrow(table, subject), kind, subject, like)

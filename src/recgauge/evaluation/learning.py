@@ -106,9 +106,8 @@ class Watched:
             predictions = predict_ratings(model, self.split.test, self.scale)
             evaluation = evaluate_predictions(watched, predictions, self.split.test.user_ids)
             return evaluation.results[0].value
-        assert self.task is not None
-        assert self.k is not None
-        assert isinstance(model, Recommender)
+        if self.task is None or self.k is None or not isinstance(model, Recommender):
+            raise TypeError(f"{self.key}: needs lists, a cutoff, and a model that makes them.")
         task = replace(self.task, metrics=watched, cutoffs=(self.k,))
         return task.evaluate(watched, task.recommend(model, NoProgress())).results[0].value
 

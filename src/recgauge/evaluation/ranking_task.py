@@ -325,7 +325,8 @@ def add_full_rankings(
     results, refused = [], {}
     for name, definition in metrics.items():
         metric = definition.metric
-        assert isinstance(metric, FullRankingMetric)
+        if not isinstance(metric, FullRankingMetric):
+            raise TypeError(f"{name}: {metric.definition()} is no metric of full rankings.")
         per_user = np.full(len(rows), np.nan)
         per_user[rows] = metric.per_user(rankings)
         defined = per_user[~np.isnan(per_user)]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recgauge._version import NUMERIC_VERSION
-from recgauge.errors import DataError, RecgaugeError, SchemaError, said
+from recgauge.errors import DataError, RecgaugeError, said
 from recgauge.evaluation import described
 from recgauge.evaluation.parts import Part, PartTask
 from recgauge.files.stored import StoredTable
@@ -22,6 +22,8 @@ from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +185,10 @@ class StoredRuns:
                         found, new = found.cast(pa.large_string()), new.cast(pa.large_string())
                     found = new if found is None else pc.unique(pa.chunked_array([found, new]))
                     advance(len(items))
-            assert found is not None
+            if found is None:
+                raise DataError(f"{self.truth.name}: no row names an item, so no item is known.")
             _store(file, pa.table({"item": found.drop_null()}))
-        with pa.ipc.open_file(str(file)) as reader:
-            return replace(self.task, items=reader.read_all().column("item"))
+        return replace(self.task, items=_read_stored(file, lambda table: table.column("item")))
 
 
 def in_turn(
@@ -256,18 +258,22 @@ def stored_parts(files: Sequence[Path]) -> Iterator[Part]:
     DataError
         If a file is missing or damaged.
     """
+    for file in files:
+        yield _read_stored(file, Part.from_arrow)
+
+
+def _read_stored(file: Path, convert: "Callable[[pa.Table], Read]") -> Read:
+    """Read what `_store` has written."""
     import pyarrow as pa
 
-    for file in files:
-        try:
-            with pa.ipc.open_file(str(file)) as reader:
-                part = Part.from_arrow(reader.read_all())
-        except (OSError, pa.ArrowException, SchemaError) as error:
-            raise DataError(
-                f"{file} cannot be read: {said(error)}. Remove it and start again; --work must be a folder "
-                "that all machines see."
-            ) from error
-        yield part
+    try:
+        with pa.ipc.open_file(str(file)) as reader:
+            return convert(reader.read_all())
+    except Exception as error:  # whatever reading a damaged file raises
+        raise DataError(
+            f"{file} cannot be read: {said(error)}. Remove it and start again; --work must be a folder "
+            "that all machines see."
+        ) from error
 
 
 def values_of(file: Path) -> Path:

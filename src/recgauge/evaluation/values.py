@@ -260,8 +260,10 @@ class Counted:
     @cached_property
     def of_tied(self) -> JudgedTopK:
         """The judged lists of users with equal scores, where expected values are wanted."""
-        assert self.judged.tied is not None
-        return self.judged.take(self.judged.tied.rows)
+        tied = self.judged.tied
+        if tied is None:
+            raise ValueError("these lists were judged without looking for equal scores.")
+        return self.judged.take(tied.rows)
 
     def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
         """Count users; `n_more` users without relevant items are not among the judged."""
@@ -301,13 +303,13 @@ class MetricAtCutoff:
         if isinstance(metric, RunMetric):
             judged = judged.take(~left_out) if left_out.any() else judged
             return (judged.n_users, metric.sums(judged, self.k)), None
-        assert isinstance(metric, UserMetric)
+        if not isinstance(metric, UserMetric):
+            raise TypeError(f"{metric.definition()} has neither values of users nor sums.")
         per_user = metric.per_user(judged, self.k)
         if judged.tied is not None and len(judged.tied.rows):
             per_user = per_user.copy()
             per_user[judged.tied.rows] = metric.expected(users.of_tied, judged.tied, self.k)
-        if left_out.any():
-            per_user = np.where(left_out, np.nan, per_user)
+        per_user = np.where(left_out, np.nan, per_user) if left_out.any() else per_user
         # a sum is NaN exactly where a value is, and far cheaper than a mask
         missing = None if np.isfinite(per_user.sum()) else np.isnan(per_user)
         if missing is not None and metric.refuses_undefined and (missing & ~left_out).any():
@@ -329,9 +331,10 @@ class MetricAtCutoff:
         metric, stderr = self.metric, None
         if isinstance(sums, Moments):
             value, stderr, n_users = sums.mean(), sums.stderr(), sums.n
-        else:
-            assert isinstance(metric, RunMetric)
+        elif isinstance(metric, RunMetric):
             n_users, value = sums[0], metric.value(sums[1])
+        else:
+            raise TypeError(f"{metric.definition()} has no sums.")
         if not np.isfinite(value):
             raise self._undefined()
         if self.policies.round_mean is not None:

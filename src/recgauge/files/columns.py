@@ -116,7 +116,7 @@ class Wanted:
     needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
     option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
     command: str = ""  # what comes before
-    setting: str = "dataset.{}={}"  # how anything else is set, with its name and value
+    setting: str = "dataset.{}={}"  # how anything else is set, with its name and value; empty: in Python
     # Files of lists may be those of evaluation tools: blanks may separate columns without a header, and
     # TREC's are recognised by their looks, which a table may have, too. One command names columns of several
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
@@ -216,7 +216,7 @@ class Wanted:
         names_it = _seems_header(rows)
         if len(positions) == 2 and not names_it:
             return False
-        shape = ", ".join(shown(" ".join(row) if len(row) == 1 else "|".join(row)) for row in rows[:3])
+        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         free = [
             at for at, cell in enumerate(first) if not is_date(rows[-1][at] if at < len(rows[-1]) else cell)
         ]

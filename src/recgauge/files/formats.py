@@ -199,7 +199,7 @@ def _read_file(file: TableFile, wanted: Wanted, how: TextFormat, form: str) -> R
         return _read_text(file, known.layout(file, wanted, how), wanted, form)
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
-    except (ArrowException, UnicodeError) as error:
+    except (ArrowException, UnicodeError, OSError) as error:
         if "UTF" in str(error).upper() and form not in ("parquet", "arrow"):
             raise not_utf8(file) from error
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error

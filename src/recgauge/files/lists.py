@@ -147,7 +147,8 @@ def _parts(text: str, separator: str | None) -> list[Any]:
             raise ValueError("nobody can tell whether blanks are within items or between them")
     else:
         parts = [part.strip() or None for part in text.strip(separator + " ").split(separator)]  # type: ignore[misc]
-        if separator == "," and any(part and re.search(r"\s", part) for part in parts):
+        words = ", " in text and not all(part is None or _CODE.fullmatch(part) for part in parts)
+        if separator == "," and (words or any(part and re.search(r"\s", part) for part in parts)):
             raise ValueError("nobody can tell whether commas are within items or between them")
     if any(part and (re.search(r"[\[\]{}]", part) or part.startswith("np.")) for part in parts):
         raise ValueError("it has brackets within its items")

@@ -116,7 +116,9 @@ def _nobody(rows: Rows, wanted: Wanted, role: Role, text: str, count: int, place
 
 
 def _listing(wanted: Wanted, name: str, text: str) -> str:
-    """Return what to type to name a cell or column: a list of Hydra's, or words after an option."""
+    """Return what to type to name a cell or column: a list of Hydra's, words after an option, or Python."""
+    if not wanted.setting:
+        return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
     listed_text = text if wanted.setting.startswith("--") else f"[{text}]"
     if wanted.setting.startswith("--") and text.startswith("-"):
         return f"--{name}={text}"
@@ -135,7 +137,8 @@ def _refusal(
             if wanted.option
             else "Correct the file"
         )
-    keep, label = wanted.setting.format("implausible", "keep"), rows.labels.get(role, role)
+    keep = wanted.setting.format("implausible", "keep") if wanted.setting else 'keep=["implausible"]'
+    label = rows.labels.get(role, role)
     column = label if label.startswith("column ") else f"the column {label}"
     return SchemaError(f"{rows.file}: {reason}, in {column} ({where}). {words}. If it is meant: {keep}.")
 

@@ -284,6 +284,8 @@ def _passing(
 def _hint(role: Role, cell: Any, wanted: Wanted) -> str:
     """Return how to say what a number or date may mean that is written as elsewhere."""
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
+        if not wanted.setting:
+            return " (make the column numbers: pandas.to_numeric)"
         decimal, thousands = (
             wanted.setting.format("decimal", '","'),
             wanted.setting.format("thousands", '"."'),

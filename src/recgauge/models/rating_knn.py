@@ -133,7 +133,8 @@ class RatingKNN(Recommender, RatingPredictor):
     def fold_in(self, histories: Interactions) -> Self:
         """Learn users' means, biases and neighbours from their rows; see Notes."""
         known = self.known()
-        assert self._trained is not None
+        if self._trained is None:
+            raise not_fitted(self)
         users = np.flatnonzero(histories.user_counts())
         deviation = histories.value - known.mean - self._item_bias[histories.item]
         self._user_bias = self._user_bias.copy()

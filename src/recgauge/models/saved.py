@@ -232,7 +232,11 @@ def _new_model(about: Mapping[str, Any], packages: tuple[str, ...]) -> Recommend
         raise ValueError(f"format {about['format']} is not {FORMAT}; use the version that wrote it")
     module, _, name = str(about["class"]).rpartition(".")
     if module.partition(".")[0] not in packages:
-        raise ValueError(f"{about['class']} is not of {', '.join(packages)}")
+        package = module.partition(".")[0]
+        raise ValueError(
+            f"{about['class']} is not of {', '.join(packages)}. If you trust its package, name it: --allow "
+            f"{package}, or packages=('recgauge', '{package}') in Python"
+        )
     kind = getattr(import_module(module), name)
     if not issubclass(kind, Recommender):
         raise ValueError(f"{about['class']} is not a model that recommends")

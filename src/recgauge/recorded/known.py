@@ -7,7 +7,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.data.meeting import Meeting
 from recgauge.data.tables import Ragged
-from recgauge.errors import ConfigError, listed
+from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import CellFormat, Wanted
 from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
@@ -40,8 +40,9 @@ class KnownLists:
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
-        """Return the scores of pairs, NaN where a list does not have the item; there must be scores."""
-        assert self.scores is not None
+        """Return the scores of pairs, NaN where a list does not have the item; SchemaError without scores."""
+        if self.scores is None:
+            raise SchemaError("these lists have no scores.")
         owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         n_items = int(max(self.items.max(initial=0), items.max(initial=0))) + 1
         return matched(owner * n_items + self.items, self.scores, users.astype(np.int64) * n_items + items)

@@ -211,7 +211,8 @@ def _ordered(
     runs: UserRuns, key: DoubleArray | IntArray | None, *, rising: bool
 ) -> tuple[Places, UserRuns, DoubleArray | IntArray] | None:
     """Return the order by user, then key, else that of the file, and both so; None if the rows have it."""
-    assert key is not None
+    if key is None:
+        raise SchemaError("lists need a rank or a score to be ordered by.")
     if runs.rise and not len(next_to(np.less if rising else np.greater, key, starts_of(runs.lengths))):
         return None
     user = runs.of_rows()

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 from recgauge._version import __version__
 from recgauge.checks.checking import CheckResult
 from recgauge.checks.judge import Verdict
+from recgauge.comparison.claims import of_few
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds
@@ -209,7 +210,8 @@ def _found(verdict: Verdict) -> str:
     value = _value(verdict, verdict.estimate)
     if verdict.low is None or verdict.high is None:
         return value
-    return f"{value} [{_value(verdict, verdict.low)}, {_value(verdict, verdict.high)}]"
+    ends = f"[{_value(verdict, verdict.low)}, {_value(verdict, verdict.high)}]"
+    return f"{value} {ends}{of_few(verdict.n_users)}"
 
 
 def _value(verdict: Verdict, value: float) -> str:

@@ -4,8 +4,6 @@ A column of a leaderboard or of the table of pairs is one entry of `BOARD_COLUMN
 terminal, Markdown, LaTeX and HTML show it.
 """
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
+from recgauge.comparison.claims import of_few
 from recgauge.comparison.results import Cost
 from recgauge.comparison.runs import ComparedRuns
 from recgauge.comparison.series import Series
@@ -23,7 +22,7 @@ from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
 from recgauge.report.latex import render_latex
 from recgauge.report.run_tables import MARK, sweep_mark_lines
-from recgauge.utils.files import text_writer, write_files
+from recgauge.utils.files import csv_text, text_writer, write_files
 
 FORMATS = (".md", ".tex", ".csv", ".json")
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
@@ -120,7 +119,7 @@ def comparison_blocks(
 
     `brief`: pairs and claims by the first metric alone, and not more than a screen has room for.
     """
-    blocks: list[Block] = []
+    blocks: list[Block] = lines(comparison.warnings, "marks")
     for dataset in comparison.datasets:
         results = on_dataset(comparison, dataset)
         blocks.append(leaderboard_table(results, costs or {}, comparison.procedure))
@@ -156,7 +155,7 @@ def _mean(result: MetricComparison, row: RunRow) -> Cell:
     start, length = min(ends), (max(ends) - min(ends)) or 1.0
     low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
-    small = tuple(text for text in (interval(row), deviation(row)) if text)
+    small = tuple(text for text in (f"{interval(row)}{of_few(row.n_users)}", deviation(row)) if text)
     return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
@@ -164,7 +163,8 @@ def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, no
     """Return pairs of runs by one metric, all of them if not given."""
     rows = []
     for pair in result.pairs if pairs is None else pairs:
-        texts = (pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values()))
+        texts = [pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values())]
+        texts[3] += of_few(result.n_users)  # the interval
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     place = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
@@ -206,7 +206,10 @@ def heading(results: Sequence[MetricComparison]) -> str:
     """Return which runs and users a table is of."""
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
-    return f"{name}{len(first.rows)} runs, {first.users}"
+    n_runs = sum(1 if row.repeats is None else len(row.repeats.means) for row in first.rows)
+    runs = f"{n_runs} runs" if n_runs == len(first.rows) else f"{n_runs} runs of {len(first.rows)} models"
+    together = "" if n_runs == len(first.rows) else " in all of them together"
+    return f"{name}{runs}, {first.users}{together}"
 
 
 def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:
@@ -218,6 +221,8 @@ def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> st
         told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
     if any(row.repeats for row in results[0].rows):
         told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
+    if lower := [label(result.metric) for result in results if not result.higher_is_better]:
+        told += f"; of {listed(lower)} less is better"
     n_pairs = len(results[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:
@@ -268,8 +273,8 @@ def write_comparison(compared: ComparedRuns, files: Sequence[Path]) -> list[Path
     texts: dict[Path, str] = {}
     for file in files:
         if file.suffix == ".csv":
-            texts[file] = _csv(_run_rows(comparison, costs))
-            texts[file.with_name(f"{file.stem}_pairs.csv")] = _csv(comparison.records("pairs"))
+            texts[file] = csv_text(_run_rows(comparison, costs))
+            texts[file.with_name(f"{file.stem}_pairs.csv")] = csv_text(comparison.records("pairs"))
         elif file.suffix == ".json":
             texts[file] = json_text(comparison, costs, [*marks, *compared.notes])
         elif file.suffix == ".tex":
@@ -289,16 +294,6 @@ def _run_rows(comparison: Comparison, costs: Costs) -> list[dict[str, Any]]:
     return rows
 
 
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows as CSV; what a row lacks is empty."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    file = io.StringIO()
-    writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
-
-
 def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequence[str] = ()) -> str:
     """Return everything as JSON: the procedure, rows, pairs, ranks over data sets, claims and notes."""
     over = [
@@ -311,7 +306,7 @@ def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequenc
         "pairs": comparison.records("pairs"),
         "over_datasets": over,
         "claims": list(comparison.claims),
-        "notes": [*comparison.notes, *notes],
+        "notes": [*comparison.warnings, *comparison.notes, *notes],
     }
     return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
 

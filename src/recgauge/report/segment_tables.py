@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from recgauge.comparison.claims import of_few
 from recgauge.comparison.groups import extreme_users
 from recgauge.comparison.runs import Condition
 from recgauge.comparison.segments import ALL, SegmentPair, SegmentRow, Segments
@@ -26,7 +27,11 @@ def segment_blocks(segments: Segments) -> list[Block]:
     """Return the table, who gains and who loses in words, and how many have no group."""
     kind = "items" if segments.by == "items" else "users"
     without = [f"{segments.n_without:,} {kind} have no group"] if segments.n_without else []
-    return [segment_table(segments), *lines([*claims(segments), *without])]
+    return [
+        *lines(segments.warnings, "marks"),
+        segment_table(segments),
+        *lines([*claims(segments), *without]),
+    ]
 
 
 def segment_table(segments: Segments) -> TableBlock:
@@ -48,20 +53,22 @@ def segment_table(segments: Segments) -> TableBlock:
         (*names, metric, *compared),
         tuple(rows),
         words=("run",),
-        note=explanation(segments),
+        note=" ".join([explanation(segments), *segments.notes]),
         names=len(names),
     )
 
 
 def _mean(row: SegmentRow) -> str:
     half = (row.high - row.low) / 2
-    return f"{row.mean:.4f}" + ("" if math.isnan(half) else f" ± {half:.4f}".replace(" 0.", " ."))
+    if math.isnan(half):
+        return f"{row.mean:.4f}"
+    return f"{row.mean:.4f}" + f" ± {half:.4f}".replace(" 0.", " .") + of_few(row.n_users)
 
 
 def _change(pair: SegmentPair | None) -> tuple[str, str, str]:
     if pair is None:
         return "", "", ""
-    bounds = "" if math.isnan(pair.low) else f" [{pair.low:+.4f}, {pair.high:+.4f}]"
+    bounds = "" if math.isnan(pair.low) else f" [{pair.low:+.4f}, {pair.high:+.4f}]{of_few(pair.n_users)}"
     difference = f"{pair.difference:+.4f}{bounds}{'*' if pair.differs else ''}"
     return difference, f"{pair.better:.0%}", f"{pair.worse:.0%}"
 

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, order_text, turns_text
 from recgauge.report.blocks import Block, Row, TableBlock, lines
 
@@ -38,6 +40,8 @@ def _claim(axis: AxisOrders) -> str:
     if turns:
         noise = f"{sure} of them beyond noise" if sure else "none of them beyond noise"
         told = f"{turned_text(axis, 'pairs of models ')}, {noise}"
+    if not np.ptp(axis.values, axis=0).any() and axis.axis == "seed":
+        return f"seed: changes nothing, so {len(axis.options)} of them say nothing of chance."
     others = axis.other_winners()
     if not others:
         best = axis.winner(axis.reference)

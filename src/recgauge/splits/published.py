@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from recgauge.utils.checks import BoolArray, LongArray, Share, shown, text_array
 Paths = str | Sequence[str]
 _PARTS = ("test", "validation", "train")
 _OF_TABLES = ("format", "member", "limits", "user", "item", "header", "separator", "quotes", "encoding")
+_OF_CELLS = ("missing", "unused", "implausible")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +126,7 @@ class Published(Splitter):
     train : str or sequence of str, optional
         With the training rows; rows of the data set in no file are then not used, and counted. None: all
         rows in no other file are for training.
-    format, user, item, header, separator, quotes, encoding, member
+    format, user, item, header, separator, quotes, encoding, member, missing, unused, implausible
         How the files are read: as those of ``dataset=table``, see `Table`. Ratings and times are those of the
         data set, whatever the files say. A row that cannot be read is an error.
     limits : Limits or mapping, optional
@@ -175,6 +176,9 @@ class Published(Splitter):
     quotes: bool | None = None
     encoding: str = "utf-8"
     member: str | None = None
+    missing: Sequence[str] = ()
+    unused: Sequence[str] = ()
+    implausible: Literal["refuse", "keep"] = "refuse"
     limits: Limits | Mapping[str, Any] | None = None
     source: PublishedSplits | None = None
     whole: str | None = field(default=None, init=False)  # the publisher has split the rows already
@@ -282,7 +286,7 @@ class Published(Splitter):
             return self._table(paths).load().interactions
 
     def _table(self, paths: Paths) -> Table:
-        same = {name: getattr(self, name) for name in _OF_TABLES}
+        same = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
         return Table(paths, rating=False, time=False, **same)
 
 

@@ -15,6 +15,7 @@ from recgauge.utils.secrets import without_secrets
 
 OWN_VARIABLES = (
     "RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "RECGAUGE_REPORT", "MLFLOW_TRACKING_URI",
+    "MLFLOW_EXPERIMENT_NAME",
 )  # fmt: skip
 """What a configuration may read of the environment."""
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -66,6 +67,11 @@ def work_folder() -> Path:
 def store_of_user() -> str:
     """Return the address of the store that the environment names, else of one in the work folder."""
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{work_folder() / 'mlflow.db'}"
+
+
+def experiment_of_user() -> str:
+    """Return the MLflow experiment that the environment names, else recgauge's."""
+    return os.environ.get("MLFLOW_EXPERIMENT_NAME") or "recgauge"
 
 
 def served_by(uri: str) -> str | None:

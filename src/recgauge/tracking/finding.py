@@ -39,6 +39,10 @@ NEEDED = (RECORD, PER_USER)
 _ID = re.compile(r"[0-9a-f]{32}")
 _OWN = "experiment="
 FINISHED = "attributes.status = 'FINISHED'"
+_NAME = re.compile(r"\b(param(?:eter)?|metric|tag)s?\.(`[^`]*`|\"[^\"]*\")?([\w./-]*)", re.IGNORECASE)
+_VALUE = re.compile(r"'[^']*'|(?<!\.)\"[^\"]*\"")
+_FIELDS = {"p": "params", "m": "metrics", "t": "tags"}
+"""Names in a search of MLflow, and where a run has them."""
 _PAGE = 1000  # runs that are asked for at a time
 _FEW = 20
 """More fingerprints than these are looked for in one walk over all finished runs."""
@@ -134,6 +138,21 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
                 raise TrackingError(reason) from error
             runs += page
             token = page.token or None
+    return runs
+
+
+def chosen_runs(store: Store, where: str) -> "list[Run]":
+    """Return the runs that a user's search chooses; a name that no run has is an error, not an empty list."""
+    runs = runs_of(store, where)
+    for kind, quoted, plain in _NAME.findall(_VALUE.sub("", where)):  # values may look like names
+        field, name = _FIELDS[kind[0].lower()], quoted[1:-1] or plain
+        if not any(name in getattr(run.data, field) for run in runs):
+            known = dict.fromkeys(key for run in runs_of(store) for key in getattr(run.data, field))
+            if known and name not in known:
+                raise ConfigError(
+                    f"--where: no run of the experiment {store.experiment} has {field[:-1]} {name!r}. "
+                    f"{did_you_mean(name, known)}There are {listed(known)}."
+                )
     return runs
 
 
@@ -307,7 +326,7 @@ class _Sought:
         """Return the finished runs of an experiment, without summaries of sweeps."""
         own = source.startswith(_OWN)
         store = self.store if own else replace(self.store, experiment=source)
-        every = runs_of(store, self.search)
+        every = chosen_runs(store, self.search)
         if not every and store.experiment not in (known := experiments_of(store)):
             raise ConfigError(
                 f"{source}: is no folder, no run's id, and no experiment of the tracking store "

@@ -113,11 +113,12 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def _ask(self, what: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivering()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        question, reply = self._process.stdin, self._process.stdout
         try:
-            print(json.dumps([what, asdict(store), *arguments]), file=self._process.stdin, flush=True)
-            answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+            if question is None or reply is None:
+                raise OSError("the process has no pipes")
+            print(json.dumps([what, asdict(store), *arguments]), file=question, flush=True)
+            answer: dict[str, Any] = json.loads(reply.readline())
         except (OSError, ValueError) as error:
             self._process = None
             delivering.cache_clear()

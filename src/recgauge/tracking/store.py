@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mlflow.entities import Experiment
 
 SQLITE, HIDDEN = "sqlite:///", "***"
+_UNREADABLE = re.compile(r"(%[0-9A-Fa-f]{2})|\?.*/")
+"""What MLflow decodes, or takes for the beginning of options, in the path of an SQLite file."""
 KINDS = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks")
 KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
@@ -74,6 +76,12 @@ class Store:
             raise TrackingError(
                 f"tracking.uri: {self.shown!r} is neither a database nor a server. Use sqlite:///FILE.db, "
                 "http://HOST:PORT, another database's address, or run with tracking=off."
+            )
+        if kind == "sqlite" and (sign := _UNREADABLE.search(self.uri)):
+            raise TrackingError(
+                f"tracking.uri={self.uri}: a path with {sign[1] or '?'} is another one for MLflow. Work in a "
+                "folder without that in its name, or name a database elsewhere: "
+                "tracking.uri=sqlite:////FOLDER/mlflow.db. Without tracking: tracking=off."
             )
 
     @classmethod

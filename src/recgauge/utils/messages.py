@@ -28,7 +28,10 @@ def print_traceback(error: BaseException) -> None:
 
 
 def explain_error(error: BaseException, folder: Path | None = None) -> str | None:
-    """Return the message of an error that the user can mend, None of a bug; results go to `folder`."""
+    """Return the message of an error that the user can mend, None of a bug.
+
+    `folder` is where the results of a run go; other commands have none.
+    """
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, MemoryError):

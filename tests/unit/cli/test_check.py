@@ -1,7 +1,9 @@
 """`recgauge check`: what it takes, what its exit code says, and what it refuses in one line."""
 
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -123,3 +125,68 @@ def test_wrong_use_ends_with_two_and_one_line(command, tables, words, message):
     assert message in err
     assert len(err.strip().splitlines()) == 1
     assert "Traceback" not in out + err
+
+
+def test_rules_that_are_there_and_cannot_be_read_fail_the_check(command, tables, tmp_path):
+    def judged(*words):
+        code, out, err = command("check", "--candidate", "same.csv", "--baseline", "old.csv", *words)
+        assert "Traceback" not in err
+        return code, out, err
+
+    rules = tmp_path / "check.yaml"
+    os.mkfifo(rules)
+    assert judged()[:2] == (2, "")
+    rules.unlink()
+    rules.mkdir()
+    assert judged()[:2] == (2, "")
+    rules.rmdir()
+    rules.symlink_to("nowhere.yaml")
+    assert judged()[:2] == (2, "")
+    rules.unlink()
+    for text in (
+        "",
+        "not_worse: [",
+        "[" * 10_000,
+        "not_worse: {ndcg@10: 2%",
+        "a: &a [1]\nb: [" + "*a," * 30 + "]",
+    ):
+        rules.write_text(text)
+        assert judged()[:2] == (2, "")
+    rules.unlink()
+    (tmp_path / "check.yml").write_text("not_worse: {ndcg@10: 2%}")
+    assert "--rules check.yml" in judged()[2]
+    assert judged("--rules", "check.yml")[0] == 0
+
+
+def test_looks_that_cannot_be_read_or_kept_fail_the_check(command, tables, tmp_path):
+    words = ("check", "--candidate", "same.csv", "--baseline", "old.csv", "--looks")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "deep").write_text('{"a":' * 10_000)
+    for place in ("pipe", "/dev/zero", "deep"):
+        code, out, err = command(*words, place)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+    (tmp_path / "file").touch()
+    code, out, err = command(*words, "file/looks.jsonl")
+    assert code == 2
+    assert err.startswith("error: ")
+
+
+def test_options_say_directions_and_what_becomes_of_users_without_a_group(command, tables):
+    for name in ("same", "old"):
+        pd.read_csv(f"{name}.csv").set_axis(["userId", "loss"], axis=1).to_csv(
+            f"{name}_loss.csv", index=False
+        )
+    (USERS.to_frame().assign(plan="a")[:100]).to_csv("users.csv", index=False)
+    words = ("check", "--candidate", "same_loss.csv", "--baseline", "old_loss.csv", "--rules", "r.yaml")
+    Path("r.yaml").write_text("segments: {plan: {loss: 20%}}")
+    code, _, err = command(*words, "--users", "users.csv")
+    assert code == 2
+    assert "--lower-is-better loss" in err
+    code, out, _ = command(*words, "--users", "users.csv", "--lower-is-better", "loss")
+    assert (code, "200 of 300 users are in no group" in out) == (1, True)
+    more = ("--higher-is-better", "loss", "--ungrouped", "pass")
+    assert command(*words, "--users", "users.csv", *more)[0] == 0
+    code, _, err = command(
+        "check", "--candidate", "same.csv", "--baseline", "old.csv", "--users", "users.csv"
+    )
+    assert (code, "no rule compares groups" in err) == (2, True)

@@ -218,7 +218,7 @@ def test_folds_and_seeds_of_a_model_are_one_run(tmp_path, capsys):
             folders.append(store(tmp_path / f"{model}{fold}", record))
     code, out, _ = compare(capsys, *folders)
     assert code == 0
-    assert "d: 2 runs" in out
+    assert "d: 6 runs of 2 models" in out
     assert "±0.0100 of 3" in out
 
 

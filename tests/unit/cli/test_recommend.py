@@ -101,5 +101,6 @@ def test_models_of_other_packages_need_leave(run, command):
     file.write_text(json.dumps(json.loads(file.read_text()) | {"class": "somewhere.models.Nice"}))
     _, _, err = command("recommend", run, "--users", "ann")
     assert "somewhere.models.Nice is not of recgauge" in err
+    assert "--allow somewhere" in err
     _, _, err = command("recommend", run, "--users", "ann", "--allow", "somewhere")
     assert "No module named 'somewhere'" in err

@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import recgauge
 from recgauge import compare, compare_datasets, compare_segments
-from recgauge.comparison import Procedure, RunValues, UserValues, compare_values
+from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
 from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.metrics.names import known_direction
@@ -342,3 +343,60 @@ def test_seeds_of_a_run_whose_users_are_written_otherwise_are_refused(rng):
     folds = [RunValues(users[:20], {"recall": values["recall"][:20]}, fold=0)]
     folds += [RunValues(users[20:], {"recall": values["recall"][20:]}, fold=1)]
     UserValues.of({"a": folds, "b": folds})
+
+
+def test_users_are_paired_by_their_column_and_never_by_position(frames, tmp_path):
+    both = {name: frames[name].reset_index(names="userId") for name in ("a", "b")}
+    both["b"] = both["b"].sample(frac=1, random_state=3).reset_index(drop=True)
+    straight = compare({name: frames[name] for name in ("a", "b")}, n_resamples=500).results
+    assert compare(both, n_resamples=500).results == straight
+    assert compare(
+        {name: pa.Table.from_pandas(one) for name, one in both.items()}, n_resamples=500
+    ).results == (straight)
+    filtered = {name: one[one["userId"] >= "u"] for name, one in both.items()}
+    assert compare(filtered, n_resamples=500).results == straight
+    for ending, write in ((".csv", pd.DataFrame.to_csv), (".parquet", pd.DataFrame.to_parquet)):
+        for name, one in both.items():
+            write(one, tmp_path / f"{name}{ending}", index=False)
+        paths = {name: tmp_path / f"{name}{ending}" for name in both}
+        assert compare(paths, n_resamples=500).results == straight
+    with pytest.raises(SchemaError, match="Name the column user_id"):
+        compare({name: one.drop(columns="userId") for name, one in both.items()})
+
+
+def test_users_of_files_are_as_written(tmp_path, rng):
+    users = ["NA", "null", "3", "003", "1e1", *map(str, range(100, 140))]
+    for name, some in (("a", users), ("b", users), ("c", users[5:])):
+        values = pd.DataFrame({"user_id": some, "ndcg@10": rng.random(len(some))})
+        values.to_csv(tmp_path / f"{name}.csv", index=False)
+    found = compare({name: tmp_path / f"{name}.csv" for name in "abc"}, n_resamples=500)
+    assert (found.results[0].n_users, found.results[0].n_left_out) == (40, 5)
+    pairs = UserValues.of({name: read_run(tmp_path / f"{name}.csv") for name in "ab"})
+    assert set(users) == set(pairs.users.tolist())
+
+
+def test_evaluations_by_other_definitions_are_refused():
+    lists, truth = {"u": ["a", "b"], "v": ["b", "a"]}, {"u": ["a"], "v": ["a"]}
+    runs = {
+        name: recgauge.evaluate(lists, truth, metrics=("ndcg",), cutoffs=(2,), conventions=name)
+        for name in ("ranx", "warprec")
+    }
+    with pytest.raises(ConfigError, match=r"measure ndcg@2 differently.*\(ranx\).*\(warprec\)"):
+        compare(runs)
+
+
+def test_what_means_less_is_told(frames):
+    few = compare({name: one[:15] for name, one in frames.items()}, n_resamples=500)
+    assert "of 15 users" in few.claims[0]
+    assert "of 15 users" in few.to_markdown()
+    some = compare({"a": frames["a"], "b": frames["b"].set_axis(range(300)).set_axis(
+        [*frames["a"].index[:60], *(f"x{n}" for n in range(240))])}, n_resamples=500)  # fmt: skip
+    assert "60 of 300" in some.warnings[0]
+    assert "60 of 300" in some.to_markdown().splitlines()[0]
+    seeds = [
+        RunValues(np.arange(300), {"ndcg": frames["a"]["rmse"].to_numpy()}, seed=seed) for seed in (1, 2)
+    ]
+    one = RunValues(np.arange(300), {"ndcg": frames["b"]["rmse"].to_numpy()})
+    idle = compare({"a": seeds, "b": one}, n_resamples=500)
+    assert "the seed changes nothing" in " ".join(idle.notes)
+    assert "3 runs of 2 models" in idle.to_markdown()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,3 +130,31 @@ def test_what_cannot_be_compared_is_refused(values):
         compare_segments(values, dict.fromkeys(values.index, "x"), baseline="ease")
     with pytest.raises(SchemaError, match="columns user, item and one per run"):
         compare_item_groups(pd.DataFrame({"user": [1], "a": [1]}), {})
+
+
+def test_values_and_groups_meet_by_user_and_never_by_position(values, groups):
+    straight = compare_segments(values, groups).rows
+    by_column = values.rename_axis("user_id").reset_index().sample(frac=1, random_state=0)
+    assert compare_segments(by_column, groups).rows == straight
+    assert compare_segments({run: values[run].sample(frac=1) for run in values}, groups).rows == straight
+    assert compare_segments(pa.Table.from_pandas(by_column, preserve_index=False), groups).rows == straight
+    counted = values.reset_index(drop=True)
+    with pytest.raises(SchemaError, match="only counts the rows"):
+        compare_segments(counted, groups.set_axis(range(1, 91)))
+    assert compare_segments(counted, groups.reset_index(drop=True)).rows == straight
+
+
+def test_a_number_and_a_text_are_two_users_and_no_two_groups():
+    users = pd.Index([1, "1", 2, "2"], dtype=object)
+    frame = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.5], "b": [0.2, 0.1, 0.4, 0.2]}, users)
+    found = compare_segments(frame, {1: "x", "1": "y", 2: "x", "2": "y"})
+    assert {row.segment: row.n_users for row in found.rows} == {"all": 4, "x": 2, "y": 2}
+    for groups, message in (
+        ({1: 1, "1": "1"}, "two groups are written '1'"),
+        (np.array(["x"] * 4), "a series by id"),
+        (pd.Series(["x"] * 8, [*users, *users]), "several times"),
+        ({user: ["x"] for user in users}, "a user is in one group"),
+        ({"01": "x"}, "nobody|no user|lost"),
+    ):
+        with pytest.raises(SchemaError, match=message):
+            compare_segments(frame, groups)

@@ -13,6 +13,7 @@ from pyarrow import parquet
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError
 from recgauge.files import formats
+from recgauge.files.columns import CellFormat
 from recgauge.files.rows import RawRows
 from recgauge.recorded import ListSettings, describe, read_recorded
 
@@ -36,7 +37,7 @@ def trec(rows=ROWS, tag="svd"):
 def read(tmp_path):
     """Write the files and read them."""
 
-    def read(content, name="svd.csv", truth=TRUTH, train=None, **chosen):
+    def read(content, name="svd.csv", truth=TRUTH, train=None, columns=None, cells=None, **chosen):
         run = tmp_path / name
         run.write_bytes(content if isinstance(content, bytes) else content.encode())
         (tmp_path / "test.csv").write_text(truth)
@@ -45,7 +46,12 @@ def read(tmp_path):
             (tmp_path / "train.csv").write_text(train)
             trains = [str(tmp_path / "train.csv")]
         return read_recorded(
-            [str(run)], [str(tmp_path / "test.csv")], trains, settings=ListSettings(**chosen)
+            [str(run)],
+            [str(tmp_path / "test.csv")],
+            trains,
+            settings=ListSettings(**chosen),
+            columns=columns,
+            cells=cells,
         )
 
     return read
@@ -79,7 +85,6 @@ def as_parquet(path, table):
         ("a.csv", text_of()),
         ("a.csv", text_of(sign=";")),
         ("a.csv", text_of(header="userId,movieId,rank,prediction")),
-        ("a.csv", text_of(sign=";").replace(".", ",")),
         ("a.csv", text_of().replace("\n", ",x\n").replace("score,x", "score,title")),
         ("a.csv", gzip.compress(text_of().encode(), mtime=0)),
         ("a.csv", text_of(rows=reversed(ROWS))),
@@ -87,6 +92,20 @@ def as_parquet(path, table):
         ("a.csv", text_of(rows=[(u, i, r) for u, i, r, _ in ROWS], header="user,item,rank")),
         ("a.csv", "user,items\n1,10 9\n2,11 10\n"),
         ("a.csv", 'user,items\n1,"[10, 9]"\n2,"[11, 10]"\n'),
+        ("a.csv", "user,items\n1,\"['10', '9']\"\n2,\"['11', '10']\"\n"),
+        ("a.csv", 'user,items\n1,"(10, 9)"\n2,"(11, 10)"\n'),
+        ("a.csv", "user,items\n1,[10  9]\n2,[11 10]\n"),
+        ("a.csv", 'user,items\n1,"[np.int64(10), np.int64(9)]"\n2,"[np.int64(11), np.int64(10)]"\n'),
+        ("a.csv", "user,items\n1,\"[np.str_('10'), np.str_('9')]\"\n2,\"[np.str_('11'), np.str_('10')]\"\n"),
+        ("a.csv", 'user,items\n1,"{9: 0.2, 10: 0.9}"\n2,"{11: 3, 10: 2}"\n'),
+        ("a.csv", 'user,items\n1,"[(10, 0.9), (9, 0.2)]"\n2,"[(11, 3), (10, 2)]"\n'),
+        ("a.csv", "user,items\n1,10|9\n2,11|10\n"),
+        ("a.csv", "user,items,popular\n1,10;9,no\n2,11;10,no\n"),
+        ("a.csv", "user,rec_1,rec_2\n1,10,9\n2,11,10\n"),
+        ("a.tsv", "userId\titem 0\titem 1\titem 2\n1\t10\t9\t\n2\t11\t10\t\n"),
+        ("a.json", '{"1": [10, 9], "2": ["11", "10"]}'),
+        ("a.json", '{\n "1": {"9": 0.2, "10": 0.9},\n "2": {"11": 3, "10": 2}\n}'),
+        ("a.json", '{"1": [[10, 0.9], [9, 0.2]]}\n{"2": [[11, 3], [10, 2]]}\n'),
         ("a.csv.gz", gzip.compress(text_of().encode(), mtime=0)),
         ("a.jsonl", "\n".join(map(json.dumps, JSON_ROWS))),
         ("a.jsonl", "\n".join(map(json.dumps, PER_USER))),
@@ -100,7 +119,104 @@ def test_formats_read_the_same(read, name, content):
     assert counts(found) == {"users_without_list": 1}
 
 
-@pytest.mark.parametrize("rows", [JSON_ROWS, PER_USER])
+STRUCTS = [
+    {"user": u, "recommendations": [{"item": int(i), "rating": s} for i, s in some]}
+    for u, some in LISTS.items()
+]
+WIDE = [{"user": u, "top1": some[0][0], "top2": some[1][0]} for u, some in LISTS.items()]
+SESSIONS = "session,labels\n1,10 9\n2,11 10\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "columns"),
+    [
+        (SESSIONS, {"user": "session", "items": "labels"}),
+        ("user_id,prediction\n1,10 9\n2,11 10\n", {"items": "prediction"}),
+        ("1,10 9\n2,11 10\n", {"user": 0, "items": 1}),
+    ],
+)
+def test_a_column_of_lists_of_any_name_is_read_when_it_is_named(read, content, columns):
+    with pytest.raises(DataError, match="--items COLUMN"):
+        read(content)
+    assert lists_of(read(content, columns=columns)) == SAME
+
+
+TITLES = {
+    "the matrix": ["Matrix, The", "Alien"],
+    "one each": ["Crouching Tiger, Hidden Dragon"],
+    "apostrophes": ["Ocean's Eleven", "What's Up, Doc?"],
+}
+
+
+@pytest.mark.parametrize("items", TITLES.values(), ids=TITLES)
+def test_titles_in_lists_are_read_whole_or_refused(read, items):
+    truth = "user,item\n" + "".join(f'1,"{item}"\n' for item in items)
+    for cell in (
+        json.dumps(items).replace('"', '""'),
+        str(items).replace('"', '""'),
+        "|".join([*items, "x"]),
+    ):
+        found = read(f'user,items\n1,"{cell}"\n', truth=truth)
+        assert lists_of(found)["1"][: len(items)] == items
+    for cell in (", ".join(items), " ".join(item.replace(",", "") for item in items)):
+        with pytest.raises(DataError, match="nobody can tell whether"):
+            read(f'user,items\n1,"{cell}"\n2,"Heat"\n', truth=truth)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "[1 2 ... 9]",
+        "['a' 'b']",
+        "array([1, 2])",
+        "[10, 9",
+        "{10, 9}",
+        "[[10], [9]]",
+        "[10, None",
+        "10 9]",
+        "10, [9]",
+        "[True, False]",
+        "<Recs 10 9>[2]",
+    ],
+)
+def test_a_list_that_is_none_is_refused_with_its_cell(read, cell):
+    with pytest.raises(DataError, match=r"svd\.csv, line 2: .*"):
+        read(f'user,items\n1,"{cell}"\n2,"[11, 10]"\n')
+
+
+def test_runs_in_one_file_are_never_mixed(read):
+    content = "Algorithm,user,item,score\nA,1,10,3\nA,1,9,2\nA,2,11,3\nA,2,10,2\nB,1,9,9\nB,2,10,9\n"
+    with pytest.raises(DataError, match=r"--tag Algorithm.*--unused Algorithm"):
+        read(content)
+    found = read(content, columns={"tag": "Algorithm"})
+    assert [run.name for run in found.runs] == ["A", "B"]
+    assert lists_of(found) == SAME
+    assert lists_of(found, 1) == {"1": ["9"], "2": ["10"]}
+    same = read(content.replace("B,", "A,").replace("A,1,9,9\nA,2,10,9\n", ""))  # one value says nothing
+    assert lists_of(same) == SAME
+
+
+def test_padding_is_no_item(read):
+    content = "user,item,rank\n1,10,1\n1,9,2\n2,11,1\n2,10,2\n1,-1,3\n2,-1,3\n"
+    with pytest.raises(DataError, match=r"'-1'.*--missing=-1"):
+        read(content)
+    assert lists_of(read(content, cells=CellFormat(missing=("-1",)))) == SAME
+    with pytest.raises(DataError, match="--missing=-1"):
+        read('user,items\n1,"[10, 9, -1]"\n2,"[11, 10, -1]"\n')
+
+
+@pytest.mark.parametrize("column", ["clicked", "Label_2", "event_type"])
+def test_what_may_say_which_rows_of_the_truth_count_is_asked_for(read, column):
+    flags = ["view", "buy"] if column == "event_type" else [0, 1]
+    truth = f"user,item,{column}\n1,9,{flags[1]}\n2,11,{flags[1]}\n2,12,{flags[0]}\n"
+    with pytest.raises(DataError, match=f"test.csv: the column '{column}'.*--unused {column}"):
+        read(text_of(), truth=truth)
+    assert len(read(text_of(), truth=truth, cells=CellFormat(unused=(column,))).relevant.items) == 3
+    if column != "event_type":
+        assert read(text_of(), truth=truth, columns={"rating": column}).relevant.values.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("rows", [JSON_ROWS, PER_USER, STRUCTS, WIDE])
 def test_parquet_reads_the_same(read, tmp_path, rows):
     found = read(as_parquet(tmp_path / "x", rows), "a.parquet")
     assert lists_of(found) == SAME
@@ -246,9 +362,11 @@ def test_runs_are_named_by_their_file_or_by_their_tag(read, tmp_path):
 @pytest.mark.parametrize(
     ("order", "expected"), [("rank", SAME), ("score", {"1": ["9", "10"], "2": ["10", "11"]})]
 )
-def test_lists_without_a_header_need_to_be_told_what_orders_them(read, order, expected):
+def test_lists_without_a_header_need_their_columns(read, order, expected):
     content = text_of(rows=[(u, i, r) for u, i, r, _ in ROWS], header="")
-    assert lists_of(read(content, order=order)) == expected
+    with pytest.raises(DataError, match=r"--user 0 --item 1 --rank COLUMN.*'1\|10\|1'"):
+        read(content)
+    assert lists_of(read(content, columns={"user": 0, "item": 1, order: 2})) == expected
 
 
 def test_trec_runs_are_ordered_by_score_and_ids_are_text(read):

@@ -14,8 +14,9 @@ from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts, PartFacts, SplitFacts
 from recgauge.runs.stored import RunFolder
-from recgauge.tracking import Store, deliver, delivered, run_folder, runs_of, store_of, waiting
+from recgauge.tracking import Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking import store as stores
+from recgauge.tracking.finding import runs_of
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
 
 

@@ -30,6 +30,15 @@ def test_what_is_no_address_is_refused_with_what_is(uri):
         Store(uri)
 
 
+@pytest.mark.parametrize("folder", ["a%20b", "50%25", "why?"])
+def test_a_path_that_mlflow_takes_for_another_is_refused_at_once(folder):
+    with pytest.raises(TrackingError, match="another one for MLflow"):
+        Store(f"sqlite:////home/ann/{folder}/mlflow.db")
+    assert Store("sqlite:////home/ann/100% sure/mlflow.db?timeout=5").file == Path(
+        "/home/ann/100% sure/mlflow.db"
+    )
+
+
 def test_settings_name_a_store_or_none():
     assert Store.of({"uri": "sqlite:///a.db", "experiment": 2026, "_target_": "x", "lease": 3}) == Store(
         "sqlite:///a.db", "2026"

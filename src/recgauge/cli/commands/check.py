@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 from recgauge.checks.checking import Side, judge, read_side, stored_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided, Ungrouped
-from recgauge.cli.commands.options import add_allowed, add_directions, add_store, say, store_uri, write_out
+from recgauge.cli.commands.options import (
+    add_allowed,
+    add_directions,
+    add_store,
+    say,
+    store_uri,
+    users_of,
+    write_out,
+)
+from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
@@ -45,8 +53,7 @@ _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
 Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion not
-done."""
+{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown, none promoted."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
@@ -63,6 +70,7 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--conventions", metavar="NAME", default="standard", help="whose definitions, of lists")
     add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
+    add_reading_options(parser)
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
     add_directions(parser)
@@ -84,7 +92,7 @@ def run_check(options: Namespace) -> int:
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
         store = _Store.of(options, candidate)
-        users = None if options.users is None else UserTable.of(str(options.users))
+        users = users_of(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
             candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
@@ -198,6 +206,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         options.train,
         settings=settings,
         ratings=of_ratings,
+        **reading_of(options),
     )
     for warning in recorded.warnings:
         say(f"warning  {warning}")

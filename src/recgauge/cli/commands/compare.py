@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import (
-    TEXT,
     add_allowed,
     add_directions,
     add_sources,
+    are_tables,
     directions_of,
     named,
+    names_of,
     refuse_directions,
     refuse_missing,
     runs_of,
@@ -22,7 +23,6 @@ from recgauge.comparison.comparing import USUAL, compare, compare_parts, told_di
 from recgauge.comparison.results import Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
 from recgauge.comparison.stored_values import holds_values
-from recgauge.errors import ConfigError, listed
 from recgauge.report.comparison_tables import FORMATS, comparison_blocks, marks_of, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
@@ -61,8 +61,7 @@ def run_compare(options: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write files."""
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
-    tables = [source for source in options.sources if Path(source).suffix in TEXT]
-    if tables and len(tables) == len(options.sources):
+    if are_tables(options.sources):
         compared = _compared_tables(options)
     elif any(map(holds_values, options.sources)):
         compared = _compared_values(options)
@@ -94,11 +93,9 @@ def _compared_values(options: Namespace) -> ComparedRuns:
 
 
 def _compared_tables(options: Namespace) -> ComparedRuns:
-    """Return the comparison of a long table of text, or of several with a row per user each."""
-    runs: Any = {Path(source).stem: source for source in options.sources}
-    if len(runs) < len(options.sources):
-        raise ConfigError(f"compare: several tables are called {listed(runs)}. Give them distinct names.")
-    procedure = asdict(_procedure(options))
+    """Return the comparison of a long table, or of several with a row per user each."""
+    runs = names_of(options.sources)
+    procedure: Any = asdict(_procedure(options))
     metrics = None if options.metrics is None else named(options.metrics)
     found = compare(
         runs if len(runs) > 1 else options.sources[0],

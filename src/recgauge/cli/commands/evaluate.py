@@ -12,11 +12,11 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
 from recgauge.evaluation import Evaluation
-from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.files.plausible import check_unused
 from recgauge.files.stored import find_stored, is_stored
@@ -49,7 +49,6 @@ _KEEP_MEMORY = {
 }
 """With these, processes on Linux keep the memory of a part for the next, and nobody clears it again."""
 DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
-_ROLES: tuple[Role, ...] = ("user", "item", "items", "rank", "score", "rating", "tag")
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
@@ -74,16 +73,7 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
-    for role in _ROLES:
-        add(f"--{role}", type=_column, metavar="COLUMN", help=_COLUMNS.get(role, _COLUMN.format(role)))
-    add("--header", choices=("true", "false"), help="whether text begins with the names of columns")
-    add("--separator", metavar="TEXT", help="what separates the columns of text; by default recognised")
-    add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
-    add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
-    add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
-    add("--thousands", choices=(".", ",", " ", "'"), default="", help="sign between thousands in text")
-    implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
-    add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
+    add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
     add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
@@ -97,29 +87,6 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     launcher += "such as hydra.launcher.address=HOST:PORT; all machines must see --work"
     add("--launcher", metavar=("NAME", "SETTING"), nargs="+", default=[], help=launcher)
     add("--out", **files, type=Path, default=[], help=".json: results; .parquet: per user")
-
-
-_COLUMN = "name or position of the column of the {}; by default recognised by usual names"
-_COLUMNS: Mapping[Role, str] = {
-    "items": "name or position of a column that holds lists of items",
-    "tag": "name or position of a column whose values are runs",
-}
-
-
-def cells_of(options: argparse.Namespace) -> CellFormat:
-    """Return how cells are written, as the command line says it."""
-    return CellFormat(
-        tuple(options.missing),
-        tuple(options.unused),
-        decimal=options.decimal,
-        thousands=options.thousands,
-        implausible=options.implausible,
-    )
-
-
-def _column(text: str) -> Choice:
-    """Return a column's name, or its position."""
-    return int(text) if text.isdecimal() else text
 
 
 @dataclass(frozen=True)
@@ -181,10 +148,7 @@ def _in_memory(
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
         ratings=of_ratings,
-        columns={role: getattr(options, role) for role in _ROLES},
-        header=None if options.header is None else options.header == "true",
-        separator=options.separator,
-        cells=cells_of(options),
+        **reading_of(options),
     )
     meetings = {run.name: run.meetings for run in recorded.runs}
     _say_first(recorded.warnings, recorded.understood, {"truth": recorded.meetings} | meetings)
@@ -242,8 +206,8 @@ def _in_parts(
         per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
-    columns = {role: getattr(options, role) for role in _ROLES}
-    cells = cells_of(options)
+    reading = reading_of(options)
+    columns, cells = reading["columns"], reading["cells"]
     runs = [find_stored(text, wanted("lists", columns, cells), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]

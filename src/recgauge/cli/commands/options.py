@@ -1,19 +1,24 @@
 """Options that several subcommands of ``recgauge`` have."""
 
 import argparse
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recgauge.comparison.comparing import check_protocols
+from recgauge.comparison.reading import read_run
 from recgauge.comparison.stored_values import StoredValues, holds_values
-from recgauge.errors import ConfigError, MissingDataError
+from recgauge.comparison.user_tables import UserTable
+from recgauge.comparison.user_values import UserValues, in_common
+from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
-from recgauge.metrics.names import Directions
+from recgauge.metrics.names import Directions, as_key
 from recgauge.report.console import output
 from recgauge.runs.folder import JobOutcome
-from recgauge.sweeps.places import store_of_user
+from recgauge.sweeps.places import experiment_of_user, store_of_user
 from recgauge.tracking import find_runs
-from recgauge.utils.files import write_files
+from recgauge.utils.files import user_path, write_files
 
 ALLOWED = "another package whose classes may be loaded, or an address of data that records of runs name"
 RUN = "id of a tracked run, or a run's output folder"
@@ -29,7 +34,8 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     """Add which tracking store, and which of its MLflow experiments."""
     uri = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
     parser.add_argument("--uri", help=uri)
-    parser.add_argument("--experiment", default="recgauge", help="MLflow experiment (default: %(default)s)")
+    experiment = "MLflow experiment (default: MLFLOW_EXPERIMENT_NAME, else recgauge)"
+    parser.add_argument("--experiment", default=experiment_of_user(), help=experiment)
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +56,22 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
     for option, word in (("--lower-is-better", "less"), ("--higher-is-better", "more")):
         told = f"a metric of your tables of which {word} is better, where recgauge does not know it"
         add(option, metavar="NAME", nargs="+", action="extend", default=[], help=told)
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add which cells of the table of users are no group."""
+    add: Any = parser.add_argument
+    told = "cells of --users that are no group, beside empty ones, such as NA"
+    add("--missing", metavar="CELL", nargs="+", default=[], help=told)
+
+
+def users_of(options: argparse.Namespace) -> UserTable | None:
+    """Return the user's own table of users, if it is named."""
+    if options.users is None:
+        if options.missing and not getattr(options, "truth", None):
+            raise ConfigError("--missing: says which cells of --users are no group. Add --users TABLE.")
+        return None
+    return UserTable.of(str(options.users), missing=options.missing)
 
 
 def directions_of(options: argparse.Namespace) -> Directions:
@@ -75,6 +97,37 @@ def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[li
     uri = store_uri(options)
     names = {"experiment": options.experiment, "search": options.where}
     return find_runs(options.sources, uri, **names, wanted=wanted)
+
+
+def are_tables(sources: Sequence[str]) -> bool:
+    """Whether all sources are files with users' values, and not all are Parquet."""
+    files = [user_path(source) for source in sources]
+    return (
+        bool(files) and all(map(os.path.isfile, files)) and not all(file.suffix in PARQUET for file in files)
+    )
+
+
+def values_of_tables(
+    sources: Sequence[str],
+    metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]],
+    directions: Directions,
+) -> UserValues:
+    """Return the users' values of files, each a run by its name, paired by user."""
+    runs = {name: read_run(source) for name, source in names_of(sources).items()}
+    there = [(name, run.values) for name, run in runs.items()]
+    keys = metrics(in_common(there)) if callable(metrics) else metrics
+    check_protocols(runs, list(map(as_key, keys)))
+    return UserValues.of(runs, metrics=keys, directions=directions)
+
+
+def names_of(sources: Sequence[str]) -> dict[str, str]:
+    """Return files by the names of their runs."""
+    packed = (".gz", ".bz2", ".xz")
+    plain = [source[: -len(end)] if (end := Path(source).suffix) in packed else source for source in sources]
+    found = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
+    if len(found) < len(sources):
+        raise ConfigError(f"several tables are called {listed(found)}. Give them distinct names.")
+    return found
 
 
 def refuse_missing(sources: Sequence[str]) -> None:

@@ -18,10 +18,10 @@ from recgauge.sweeps.places import store_of_user, work_folder
 from recgauge.tracking import (
     Store,
     check_experiment,
+    chosen_runs,
     deliver,
     delivered,
     run_folder,
-    runs_of,
     store_of,
     waiting,
 )
@@ -49,7 +49,7 @@ def run_runs(options: Namespace) -> None:
     store = Store(store_uri(options), options.experiment)
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
-    runs = [run for run in runs_of(store, options.where) if SUMMARY_TAG not in run.data.tags]
+    runs = [run for run in chosen_runs(store, options.where) if SUMMARY_TAG not in run.data.tags]
     chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
     if not runs:
         check_experiment(store)
@@ -63,6 +63,8 @@ def run_runs(options: Namespace) -> None:
 def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
     known = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
+    for name in {key.rpartition("_at_")[0] for key in known}:
+        known.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
     keys: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
     if unknown := [key for key in keys if key not in known]:
         there = ", ".join(list(known)[:30])

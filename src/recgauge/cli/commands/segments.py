@@ -2,23 +2,27 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
+    add_missing,
     add_sources,
+    are_tables,
     directions_of,
     named,
     refuse_directions,
     runs_of,
     stored_values,
+    users_of,
+    values_of_tables,
     write_out,
 )
 from recgauge.cli.commands.run_data import data_of
@@ -28,14 +32,16 @@ from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
-from recgauge.comparison.user_tables import UserTable
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
 from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST, RunFolder
-from recgauge.utils.files import check_formats, text_writer
+from recgauge.utils.files import check_formats, csv_text, text_writer
+
+if TYPE_CHECKING:
+    from recgauge.comparison.user_values import UserValues
 
 FORMATS = (".md", ".csv", ".json")
 
@@ -47,6 +53,7 @@ def add_segments_options(parser: ArgumentParser) -> None:
     known = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
     add("--by", default="activity", help=f"{known} {default}")
     add("--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns")
+    add_missing(parser)
     add("--metric", default="", help="(default: ndcg@10, else what there is)")
     add("--groups", type=int, default=4, help=f"groups of numbers {default}")
     add("--baseline", help="the model others are compared with (default: the first)")
@@ -68,9 +75,10 @@ def run_segments(options: Namespace) -> None:
         options.examples,
         options.confidence,
         tuple(options.allow),
+        tuple(options.missing),
     )
     check_formats(options.out, FORMATS)
-    are_values = any(map(holds_values, options.sources))
+    are_values = any(map(holds_values, options.sources)) or are_tables(options.sources)
     segments, examples, notes = _of_values(options) if are_values else _of_runs(options, wanted)
     blocks = [block for one in segments for block in segment_blocks(one)]
     blocks += lines(notes, "notes")
@@ -81,7 +89,7 @@ def run_segments(options: Namespace) -> None:
     style: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
         ".md": text_writer("\n\n".join(texts) + "\n"),
-        ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
+        ".csv": text_writer(csv_text(frame.to_dict("records"))),
         ".json": lambda path: frame.to_json(path, **style),
     }
     write_out({path: writers[path.suffix] for path in options.out})
@@ -103,18 +111,22 @@ def _of_runs(
 
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
-    """Return users' values in Parquet compared inside groups of a table, some users at a time."""
-    if options.users is None:
-        raise ConfigError(
-            "--by: users' values in Parquet are compared by columns of your own table. Add --users TABLE "
-            "--by COLUMN."
-        )
+    """Return users' values compared inside groups of a table."""
     if options.examples:
-        raise ConfigError("--examples: users' values in Parquet have no lists to show. Leave it out.")
+        raise ConfigError("--examples: users' values have no lists to show. Leave it out.")
     metrics = [options.metric] if options.metric else _usual
-    values = stored_values(options.sources, metrics, directions_of(options))
-    told_differences(list(values.protocols.values()), values.runs, "users' values", mark=False)
-    table = UserTable.of(str(options.users))
+    values: Iterable[UserValues]
+    if are_tables(options.sources):
+        values = [values_of_tables(options.sources, metrics, directions_of(options))]
+    else:
+        stored = stored_values(options.sources, metrics, directions_of(options))
+        told_differences(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
+        values = stored
+    table = users_of(options)
+    if table is None:
+        raise ConfigError(
+            "--by: users' values are compared by columns of your own table. Add --users TABLE --by COLUMN."
+        )
     found = []
     for by in named(options.by):
         groups = table.groups(by, options.groups)
@@ -153,7 +165,7 @@ def run_stability(options: Namespace) -> None:
     }
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(render_markdown(stability_blocks(found)) + "\n"),
-        ".csv": lambda path: found.to_frame().to_csv(path, index=False, lineterminator="\n"),
+        ".csv": text_writer(csv_text(found.to_frame().to_dict("records"))),
         ".json": text_writer(json.dumps(content, indent=1, ensure_ascii=False) + "\n"),
         ".png": partial(_draw_stability, found),
     }

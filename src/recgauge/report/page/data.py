@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
 from typing import TypeVar
@@ -190,7 +190,9 @@ def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOption
         part.tried(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
         for by in groups
     ]
-    part.segments = [segments for segments in made if segments is not None]
+    repeat = max(len(series.records) for series in part.runs.values()) > 1
+    one = f"Of one run of each model, seed {condition.first.record.seed}, whose users these are."
+    part.segments = [replace(each, notes=(one,) if repeat else ()) for each in made if each is not None]
     if all(run.has_lists for run in condition.runs.values()):
         users = partial(stories, two, key, dataset, split, base, EXAMPLES)
         part.stories = part.tried("Example users:", users) or ()

@@ -1,0 +1,109 @@
+"""Groups of users in a check: from any table as it is written, and nobody is dropped without a word."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import recgauge
+from recgauge.errors import ConfigError, SchemaError
+
+N = 300
+IDS = pd.Index(range(1, N + 1), name="user")
+RULES = {"segments": {"plan": {"ndcg@10": "10%"}}}
+
+
+@pytest.fixture
+def old(rng):
+    return pd.DataFrame({"ndcg@10": 0.3 + 0.1 * rng.random(N)}, index=IDS)
+
+
+@pytest.fixture
+def plans():
+    """A third of the users each: NA, 007 and 7."""
+    return pd.Series(["NA", "007", "7"] * (N // 3), IDS, name="plan")
+
+
+def verdicts(result):
+    return {verdict.segment: verdict.outcome for verdict in result.verdicts}
+
+
+def test_groups_are_the_texts_of_a_file_and_none_is_dropped(old, plans, tmp_path):
+    plans.to_csv(tmp_path / "users.csv")
+    for lost in ("NA", "007", "7"):
+        new = old - 0.2 * (plans == lost).to_numpy()[:, None]
+        for users in (plans, tmp_path / "users.csv", pa.Table.from_pandas(plans.reset_index())):
+            found = verdicts(recgauge.check(new, old, RULES, users=users))
+            assert found == {group: "worse" if group == lost else "shown" for group in ("NA", "007", "7")}
+
+
+def test_numbers_of_a_file_are_cut_and_empty_cells_are_no_group(old, tmp_path):
+    ages = pd.DataFrame({"plan": [*range(20, 20 + N - 1), None]}, index=IDS)
+    ages.to_csv(tmp_path / "users.csv")
+    found = recgauge.check(old, old, RULES | {"groups": 2}, users=tmp_path / "users.csv")
+    assert [(one.segment, one.n_users) for one in found.verdicts] == [
+        ("20–168", 149),
+        ("169–318", 150),
+        ("none", N),
+    ]
+
+
+def test_users_without_a_group_fail_a_check_unless_they_may_pass(old, plans):
+    new = old.copy()
+    new.iloc[100:] /= 2
+    result = recgauge.check(new, old, RULES, users=plans[:100])
+    assert (result.outcome, verdicts(result)["none"]) == ("worse", "worse")
+    assert "200 of 300 users are in no group" in " ".join(result.notes)
+    assert "ungrouped: pass" in result.to_markdown()
+    passed = recgauge.check(new, old, RULES | {"ungrouped": "pass"}, users=plans[:100])
+    assert passed.outcome == "shown"
+    assert "200 of 300 users are in no group" in passed.to_markdown()
+
+
+def test_the_share_of_users_in_the_table_is_told_and_next_to_none_refused(old, plans):
+    half = recgauge.check(old, old, RULES, users=plans.set_axis(IDS + 200))
+    assert "100 of 300 of the values (33.3 %) are in the table of users" in half.to_markdown().splitlines()[0]
+    written = plans.set_axis(pd.Index([f"{user}.0" for user in IDS], name="user"))
+    with pytest.raises(SchemaError, match=r"'1' only in the values and '1\.0'|a fraction of 0 is written"):
+        recgauge.check(old, old, RULES, users=written)
+    with pytest.raises(SchemaError, match="likely cause"):
+        recgauge.check(old.set_axis(pd.Index([f"00{user}" for user in IDS], name="user")), old, RULES)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda plans: plans.to_frame().assign(plan=[["a", "b"]] * N), "A user is in one group"),
+        (lambda plans: plans.set_axis(range(N)), "Name the column user_id"),
+        (lambda plans: plans == "NA", "Name one of its columns"),
+        (lambda plans: plans.set_axis(pd.Index([None, *IDS[1:]], name="user")), "ids must be"),
+        (lambda plans: pd.concat([plans, plans]), "in several rows"),
+        (lambda plans: dict(plans), "must be a table"),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_meant_are_refused(old, plans, change, message):
+    rules = RULES if message != "Name one of its columns" else {"not_worse": {"ndcg@10": "2%"}}
+    with pytest.raises((ConfigError, SchemaError), match=message):
+        recgauge.check(old, old, rules, users=change(plans))
+
+
+def test_errors_of_users_and_metrics_of_ones_own_have_a_direction(old):
+    for name in ("rmse_user", "MAE", "arp@10"):
+        error = old.set_axis([name], axis=1)
+        result = recgauge.check(1.5 * error, error, {"not_worse": {name: "2%"}})
+        assert result.outcome == "worse"
+    loss = old.set_axis(["loss"], axis=1)
+    with pytest.raises(ConfigError, match=r"lower_is_better: \[loss\]"):
+        recgauge.check(loss, loss, {"better_by": {"loss": 0}})
+    for direction, outcome in (("lower_is_better", "worse"), ("higher_is_better", "shown")):
+        rules = {"not_worse": {"loss": "2%"}, direction: ["loss"]}
+        assert recgauge.check(1.5 * loss, loss, rules).outcome == outcome
+    assert recgauge.check(loss, loss, {"at_most": {"loss": 0.5}}).passed
+    with pytest.raises(ConfigError, match="there is no lss"):
+        recgauge.check(loss, loss, {"at_most": {"loss": 0.5}, "lower_is_better": "lss"})
+
+
+def test_under_twenty_users_stand_beside_an_interval(old):
+    few = old[:12] * np.linspace(0.9, 1.1, 12)[:, None]
+    result = recgauge.check(few, old[:12], {"not_worse": {"ndcg@10": "2%"}})
+    assert "of 12 users" in result.to_markdown()
