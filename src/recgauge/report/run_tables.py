@@ -209,6 +209,7 @@ def _text(step: Step) -> str:
 def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[Block]:
     """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
     marks = sweep_mark_lines([(job.number, job.record) for job in jobs if job.record is not None])
+    marks += constant_lines(jobs)
     told = [*tuned_lines(jobs), *([BEST] if has_rivals(jobs) else []), *reason_lines(jobs), *said]
     return [Heading(tally(jobs)), sweep_table(jobs), *lines(marks, "marks"), *lines(told)]
 
@@ -282,7 +283,9 @@ def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
         if value is None:
             cells.append(Cell(""))
             continue
-        small = () if deviation is None else (f"±{f'{deviation:.4f}'.removeprefix('0')}",)
+        small = (
+            () if deviation is None or series.is_constant else (f"±{f'{deviation:.4f}'.removeprefix('0')}",)
+        )
         is_best = value == best.get((series.comparable, key))
         cells.append(Cell(f"{value:.4f}", small, "best" if is_best else "", order=value))
     return cells
@@ -291,6 +294,8 @@ def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
 def _mean_label(series: Series) -> str:
     words = [set(job.label.split(" ")) for job in series.jobs]
     shared = [word for word in series.jobs[0].label.split(" ") if all(word in own for own in words)]
+    if series.is_constant:
+        return f"{' '.join([*shared, 'mean'])} of {len(series.jobs)} equal runs"
     return f"{' '.join([*shared, 'mean'])} ± deviation of {len(series.jobs)}"
 
 
@@ -308,6 +313,18 @@ def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
         f"tuned    job {job.number}: {job.record.search}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
         for job in jobs
         if job.record is not None and job.record.search is not None
+    ]
+
+
+def constant_lines(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return a line on all series whose seeds change no number: such runs are no repetitions."""
+    constant = [series.jobs for series in all_series(jobs) if series.is_constant]
+    if not constant:
+        return []
+    alike = "; ".join(_jobs([job.number for job in group]) for group in constant)
+    return [
+        f"{MARK} seeds change nothing: these runs are equal, so one says as much as all; only "
+        f"what draws at random, a split or a model, depends on a seed [{alike}]"
     ]
 
 
