@@ -122,10 +122,9 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    if (parent := multiprocessing.parent_process()) is not None:  # workers have one
+        parent.join()
+        os._exit(1)
 
 
 def _close(pipes: Sequence[int]) -> None:
