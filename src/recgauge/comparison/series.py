@@ -45,9 +45,9 @@ class Series:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there are several jobs with equal results: the seeds that differ change nothing."""
-        first, *others = (record.values() for record in self.records)
-        return bool(others) and all(values == first for values in others)
+        """Whether several jobs have equal rows and results, so that the seeds that differ change nothing."""
+        first, *others = ((record.split.parts, record.values()) for record in self.records)
+        return bool(others) and all(other == first for other in others)
 
     def mean(self, key: str) -> float | None:
         """Return the mean of a metric over the jobs, None if one of them lacks it."""

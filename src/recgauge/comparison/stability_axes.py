@@ -126,7 +126,9 @@ class _Lists:
         higher: dict[str, bool] = {}
         for model in self.runs:
             if (model, threshold) not in self._inputs:
-                lists = self.stored[model].inputs(lowest, listed_only=threshold is not None)
+                lists = self.stored[model].inputs(
+                    lowest, listed_only=threshold is not None, list_each=threshold is None
+                )
                 self._inputs[model, threshold] = lists
             lists = self._inputs[model, threshold]
             evaluation = evaluate_top_k(

@@ -132,8 +132,8 @@ class RatingKNN(Recommender, RatingPredictor):
 
     def fold_in(self, histories: Interactions) -> Self:
         """Learn users' means, biases and neighbours from their rows; see Notes."""
-        known = self.known()
-        if self._trained is None:
+        known, trained = self.known(), self._trained
+        if trained is None:
             raise not_fitted(self)
         users = np.flatnonzero(histories.user_counts())
         deviation = histories.value - known.mean - self._item_bias[histories.item]
@@ -144,7 +144,7 @@ class RatingKNN(Recommender, RatingPredictor):
         rows = one_rating_a_pair(histories)
         self._folded = rows if self._folded is None else _together(self._folded, rows)
         self._known = known.with_users_of(histories)
-        self._arrange(self._trained, _together(self._trained, self._folded))
+        self._arrange(trained, _together(trained, self._folded))
         return self
 
     def _arrange(self, trained: sparse.csr_array, everybody: sparse.csr_array) -> None:

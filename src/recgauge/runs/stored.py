@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recgauge.data.interactions import at_least
-from recgauge.data.lists import TopK
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
@@ -104,8 +103,10 @@ class StoredLists:
     lists: "pd.DataFrame"  # with the columns user, item, score
     test: "pd.DataFrame"  # with the columns user_id, item_id, rating
 
-    def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
-        """Return lists and relevance as an evaluation by metrics of relevance alone takes them."""
+    def inputs(
+        self, relevant_from: float | None, *, listed_only: bool = False, list_each: bool = False
+    ) -> EvaluationInputs:
+        """Return lists and relevance as an evaluation takes them; see `_with_a_list_each` for `list_each`."""
         test = self.test
         if listed_only:
             test = test[test["user_id"].isin(self.lists["user"].unique())]
@@ -120,7 +121,7 @@ class StoredLists:
             users=list(test["user_id"].unique()),
             threshold=0.0,
         )
-        return inputs if listed_only else _with_a_list_each(inputs)
+        return _with_a_list_each(inputs) if list_each else inputs
 
 
 def _with_a_list_each(lists: EvaluationInputs) -> EvaluationInputs:
@@ -129,21 +130,11 @@ def _with_a_list_each(lists: EvaluationInputs) -> EvaluationInputs:
     Runs do not store lists of users whom their convention leaves out. Others count them, and by accuracy all
     lists of such a user are worth the same.
     """
-    top_k, users = lists.top_k, lists.users
-    listless = np.empty(0) if users is None else np.setdiff1d(users, top_k.users)
-    listless = np.setdiff1d(listless, lists.relevant.users[np.diff(lists.relevant.start) > 0])
-    if len(listless) == 0:
-        return lists
-    items = np.full((len(listless), top_k.items.shape[1]), -1, np.int32)
-    scores = np.full(items.shape, -np.inf)
-    items[:, 0], scores[:, 0] = 0, 0.0
-    made = TopK(
-        np.concatenate((top_k.users, listless)).astype(np.int32),
-        np.concatenate((top_k.items, items)),
-        np.concatenate((top_k.scores, scores)),
-        distinct=top_k.distinct,
-    )
-    return replace(lists, top_k=made)
+    top_k = lists.top_k
+    rows = (top_k.lengths == 0) & (np.diff(lists.relevant.start) == 0)
+    items, scores = top_k.items.copy(), np.array(top_k.scores)
+    items[rows, 0], scores[rows, 0] = 0, 0.0
+    return replace(lists, top_k=replace(top_k, items=items, scores=scores))
 
 
 def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":

@@ -124,10 +124,9 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if (parent := multiprocessing.parent_process()) is not None:  # workers have one
         parent.join()
-    os._exit(1)
+        os._exit(1)
 
 
 @cache

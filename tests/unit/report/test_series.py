@@ -71,6 +71,19 @@ def test_seeds_make_a_series_whether_or_not_they_change_the_split():
         assert not has_rivals(jobs)
 
 
+def test_seeds_that_change_nothing_are_no_repetitions():
+    jobs = [job(seed, "a", 0.5, seed=seed, rows="the same") for seed in range(3)]
+    jobs += [job(3 + seed, "b", 0.4 + seed / 100, seed=seed, rows="the same") for seed in range(3)]
+    alike, differing = (row for row in shown(jobs) if row[0] == "mean")
+    assert alike[1:] == ("model=a mean of 3 equal runs", "0.5000*")
+    assert differing[2] == "0.4100 ±.0100"
+    marks = [line for block in sweep_blocks(jobs) for line in getattr(block, "lines", ())]
+    (told,) = (mark for mark in marks if "seeds change nothing" in mark)
+    assert told.endswith("[jobs 0, 1, 2]")
+    others = [job(seed, "a", 0.5, seed=seed) for seed in range(3)]  # equal by chance, on other rows
+    assert shown(others)[-1][1] == "model=a mean ± deviation of 3"
+
+
 def test_means_over_other_folds_are_not_compared():
     """A model that failed on one fold has no mean over the same rows."""
     jobs = [job(fold, "a", 0.1, fold=fold) for fold in range(3)]

@@ -82,7 +82,8 @@ def _print_values(options: Namespace) -> None:
         for name in dict.fromkeys(entry.name for entry in entries)
         if name in known and known[name].needs_relevant and not known[name].needs
     ]
-    values = convention_values(names, run.lists().inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
+    stored = run.lists()
+    values = convention_values(names, stored.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))
     console = output()
     console.print(f"\n{run_title(record)}, one set of lists")
     render_terminal([_table(values, [metric_key(name, cutoff) for name in names])], console)
@@ -90,6 +91,12 @@ def _print_values(options: Namespace) -> None:
         if value.value is None:
             console.print(f"refused  {value.convention} {value.key}: {value.definition}")
     console.print("blank    the source does not compute this metric")
+    if listless := stored.test["user_id"].nunique() - stored.lists["user"].nunique():
+        console.print(
+            f"users    {listless:,} users with test rows have no list: the run's conventions leave them "
+            "out. A run under conventions that count them gives them lists, and other numbers "
+            "(conventions_table=true has those numbers)"
+        )
 
 
 def _table(values: Sequence[ConventionValue], keys: Sequence[str]) -> TableBlock:
