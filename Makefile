@@ -139,7 +139,7 @@ ui: install  ## open the tracked results: prints the address, Ctrl-C stops
 	$(BIN)/recgauge ui
 
 clean:  ## remove the environment, caches and outputs; tracked results stay
-	rm -rf $(VENV) $(VENV)-clusters $(VENV)-differential-* $(VENV)-lowest $(addprefix $(VENV)-,$(notdir $(PYTHONS))) build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
+	rm -rf $(VENV) $(VENV)-clusters $(VENV)-differential-* $(VENV)-lowest $(VENV)-3.* build dist outputs .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:  ## show this

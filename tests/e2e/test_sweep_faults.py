@@ -175,3 +175,9 @@ def test_a_wrong_word_stops_the_sweep_before_it_begins(workplace, words, message
     assert done.err.count("error: ") == done.err.count(message) == 1
     assert "Traceback" not in done.err
     assert not (workplace.folder / "mlflow.db").exists()
+
+
+def test_ctrl_c_that_compiled_code_turns_into_an_error_of_its_own_stops_the_sweep(workplace):
+    done = sweep(workplace, "raise SystemError('returned a result') from KeyboardInterrupt()", "tracking=off")
+    assert done.code == 130, done.err
+    assert "stopped" in done.out

@@ -171,16 +171,23 @@ def run_job(job: Job) -> JobOutcome:
     with nullcontext() if job.output == "program" else _output_of_worker(job):
         try:
             return _run(job, started)
-        except KeyboardInterrupt:
-            leave_failure(job, started, "stopped", killed=True)
-            raise
         except BaseException as error:  # whatever a component raises, a sweep goes on
+            if _is_stop(error):
+                leave_failure(job, started, "stopped", killed=True)
+                raise KeyboardInterrupt from error
             reason = _tell(error, job)
             if not isinstance(error, MissingDataError):
                 leave_failure(job, started, reason)
             return replace(job.outcome, status="failed", reason=reason)
         finally:
             os.chdir(here)  # a component may have gone elsewhere, and other jobs name files from here
+
+
+def _is_stop(error: BaseException | None) -> bool:
+    """Whether it is Ctrl-C, or came of it: compiled code of libraries turns it into errors of its own."""
+    return error is not None and (
+        isinstance(error, KeyboardInterrupt) or _is_stop(error.__cause__ or error.__context__)
+    )
 
 
 def _run(job: Job, started: float) -> JobOutcome:
