@@ -46,8 +46,8 @@ _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
 Parquet), or, with --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion not
-done."""
+{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown and the promotion
+not done."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
