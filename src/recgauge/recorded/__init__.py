@@ -162,6 +162,11 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         truths = [_judged(rows) for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
+        present = {name for rows in (*lists, *truths, *trains) for name in rows.part.unused}
+        if absent := [name for name in (cells or CellFormat()).unused if name not in present]:
+            raise ConfigError(
+                f"--unused {absent[0]}: no file has such a column that is not used. Correct it."
+            )
         for rows in (*truths, *trains):
             if rows.problems:
                 raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
