@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from recgauge.metrics.discounted import ExpectedReciprocalRank as ExpectedReciprocalRank
     from recgauge.metrics.discounted import RankBiasedPrecision as RankBiasedPrecision
     from recgauge.metrics.discounted import ReciprocalRank as ReciprocalRank
+    from recgauge.metrics.names import Directions as Directions
     from recgauge.metrics.precision import AveragePrecision as AveragePrecision
     from recgauge.metrics.precision import AverageRecall as AverageRecall
     from recgauge.metrics.precision import FScore as FScore

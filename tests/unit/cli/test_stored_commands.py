@@ -80,7 +80,7 @@ def test_compare_says_the_same_of_every_storage(place, sources) -> None:
 def test_compare_takes_a_table_of_means(place) -> None:
     values = [(f"d{i}", name, 0.1 * i + gain) for i in range(6) for name, gain in (("a", 0.0), ("b", 0.02))]
     pd.DataFrame(values, columns=["dataset", "model", "value"]).to_csv("means.csv", index=False)
-    main(["compare", "means.csv", "--out", "means.json"])
+    main(["compare", "means.csv", "--higher-is-better", "value", "--out", "means.json"])
     (found,) = json.loads((place / "means.json").read_text())["over_datasets"]
     assert found["mean_ranks"] == {"b": 1.0, "a": 2.0}
 
@@ -108,7 +108,7 @@ def test_segments_of_parts_are_those_in_memory(place, users) -> None:
 def test_check_of_parts_is_that_in_memory(place) -> None:
     (place / "rules.yaml").write_text(
         "{not_worse: {ndcg@5: 2%}, better_by: {recall@5: 0.3}, at_least: {ndcg@5: 0.2},"
-        " segments: {plan: {ndcg@5: 0.01}}}"
+        " segments: {plan: {ndcg@5: 0.01}}, ungrouped: pass}"
     )
     options = ["--rules", "rules.yaml", "--users", "users.parquet", "--out", "check.json"]
     sides = [str(next(place.glob(f"work/*/{name}"))) for name in ("new", "old")]
@@ -131,8 +131,8 @@ def test_check_of_parts_is_that_in_memory(place) -> None:
         (["compare", "of_new.parquet", "other.parquet"], "differ in more than the model"),
         (["segments", "work", "--by", "pln", "--users", "users.csv"], "Did you mean plan?"),
         (["segments", "work", "--by", "plan"], "Add --users TABLE"),
-        (["segments", "work", "--by", "plan", "--users", "strange.csv"], "no user has both"),
-        (["segments", "work", "--by", "user", "--users", "twice.parquet"], "in several rows; keep one"),
+        (["segments", "work", "--by", "plan", "--users", "strange.csv"], "0 of 1 of the table of users"),
+        (["segments", "work", "--by", "plan", "--users", "twice.parquet"], "in several rows; keep one"),
         (["check", "--candidate", "work", "--baseline", "of_old.parquet"], "expected one run"),
     ],
 )
@@ -141,7 +141,7 @@ def test_bad_input_is_told_with_its_remedy(place, capsys, words, told) -> None:
     if not (place / "other.parquet").exists():
         main(["evaluate", *files, "--conventions", "recbole", "--out", "other.parquet"])
         pd.DataFrame({"user_id": ["x"], "plan": ["a"]}).to_csv("strange.csv", index=False)
-        pd.DataFrame({"user_id": [1, 1], "user": ["a", "b"]}).to_parquet("twice.parquet")
+        pd.DataFrame({"user_id": [1, 1], "plan": ["a", "b"]}).to_parquet("twice.parquet")
     with pytest.raises(SystemExit) as end:
         raise SystemExit(main(words))
     error = capsys.readouterr().err
