@@ -21,7 +21,9 @@ from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.checks import (
     check_candidates,
     check_coverage,
+    check_filters,
     check_lengths,
+    check_neighbours,
     check_recorded,
     check_sanity,
     check_selection,
@@ -30,7 +32,7 @@ from recgauge.guards.checks import (
 )
 from recgauge.judging import Policies
 from recgauge.metrics import Kind
-from recgauge.models import GivesLists, RatingPredictor, Recommender
+from recgauge.models import GivesLists, KeepsNeighbours, RatingPredictor, Recommender
 from recgauge.models.isolated import Isolated
 from recgauge.models.random import Random
 from recgauge.models.recommend import FitOn, fit
@@ -178,18 +180,13 @@ def run_experiment(
                 model, split, experiment.learning, watched, rng=rng, progress=reporter, watch=watch
             )
     ranking = rating = None
+    if isinstance(model, KeepsNeighbours):
+        guards += (check_neighbours(model.tied_neighbours),)
     coverage = split.coverage()
     if ready.task is not None and isinstance(model, Recommender):
         ranking = _rank(experiment, ready.task, model, timings)
         coverage = ready.task.coverage(ranking.top_k)
-        guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
-        if isinstance(model, GivesLists):
-            guards += (check_lengths(ranking.top_k, ranking.candidates, split.test),)
-            listed = ready.task.with_lists(ranking.top_k, ready.task.coverage())
-            found = enforce(check_coverage(listed, split, of_lists=True), experiment.guards)
-            guards = (*(one for one in guards if one.name not in {guard.name for guard in found}), *found)
-        if ranking.sanity is not None:
-            guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
+        guards = _with_lists(experiment, ready.task, ranking, model, guards)
     if metrics := experiment.metrics_of("ratings"):
         with timings.stage("predict"):
             predictions = predict_ratings(model, split.test, ready.dataset.rating_scale())
@@ -231,6 +228,7 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
             split = split.with_validation_in_train()
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
         found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
+        found += check_filters(experiment.filters, dataset.interactions)
         guards = enforce([check_selection(experiment.guards), *found], experiment.guards)
     task, metrics = None, experiment.metrics_of("lists")
     if metrics and isinstance(experiment.model, Recommender):
@@ -252,6 +250,26 @@ def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
     coverage = split.coverage() if task is None else task.coverage()
     guards += enforce(check_coverage(coverage, split), experiment.guards)
     return PreparedData(dataset, split, guards, task)
+
+
+def _with_lists(
+    experiment: Experiment,
+    task: RankingTask,
+    ranking: RankingResult,
+    model: Recommender,
+    guards: tuple[GuardResult, ...],
+) -> tuple[GuardResult, ...]:
+    """Return the guards with those of lists: equal scores, users without a list, chance and the best."""
+    guards += (check_ties(ranking.ties, ranking.evaluation, experiment.policies),)
+    if isinstance(model, GivesLists):
+        guards += (check_lengths(ranking.top_k, ranking.candidates, task.split.test),)
+        listed = task.with_lists(ranking.top_k, task.coverage())
+        found = enforce(check_coverage(listed, task.split, of_lists=True), experiment.guards)
+        names = {guard.name for guard in found}
+        guards = (*(guard for guard in guards if guard.name not in names), *found)
+    if ranking.sanity is not None:
+        guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
+    return guards
 
 
 def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) -> Watched:

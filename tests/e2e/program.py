@@ -166,7 +166,9 @@ class Workplace:
         """Start a run or a sweep that would take hours, and return when so many models are being trained."""
         (self.folder / "endless.py").write_text(ENDLESS)
         words = ["model=biased_mf", "model._target_=endless.Endless", "allowed_targets=[endless]"]
-        words += ["model.n_epochs=1000000", "cutoffs=[5]", *arguments]
+        if not any(word.startswith("model.n_epochs=") for word in arguments):
+            words.append("model.n_epochs=1000000")
+        words += ["cutoffs=[5]", *arguments]
         job = self.start(*words, PYTHONPATH=str(self.folder))
         wait_until(lambda: len(list(self.folder.glob("fitting*"))) >= n_models or job.poll() is not None)
         return job

@@ -33,8 +33,10 @@ def test_the_run_is_printed_described_and_stored(finished):
     assert {f"{name}_at_{k}" for name in names for k in (1, 5, 10, 20)} <= set(run.data.metrics)
     assert len(run.data.metrics) <= 45
     assert "fit 0." in run.data.tags["recgauge.seconds"]
-    client = MlflowClient(tracking_uri=workplace.uri)
-    assert [point.step for point in client.get_metric_history(run.info.run_id, "ndcg")] == [1, 5, 10, 20]
+    client, ks = MlflowClient(tracking_uri=workplace.uri), [1, 5, 10, 20]
+    assert [point.step for point in client.get_metric_history(run.info.run_id, "by_cutoff/ndcg")] == ks
+    assert "ndcg" not in run.data.metrics  # a value without a cutoff
+    assert (run.data.metrics["users_evaluated"], run.data.metrics["test_rows_dropped"]) == (937, 403)
     files = {entry.path for entry in client.list_artifacts(run.info.run_id)}
     tables = {f"{name}.parquet" for name in ("per_user", "recommendations", "test")}
     assert {"config.yaml", "record.json", "environment.json"} | tables <= files

@@ -145,6 +145,16 @@ def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
     assert "tuned    job 1: 2 trials (random)" in done.out
 
 
+def test_a_sweep_may_have_jobs_with_and_without_a_search(workplace):
+    """What only one of them uses is refused for neither; the search says what it goes by."""
+    words = ("-m", *TUNED[:1], "tune=off,random", *TUNED[2:], "tune.trials=2", "tracking=off")
+    done = workplace.run(*words, "metrics=[ndcg,rmse]", "search.reg_u.high=30", "fit_on=train_validation")
+    assert done.code == 0, done.err
+    assert "the search decides by rmse on validation rows: less is better" in done.err
+    (file,) = workplace.folder.glob("outputs/*/*/summary.csv")
+    assert [row["trials"] for row in csv.DictReader(file.read_text().splitlines())] == ["0", "2"]
+
+
 REFUSED = {
     "tune.metric=ndcg_at_7": "ndcg_at_7 is not a result of this run",
     "search.reg_i={low: 5, high: 1}": "search.reg_i: ",

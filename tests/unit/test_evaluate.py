@@ -246,3 +246,13 @@ def test_training_rows_written_in_another_way_are_refused() -> None:
 def test_a_list_that_misses_a_few_items_is_worth_nothing_and_evaluated() -> None:
     missed = recgauge.evaluate({"u": ["x", "y"]}, {"u": ["z"]}, metrics="recall", cutoffs=(2,))
     assert missed.values() == {"recall_at_2": 0.0}
+
+
+def test_a_mean_that_an_article_s_code_rounds_is_rounded_from_its_own_sum() -> None:
+    ranks = (2, 10, 6, 3)  # whose average precisions add up to 1.0999999999999999 one after the other
+    lists = {user: [f"{user}-{place}" for place in range(1, 11)] for user in range(4)}
+    truth = {user: [f"{user}-{rank}"] for user, rank in enumerate(ranks)}
+    options = {"metrics": ("map_rounded", "map"), "conventions": "article_system_evaluation"}
+    values = recgauge.evaluate(lists, truth, cutoffs=(10,), **options).values()
+    assert round(values["map_at_10"], 2) == 0.28
+    assert values["map_rounded_at_10"] == round(sum(1 / rank for rank in ranks) / 4, 2) == 0.27

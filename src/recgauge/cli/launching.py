@@ -208,13 +208,17 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
     HydraConfig.instance().set_config(config)  # settings may refer to it
     try:
         parse = OverridesParser.create().parse_overrides
-        typed: Any = OmegaConf.to_container((sweep or config).hydra.overrides)
-        check_trusted(config, parse([*typed["hydra"], *typed["task"]]))
+        common = parse(_typed_words(sweep or config))
+        of_hydra: Any = OmegaConf.to_container((sweep or config).hydra.overrides.hydra)
+        check_trusted(config, [*parse(list(of_hydra)), *common])
         check_choices(parse(words))
+        shared = {word.input_line for word in common if not word.is_sweep_override()}
+        swept = {word.key_or_group for word in parse(words) if word.input_line not in shared}
         choices = dict(config.hydra.runtime.choices)
         place = None if sweep is None else Path(sweep.hydra.sweep.dir)
         settings, own = typed_settings(config), _config_folder(config)
-        return make_job(settings, words, choices, folder, number=number, sweep=place, config_folder=own)
+        about: dict[str, Any] = {"number": number, "sweep": place, "config_folder": own, "swept": swept}
+        return make_job(settings, words, choices, folder, **about)
     except OmegaConfBaseException as error:
         raise ConfigError(explain_config_error(error)) from error
 

@@ -1,15 +1,17 @@
 """The schema of a run's settings, and what a configuration may read of the environment."""
 
 import os
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from functools import partial
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, did_you_mean
 from recgauge.runs.settings import RunSettings
+from recgauge.runs.targets import TARGET
 from recgauge.sweeps.places import experiment_of_user, program, store_of_user, work_folder
 
 READABLE = "RECGAUGE_"
@@ -32,10 +34,28 @@ def typed_settings(config: DictConfig) -> RunSettings:
     known = [field.name for field in fields(RunSettings)]
     if unknown := [str(key) for key in config if key not in (*known, "hydra")]:
         raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
+    for name, default in vars(RunSettings()).items():
+        if is_dataclass(default):
+            _check_keys(config[name], default, name)
     values: dict[str, Any] = {name: config[name] for name in known}
     for name, node in values.items():
         values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    if TARGET not in (values["tune"] or {}):  # tune=off
+        values["tune"] = None
     return RunSettings(**values)
+
+
+def _check_keys(node: Any, default: Any, path: str) -> None:
+    """Refuse keys that a group of root settings does not have: an added one opens its schema."""
+    settings = vars(default) if is_dataclass(default) else default
+    for key in node:
+        if key not in settings:
+            raise ConfigError(
+                f"{path}.{key}: there is no such setting. {did_you_mean(str(key), settings)}{path} has "
+                f"{', '.join(settings)}."
+            )
+        if isinstance(settings[key], Mapping):
+            _check_keys(node[key], settings[key], f"{path}.{key}")
 
 
 def _read_variable(name: str, *default: Any) -> str | None:

@@ -32,6 +32,7 @@ _FLAGS = ("help", "hydra_help", "version", "resolve", "run", "multirun", "shell_
 _VALUES = ("cfg", "package", "config_dir")
 _SHORT = {"help": "h", "cfg": "c", "package": "p", "run": "r", "multirun": "m", "shell_completion": "sc",
           "config_dir": "cd", "info": "i"}  # fmt: skip
+_OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
 
 
@@ -206,6 +207,8 @@ def _quoted(path: str) -> str:
 
 def offer_metrics(parsed: Sequence[Override]) -> None:
     """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``."""
+    from recgauge.conventions import is_metric_name
+
     for word in (word for word in parsed if word.key_or_group == "metrics"):
         value = word.value()
         if isinstance(value, dict) and not word.is_add():
@@ -215,7 +218,7 @@ def offer_metrics(parsed: Sequence[Override]) -> None:
                 "'+metrics.NAME={_target_:...}'."
             )
         for name in _texts(value):
-            if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and _is_metric(name):
+            if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and is_metric_name(name):
                 ConfigStore.instance().store(group="metrics", name=name, node={name: name})
 
 
@@ -229,16 +232,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield value.text
     elif isinstance(value, str):
         yield value
-
-
-def _is_metric(name: str) -> bool:
-    from recgauge.conventions import conventions, get_convention
-
-    try:
-        get_convention("standard").metric(name)
-    except ConfigError:
-        return any(name in convention.metrics for convention in conventions().values())
-    return True
 
 
 def check_once(parsed: Sequence[Override]) -> None:
@@ -259,6 +252,10 @@ def check_choices(parsed: Sequence[Override]) -> None:
         group, value = word.key_or_group, word.value()
         if group in _TAKES_ONE and (value in (None, "") or isinstance(value, list)):
             raise ConfigError(f"{word.input_line}: {group} takes one option. To run several: -m {group}=A,B.")
+        options = value.list if isinstance(value, ChoiceSweep) else [value]
+        if None in options and group in (*_TAKES_ONE, *_OPTIONAL):
+            nothing = "write tune=off" if group == "tune" else f"leave {group} out"
+            raise ConfigError(f"{word.input_line}: null is no option of {group}; {nothing}.")
         if group == "filters" and isinstance(value, list) and len(set(map(str, value))) < len(value):
             raise ConfigError(
                 f"{word.input_line}: each filter may be named once. For a second n-core use n_core_again; "

@@ -49,7 +49,7 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
     decimals = _decimals((pair.high - pair.low) / 2)
     what, sure = metric_words(result), f"{100 * confidence:g} %"
     if result.n_held_out is not None and result.n_held_out > result.n_users:
-        what += f" of {result.users}"
+        what += f" of {result.n_users:,} of {result.n_held_out:,} users"
     if pair.equal == 1:
         return f"{pair.a} and {pair.b} have the same {what} for every user."
     if not pair.differs:

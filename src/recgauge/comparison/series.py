@@ -43,6 +43,12 @@ class Series:
         """The folder of every seed and fold."""
         return [RunFolder(job.record, job.folder) for job in self.jobs if job.record is not None]
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether there are several jobs with equal results: the seeds that differ change nothing."""
+        first, *others = (record.values() for record in self.records)
+        return bool(others) and all(values == first for values in others)
+
     def mean(self, key: str) -> float | None:
         """Return the mean of a metric over the jobs, None if one of them lacks it."""
         values = self._values(key)

@@ -167,6 +167,20 @@ def canonical_name(name: str) -> str:
     return "_".join([FIRST_WORDS[first], *rest])
 
 
+def is_metric_name(name: str) -> bool:
+    """Whether recgauge, or any convention, has a metric of this name.
+
+    Examples
+    --------
+    >>> is_metric_name("recall"), is_metric_name("ap"), is_metric_name("my_recall")
+    (True, True, False)
+    """
+    chosen = canonical_name(name)
+    if chosen in NAMED or metric_class(chosen) is not None:
+        return True
+    return any(chosen in convention.metrics for convention in conventions().values())
+
+
 def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, int | None]:
     """Return the name and the cutoff that were probably meant by a metric as it is printed, or mistyped.
 

@@ -17,6 +17,8 @@ REASONS: Mapping[Reason, str] = {
 
 FEW_USERS = 20
 """Below so many, intervals over users are too narrow."""
+FEW_EVALUATED = 0.5
+"""Share of users below which a reader is warned that the numbers are of few of them."""
 
 
 @dataclass(frozen=True, slots=True)

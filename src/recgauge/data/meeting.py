@@ -24,6 +24,10 @@ FEWEST = 20
 """Ids of the smaller side from which a miss of nearly all needs no cause to be refused."""
 
 
+_MOST_SEARCHED = 200_000
+"""Ids among which another spelling is looked for, in a second or two, where no error is to be explained."""
+
+
 @dataclass(frozen=True)
 class Meeting:
     """How many ids of one table are in another.
@@ -215,7 +219,9 @@ def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
     """Return a meeting with examples of the ids that did not meet, and why they did not."""
     if not len(first) or not len(second):
         return meeting
-    cause, at = _spelling(first, second)
+    cause, at = "", (0, 0)
+    if meeting.share < REFUSED_BELOW or max(len(first), len(second)) <= _MOST_SEARCHED:
+        cause, at = _spelling(first, second)
     respelled = bool(cause)
     if not cause and not meeting.n_both:
         cause = _form(first, second, meeting.sides)

@@ -211,6 +211,11 @@ class PartTask:
                     "users; evaluate all rows at once, or choose another ties."
                 )
         for name, definition in self._suite.items():
+            if definition.policies.round_mean is not None:
+                raise ConfigError(
+                    f"metrics: {name} is rounded from a sum in the order of users, which parts do not have; "
+                    "evaluate all rows at once with recgauge.evaluate."
+                )
             if missing := sorted(definition.metric.needs - {"n_items"}):
                 raise ConfigError(
                     f"metrics: {name} needs {' and '.join(missing)}, which parts do not have; evaluate all "

@@ -338,6 +338,8 @@ class MetricAtCutoff:
         if not np.isfinite(value):
             raise self._undefined()
         if self.policies.round_mean is not None:
+            if per_user is not None:  # rounded from the sum that the article's code makes, user after user
+                value = sum(per_user[~np.isnan(per_user)].tolist()) / n_users
             value = round(value, self.policies.round_mean)
         better = metric.higher_is_better
         return MetricResult(

@@ -428,12 +428,12 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
     try:
         system, path = fs.FileSystem.from_uri(("" if known else "fsspec+") + base + mark + told)
         return system, path + ("/" if star and base.endswith("/") else "") + star + rest
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError, TypeError) as error:
         remedy = "Copy the files" if known else "Install fsspec and its driver for this, or copy the files"
         raise ConfigError(
             f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. {remedy}."
         ) from error
-    except (OSError, pa.ArrowException) as error:
+    except Exception as error:  # drivers of fsspec raise what they like
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
 
 

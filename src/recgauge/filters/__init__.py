@@ -50,6 +50,10 @@ class Filter(Checked, ABC):
         """Further columns of the table that the filter looks at, by name."""
         return ()
 
+    def broken_in(self, interactions: Interactions) -> str:  # noqa: ARG002 - contract
+        """Say who no longer has what the filter asks for, after later ones; empty if nobody."""
+        return ""
+
     @abstractmethod
     def apply(self, dataset: Dataset, *, rng: np.random.Generator) -> Dataset:
         """Return what is left of `dataset`, over the users and items that have rows left.

@@ -307,6 +307,16 @@ class NCore(RowFilter):
             if unchanged or not self.repeat:
                 return kept
 
+    def broken_in(self, interactions: Interactions) -> str:
+        """Say how many users and items have fewer rows; nothing of a core that was counted once."""
+        limits = (self.n, self.n if self.item_n is None else self.item_n)
+        counts = interactions.user_counts(), interactions.item_counts()
+        few = [int(((of > 0) & (of < n)).sum()) for of, n in zip(counts, limits, strict=True)]
+        if not self.repeat or not any(few):
+            return ""
+        each = zip(few, ("users", "items"), limits, strict=True)
+        return " and ".join(f"{n:,} {kind} have fewer than {limit} rows" for n, kind, limit in each if n)
+
     def __str__(self) -> str:
         items = "" if self.item_n in (None, self.n) else f"-{self.item_n}"
         if self.repeat:

@@ -7,12 +7,13 @@ from itertools import combinations
 import numpy as np
 
 from recgauge.candidates import CandidateItems
-from recgauge.data.coverage import FEW_USERS, Coverage, Reason
+from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS, Coverage, Reason
 from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.ranking_task import SanityRows
+from recgauge.filters import Filter
 from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
@@ -28,7 +29,8 @@ MANY_UNREACHABLE = 0.1
 MANY_SHORT = 0.5
 MANY_ALIKE = 0.5
 MANY_TIED = 0.03
-LEAST_EVALUATED, FEW_EVALUATED = 0.1, 0.5
+SMALL = 0.001  # less changes the last printed digit alone
+LEAST_EVALUATED = 0.1
 HEADLINES = ("hit_rate", "ndcg", "recall", "precision")
 SURE = 3.0
 """Standard errors between values that are called different: one run in a thousand by chance."""
@@ -111,15 +113,14 @@ def _of_time(
 
 def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     """Count users whose rows of one time are in two parts."""
-    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    every = [part for part in (split.history, split.validation, split.test) if part is not None]
+    parts = [(part.user, part.timestamp) for part in every if part.timestamp is not None]
     tied = np.zeros(split.test.n_users, np.bool_)
-    for earlier, later in combinations(parts, 2):
-        if earlier.timestamp is None or later.timestamp is None:
-            continue
+    for (earlier, before), (later, after) in combinations(parts, 2):
         last = np.full(len(tied), np.iinfo(np.int64).min)
-        np.maximum.at(last, earlier.user, earlier.timestamp)
+        np.maximum.at(last, earlier, before)
         first = np.full(len(tied), np.iinfo(np.int64).max)
-        np.minimum.at(first, later.user, later.timestamp)
+        np.minimum.at(first, later, after)
         tied |= last == first
     n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
     share = n_tied / n_users
@@ -195,6 +196,8 @@ def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) 
     too_few: Level = "warning" if n_users < FEW_USERS else "note"
     told = f"The numbers are of {n_users:,} user{'s' if n_users != 1 else ''}"
     told += f", fewer than {FEW_USERS}: intervals and ± are too narrow." if n_users < FEW_USERS else "."
+    if coverage.users == 1 and split.fold_in is not None:
+        told += " split.n_test=1 is one user; a share of users is below 1, such as split.n_test=0.1."
     return [
         GuardResult("coverage", 1.0 - share, level, message),
         GuardResult("few_users", float(n_users), too_few, told),
@@ -303,11 +306,12 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     changed = [
         entry
         for entry in evaluation.results
-        if entry.key in ties.expected and f"{entry.value:.4f}" != f"{ties.expected[entry.key]:.4f}"
+        if entry.key in ties.expected
+        and abs(round(entry.value, 4) - round(ties.expected[entry.key], 4)) > SMALL - 1e-9
     ]
     level: Level = "note"
     if ties.expected and not changed:
-        message = f"{found}, which changes no number in its first four places."
+        message = f"{found}, which changes no number by {SMALL} or more."
     elif max(ties.shares.values()) < MANY_TIED:
         message = f"{found}."
     elif policies.ties in ("random", "expected"):
@@ -330,6 +334,26 @@ def _beside(changed: Sequence[MetricResult], ties: Ties) -> str:
         for entry in order[:2]
     ]
     return f": {'; '.join(pairs)} if ties were broken at random" if pairs else ""
+
+
+def check_filters(filters: Sequence[Filter], rows: Interactions) -> list[GuardResult]:
+    """Say which filter a later one has broken; nothing without such filters."""
+    results = []
+    for rule, *later in (filters[place:] for place in range(len(filters))):
+        if later and (broken := rule.broken_in(rows)):
+            message = (
+                f"{rule} were dropped before {' and '.join(map(str, later))}: now {broken}. Name the core "
+                "last, or once more: filters=[n_core,...,n_core_again]."
+            )
+            results.append(GuardResult("broken_core", 1.0, "warning", message))
+    return results[-1:]
+
+
+def check_neighbours(share: float) -> GuardResult:
+    """Say for how many users or items equal similarities decide which neighbours count."""
+    message = f"For {share:.1%} of users or items another neighbour is as near as the last that counts"
+    message += "; the lower code does. Other model.k or model.similarity may differ." if share else "."
+    return GuardResult("ties_of_neighbours", share, "note", message)
 
 
 def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:

@@ -81,7 +81,7 @@ class Policies(Checked):
         How a user's value is rounded: as ``numpy.round``, which multiplies first, so that 0.003125 gives
         0.00312; or to the nearest decimal of the binary number itself, as C prints it: 0.00313.
     round_mean : int or None, default None
-        Decimals of the mean.
+        Decimals of the mean, which is rounded from a plain sum over users, as an article's code makes it.
     draws : int, default 32
         Random orders where ties are ``expected``, for metrics without a formula.
     score_precision : {"double", "single"}, default "double"

@@ -236,6 +236,16 @@ class GivesLists(Protocol):
 
 
 @runtime_checkable
+class KeepsNeighbours(Protocol):
+    """A model of the k nearest users or items of each.
+
+    `tied_neighbours`: the share of those of whom one more is exactly as near as the last that is kept.
+    """
+
+    tied_neighbours: float
+
+
+@runtime_checkable
 class FoldsIn(Protocol):
     """A model that can serve users whom it was not trained on, by rows that it is given after training."""
 

@@ -52,6 +52,7 @@ class NeighbourSettings(Recommender):
     def __post_init__(self) -> None:
         name = type(self).__name__
         super().__post_init__()
+        self.tied_neighbours = 0.0  # share of those with more who score as the last neighbour that is kept
         if self.similarity in _CENTRED and self.values == "binary":
             raise ConfigError(f"{name}: similarity={self.similarity} compares ratings; set values=rating.")
         if self.similarity in (*_CENTRED, *_OF_SETS) and self.weighting != "none":
@@ -91,7 +92,7 @@ class NeighbourSettings(Recommender):
         n = matrix.shape[1]
         k = min(self.k, max(1, n - 1))
         values, measure = self._compared(matrix, is_first)
-        capacity = 2 * k + 8
+        capacity = 2 * k + 10
         n_threads = max(1, min(usable_cpus(), _KEYS_BYTES // max(1, 8 * n * capacity)))
         check_memory(
             name,
@@ -99,7 +100,7 @@ class NeighbourSettings(Recommender):
             n * (8 * n_threads * capacity + 24 * k) + 40 * matrix.nnz,
             "Set a lower k.",
         )
-        found = _search(values, measure, k, n_threads, progress)
+        found, self.tied_neighbours = _search(values, measure, k, n_threads, progress)
         if self.normalize:
             sums = np.maximum(found.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
             found.data = (found.data / np.repeat(sums, np.diff(found.indptr))).astype(np.float32)
@@ -146,15 +147,16 @@ def _search(
     k: int,
     n_threads: int,
     progress: Progress | None,
-) -> sparse.csr_array:
-    """Return the nearest k columns of each column, CSR float32."""
+) -> tuple[sparse.csr_array, float]:
+    """Return the nearest k columns of each column, CSR float32, and the share whose next one is as near."""
     n = matrix.shape[1]
     order = np.argsort(np.bincount(matrix.indices, minlength=n), kind="stable").astype(np.int32)
     rank = np.empty(n, np.int32)
     rank[order] = np.arange(n, dtype=np.int32)
     entries, work = _entries(matrix, rank, order)
     measured = measure._replace(own=measure.own[order], other=measure.other[order])
-    keys = np.empty((n_threads, n, 2 * k + 8), np.uint64)
+    more = k + 1  # the next one says whether equal similarities decided
+    keys = np.empty((n_threads, n, 2 * k + 10), np.uint64)
     counts, level = np.zeros((n_threads, n), np.int64), np.zeros((n_threads, n))
     free = list(range(n_threads))
     scratch = [_Scratch(np.zeros(n), np.empty(n + 1, np.int32), np.empty(1, np.float32)) for _ in free]
@@ -167,19 +169,19 @@ def _search(
         number = len(cuts) - 2 - done  # last things first: see `search`
         mine = free.pop()  # lists and sums that no other thread uses now
         best = _Nearest(keys[mine], counts[mine], level[mine])
-        search(entries, measured, work, cuts[number], cuts[number + 1], k, best, scratch[mine])
+        search(entries, measured, work, cuts[number], cuts[number + 1], more, best, scratch[mine])
         free.append(mine)
 
     with (progress or NoProgress()).step("neighbours", len(cuts) - 1, "parts") as advance:
         over_blocks(part, len(cuts) - 1, 1, advance=advance, n_threads=n_threads)
-    nearest, found = np.empty((n, k), np.uint64), np.empty(n, np.int64)
-    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, found), n, 1024)
+    nearest, found, tied = np.empty((n, k), np.uint64), np.empty(n, np.int64), np.zeros(n, np.int64)
+    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, found, tied), n, 1024)
     kept = nearest[np.arange(k) < found[:, None]]
     values, codes = (kept >> np.uint64(32)).astype(np.uint32).view(np.float32), LOW - (kept & LOW)
     indptr = np.concatenate([[0], np.cumsum(found)])
     neighbours = sparse.csr_array((values, codes.astype(np.int32), indptr), shape=(n, n))
     neighbours.sort_indices()
-    return neighbours
+    return neighbours, float(np.count_nonzero(tied) / max(1, n))
 
 
 def _entries(matrix: sparse.csr_array, rank: IntArray, order: IntArray) -> "tuple[_Entries, LongArray]":
@@ -481,11 +483,20 @@ def search(
 
 @compiled(nogil=True, error_model="numpy")
 def collect(
-    keys: U64s, counts: I64s, begin: int, end: int, k: int, code: I32s, nearest: U64s, found: I64s
+    keys: U64s,
+    counts: I64s,
+    begin: int,
+    end: int,
+    k: int,
+    code: I32s,
+    nearest: U64s,
+    found: I64s,
+    tied: I64s,
 ) -> None:
     """Join what the threads found: keys of the nearest k of each thing, in any order, in rows by code.
 
-    Shapes: `keys` (n_threads, n, capacity), `counts` (n_threads, n), `code`, `found` (n,), `nearest` (n, k).
+    `tied`: 1 where one more thing is as near as the last of the k. Shapes: `keys` (n_threads, n, capacity),
+    `counts` (n_threads, n), `code`, `found`, `tied` (n,), `nearest` (n, k).
     """
     every = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
     for x in range(begin, end):
@@ -496,6 +507,12 @@ def collect(
                 total += 1
         if total > k:
             cut(every, 0, total, k)
+            lowest, next_one = every[0, 0], every[0, k]
+            for at in range(1, k):
+                lowest = min(lowest, every[0, at])
+            for at in range(k + 1, total):
+                next_one = max(next_one, every[0, at])
+            tied[code[x]] = int(lowest >> np.uint64(32) == next_one >> np.uint64(32))
             total = k
         found[code[x]] = total
         nearest[code[x], :total] = every[0, :total]

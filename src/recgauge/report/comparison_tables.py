@@ -4,8 +4,6 @@ A column of a leaderboard or of the table of pairs is one entry of `BOARD_COLUMN
 terminal, Markdown, LaTeX and HTML show it.
 """
 
-import csv
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +22,7 @@ from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
 from recgauge.report.latex import render_latex
 from recgauge.report.run_tables import MARK, sweep_mark_lines
-from recgauge.utils.files import text_writer, write_files
+from recgauge.utils.files import csv_text, text_writer, write_files
 
 FORMATS = (".md", ".tex", ".csv", ".json")
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
@@ -275,8 +273,8 @@ def write_comparison(compared: ComparedRuns, files: Sequence[Path]) -> list[Path
     texts: dict[Path, str] = {}
     for file in files:
         if file.suffix == ".csv":
-            texts[file] = _csv(_run_rows(comparison, costs))
-            texts[file.with_name(f"{file.stem}_pairs.csv")] = _csv(comparison.records("pairs"))
+            texts[file] = csv_text(_run_rows(comparison, costs))
+            texts[file.with_name(f"{file.stem}_pairs.csv")] = csv_text(comparison.records("pairs"))
         elif file.suffix == ".json":
             texts[file] = json_text(comparison, costs, [*marks, *compared.notes])
         elif file.suffix == ".tex":
@@ -294,16 +292,6 @@ def _run_rows(comparison: Comparison, costs: Costs) -> list[dict[str, Any]]:
         cost = costs.get((row["dataset"], row["run"]))
         rows.append(row | ({} if cost is None else asdict(cost)))
     return rows
-
-
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows as CSV; what a row lacks is empty."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    file = io.StringIO()
-    writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
 
 
 def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequence[str] = ()) -> str:

@@ -170,7 +170,7 @@ def assert_not_worse(
     Examples
     --------
     >>> import numpy as np, pandas as pd
-    >>> old = pd.DataFrame({"ndcg": np.linspace(0, 1, 50)})
+    >>> old = pd.DataFrame({"user": range(50), "ndcg": np.linspace(0, 1, 50)}).set_index("user")
     >>> assert_not_worse(old + 0.01, old, {"ndcg": "2%"}).passed
     True
     """

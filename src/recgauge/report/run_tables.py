@@ -56,8 +56,9 @@ def users_words(record: RunRecord) -> str:
     """Return whose means the numbers are; empty where a record of an earlier version does not say."""
     coverage = record.coverage
     if coverage is None or coverage.users == coverage.users_evaluated:
-        return record.users and f"{record.users} users"
-    return f"{record.users} users with {record.evaluated_on} rows, {record.dataset.n_users:,} in the data"
+        return record.users and f"{record.users} user{'s' if record.users != '1' else ''}"
+    of_all = f", {record.dataset.n_users:,} in the data" if few_evaluated(record) else ""
+    return f"{record.users} users with {record.evaluated_on} rows{of_all}"
 
 
 def dropped_words(record: RunRecord) -> str:
@@ -126,6 +127,7 @@ def run_lines(record: RunRecord) -> list[str]:
             "impossible (the mean is used instead), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
+    told.extend(_tied_lines([(0, record)], ""))
     told.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
     told.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
     return told
@@ -230,10 +232,12 @@ def sweep_blocks(jobs: Sequence[JobOutcome], said: Sequence[str] = ()) -> list[B
     """Return what a sweep ends with: how jobs ended, their table, marks, why jobs failed, further lines."""
     records = [(job.number, job.record) for job in jobs if job.record is not None]
     best = [BEST] if has_rivals(jobs) else []
-    told = [*tuned_lines(jobs), *best, *coverage_lines(records), *reason_lines(jobs), *said]
+    facts = [*best, *_tied_lines(records), *coverage_lines(records)]
+    told = [*tuned_lines(jobs), *facts, *reason_lines(jobs), *said]
     few = dict.fromkeys(users_words(record) for _, record in records if few_evaluated(record))
     heading = ", ".join([tally(jobs), *list(few)[:1]])
-    return [Heading(heading), sweep_table(jobs), *lines(sweep_mark_lines(records), "marks"), *lines(told)]
+    marks = [*sweep_mark_lines(records), *constant_lines(jobs)]
+    return [Heading(heading), sweep_table(jobs), *lines(marks, "marks"), *lines(told)]
 
 
 def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
@@ -251,6 +255,16 @@ def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
     if others := sorted(number for numbers in alike.values() for number in numbers):
         told.append(f"coverage fewer dropped; summary.csv has how many [{_jobs(others)}]")
     return told
+
+
+def _tied_lines(records: Sequence[tuple[int, RunRecord]], jobs: str = " [job {}]") -> list[str]:
+    """Return for whom equal similarities decide which neighbours count."""
+    return [
+        f"ties     {guard.message}{jobs.format(number)}"
+        for number, record in records
+        for guard in record.guards
+        if guard.name == "ties_of_neighbours" and guard.value
+    ]
 
 
 def few_evaluated(record: RunRecord) -> bool:
@@ -335,7 +349,9 @@ def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
         if value is None:
             cells.append(Cell(""))
             continue
-        small = () if deviation is None else (f"±{f'{deviation:.4f}'.removeprefix('0')}",)
+        small = (
+            () if deviation is None or series.is_constant else (f"±{f'{deviation:.4f}'.removeprefix('0')}",)
+        )
         is_best = value == best.get((series.comparable, key))
         cells.append(Cell(f"{value:.4f}", small, "best" if is_best else "", order=value))
     return cells
@@ -344,6 +360,8 @@ def _cells(series: Series, keys: Sequence[str], best: Best) -> list[Cell]:
 def _mean_label(series: Series) -> str:
     words = [set(job.label.split(" ")) for job in series.jobs]
     shared = [word for word in series.jobs[0].label.split(" ") if all(word in own for own in words)]
+    if series.is_constant:
+        return f"{' '.join([*shared, 'mean'])} of {len(series.jobs)} equal runs"
     return f"{' '.join([*shared, 'mean'])} ± deviation of {len(series.jobs)}"
 
 
@@ -361,6 +379,18 @@ def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
         f"tuned    job {job.number}: {job.record.search}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
         for job in jobs
         if job.record is not None and job.record.search is not None
+    ]
+
+
+def constant_lines(jobs: Sequence[JobOutcome]) -> list[str]:
+    """Return a line on all series whose seeds change no number: such runs are no repetitions."""
+    constant = [series.jobs for series in all_series(jobs) if series.is_constant]
+    if not constant:
+        return []
+    alike = "; ".join(_jobs([job.number for job in group]) for group in constant)
+    return [
+        f"{MARK} seeds change nothing: these runs are equal, so one says as much as all; only "
+        f"what draws at random, a split or a model, depends on a seed [{alike}]"
     ]
 
 

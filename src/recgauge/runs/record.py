@@ -229,7 +229,8 @@ class SearchFacts:
         told = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
         return (
             f"{len(self.trials)} trials ({', '.join([self.sampler, *told])}) in {self.seconds:.1f} s; "
-            f"{self.metric} {self.chosen.value:.4f} on validation rows with {self.chosen.words}"
+            f"{self.metric} {self.chosen.value:.4f} on validation rows"
+            f"{'' if self.higher_is_better else ' (less is better)'} with {self.chosen.words}"
         )
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeGuard
 
 FREE = {"free": True}
 """Marks a setting that never changes a number; all others count in a run's fingerprint."""
+LISTS, WATCH, TUNE = ({"needs": words} for words in ("metrics=[ranking]", "learning.watch=true", "tune=tpe"))
+"""Mark settings that change nothing without these words (`recgauge.sweeps.needs`)."""
 FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
 """Settings of a data set that say where it is; the digest of its content replaces them."""
 ISOLATED = "recgauge.models.isolated."
@@ -62,9 +64,9 @@ class LearningSettings:
     """What is watched while a model learns in epochs; see `recgauge.evaluation.learning.Learning`."""
 
     watch: bool = False
-    metric: str | None = None
-    every: int = 1
-    patience: int | None = None
+    metric: str | None = field(default=None, metadata=WATCH)
+    every: int = field(default=1, metadata=WATCH)
+    patience: int | None = field(default=None, metadata=WATCH)
 
 
 @dataclass
@@ -78,18 +80,18 @@ class RunSettings:
     dataset: Any = None
     filters: Any = field(default_factory=dict)
     split: Any = None
-    candidates: Any = None
+    candidates: Any = field(default=None, metadata=LISTS)
     model: Any = None
     metrics: Any = field(default_factory=dict)
     conventions: Any = None
-    ties: str | None = None
+    ties: str | None = field(default=None, metadata=LISTS)
     tracking: Any = field(default=None, metadata=FREE)
-    cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20])
-    conventions_table: bool = False
+    cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20], metadata=LISTS)
+    conventions_table: bool = field(default=False, metadata=LISTS)
     sanity: bool = False
     learning: LearningSettings = field(default_factory=LearningSettings)
-    tune: Any = field(default=None, metadata=FREE)
-    search: Any = field(default_factory=dict, metadata=FREE)
+    tune: Any = field(default=None, metadata=FREE | TUNE)
+    search: Any = field(default_factory=dict, metadata=FREE | TUNE)
     save_model: bool = field(default=False, metadata=FREE)
     guards: GuardsSettings = field(default_factory=GuardsSettings)
     figures: bool = field(default=False, metadata=FREE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from recgauge.data.interactions import at_least
+from recgauge.data.lists import TopK
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
@@ -104,12 +105,12 @@ class StoredLists:
     test: "pd.DataFrame"  # with the columns user_id, item_id, rating
 
     def inputs(self, relevant_from: float | None, *, listed_only: bool = False) -> EvaluationInputs:
-        """Return lists and relevance as an evaluation takes them."""
+        """Return lists and relevance as an evaluation by metrics of relevance alone takes them."""
         test = self.test
         if listed_only:
             test = test[test["user_id"].isin(self.lists["user"].unique())]
         judged = judged_rows(test, relevant_from)
-        return convert(
+        inputs = convert(
             self.lists,
             judged.rename(columns={"user_id": "user", "item_id": "item"})[["user", "item", "grade"]],
             train=None,
@@ -119,6 +120,30 @@ class StoredLists:
             users=list(test["user_id"].unique()),
             threshold=0.0,
         )
+        return inputs if listed_only else _with_a_list_each(inputs)
+
+
+def _with_a_list_each(lists: EvaluationInputs) -> EvaluationInputs:
+    """Return the same, where each user without relevant items has a list, as in runs that count them.
+
+    Runs do not store lists of users whom their convention leaves out. Others count them, and by accuracy all
+    lists of such a user are worth the same.
+    """
+    top_k, users = lists.top_k, lists.users
+    listless = np.empty(0) if users is None else np.setdiff1d(users, top_k.users)
+    listless = np.setdiff1d(listless, lists.relevant.users[np.diff(lists.relevant.start) > 0])
+    if len(listless) == 0:
+        return lists
+    items = np.full((len(listless), top_k.items.shape[1]), -1, np.int32)
+    scores = np.full(items.shape, -np.inf)
+    items[:, 0], scores[:, 0] = 0, 0.0
+    made = TopK(
+        np.concatenate((top_k.users, listless)).astype(np.int32),
+        np.concatenate((top_k.items, items)),
+        np.concatenate((top_k.scores, scores)),
+        distinct=top_k.distinct,
+    )
+    return replace(lists, top_k=made)
 
 
 def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":

@@ -21,6 +21,8 @@ from recgauge.evaluation import described
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
+from recgauge.models import Recommender
+from recgauge.models.recommend import recommend
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.report.data_card import card_markdown, data_card
 from recgauge.runs.folder import HITS as HITS
@@ -110,10 +112,13 @@ def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> None:
 def _write_convention_table(
     result: RunResult, ranking: RankingResult, cutoffs: Sequence[int], folder: Path
 ) -> tuple[ConventionValue, ...]:
-    """Write conventions.csv, the same lists under every convention, and return its values."""
+    """Write conventions.csv, the same lists under every convention, and return its values.
+
+    Some conventions count test users whom the run's own leaves out, so all test users have a list here.
+    """
     users = result.split.test_users
     lists = EvaluationInputs(
-        ranking.top_k, ranking.relevant, result.split.test.user_ids, users, ranking.catalogue
+        _lists_of_all(result, ranking), ranking.relevant, result.split.test.user_ids, users, ranking.catalogue
     )
     names = list(dict.fromkeys(entry.name for entry in ranking.evaluation.results))
     values = convention_values(names, lists, cutoffs=cutoffs)
@@ -124,6 +129,24 @@ def _write_convention_table(
             [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
         )
     return values
+
+
+def _lists_of_all(result: RunResult, ranking: RankingResult) -> TopK:
+    """Return the run's lists, with those of test users whom it has not listed."""
+    listed, users = ranking.top_k, result.split.test_users
+    rest = np.setdiff1d(users, listed.users)
+    if len(rest) == 0 or not isinstance(result.model, Recommender):
+        return listed
+    k = listed.items.shape[1]
+    more = recommend(result.model, rest.astype(np.int32), k, candidates=ranking.candidates)
+    order = np.argsort(np.concatenate((listed.users, rest)))
+    rows = np.argsort(order)[: len(listed.users)]
+    return TopK(
+        users,
+        np.concatenate((listed.items, more.items))[order],
+        np.concatenate((listed.scores, more.scores))[order],
+        None if listed.beyond is None else listed.beyond.spread(rows, len(users)),
+    )
 
 
 def write_record(record: RunRecord, folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast, get_args
 
 from recgauge.candidates import Candidates
-from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.conventions import Convention, Definition, get_convention, is_metric_name
 from recgauge.data.split import EvaluateOn
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
@@ -46,12 +46,12 @@ def compose(
     def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
         return build(node, kind, path, packages)
 
-    conventions = part(settings.conventions, Convention, "conventions").with_ties(settings.ties)
-    suite = {
-        name: metric
-        for name, node in (settings.metrics or {}).items()
-        if (metric := _metric(node, conventions, f"metrics.{name}", packages)) is not None
-    }
+    conventions, suite = compose_metrics(settings)
+    if lacking := [name for name, node in settings.metrics.items() if _falls_back(node, conventions)]:
+        tell(
+            f"conventions: {conventions.name} has no {', '.join(lacking)}, so recgauge's own "
+            f"{'definition counts' if len(lacking) == 1 else 'definitions count'} (conventions=standard)."
+        )
     filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
     check_ready(model)
@@ -82,6 +82,23 @@ def compose(
         learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
+
+
+def compose_metrics(settings: RunSettings) -> tuple[Convention, dict[str, Definition]]:
+    """Build the conventions and the metrics that settings name, by the results' names."""
+    packages = allowed_packages(settings.allowed_targets)
+    conventions = build(settings.conventions, Convention, "conventions", packages).with_ties(settings.ties)
+    suite = {
+        name: metric
+        for name, node in (settings.metrics or {}).items()
+        if (metric := _metric(name, node, conventions, packages)) is not None
+    }
+    return conventions, suite
+
+
+def _falls_back(node: Any, conventions: Convention) -> bool:
+    """Whether a metric of the suite has recgauge's definition although another convention is chosen."""
+    return isinstance(node, str) and conventions.name != "standard" and not conventions.defines(node)
 
 
 def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Definition]) -> None:
@@ -188,10 +205,17 @@ def build(
         raise ConfigError(f"{path}: cannot build {target}: {error}") from error
 
 
-def _metric(node: Any, conventions: Convention, path: str, packages: Sequence[str]) -> Definition | None:
+def _metric(name: str, node: Any, conventions: Convention, packages: Sequence[str]) -> Definition | None:
     """Return what a suite's line means: a name, a definition of its own, or null to leave it out."""
+    path = f"metrics.{name}"
     if node is None:
         return None
-    if isinstance(node, str):
-        return conventions.definition(node)
-    return Definition(build(node, Metric, path, packages), conventions.policies)
+    if not isinstance(node, str):
+        return Definition(build(node, Metric, path, packages), conventions.policies)
+    definition = conventions.definition(node)
+    if is_metric_name(name) and type(conventions.metric(name)) is not type(definition.metric):
+        raise ConfigError(
+            f"{path}: {node} would be printed under the name {name}, which is another metric. For {node}: "
+            f"metrics=[{node}]; under a name of yours: '+metrics.NAME={node}'; without {name}: {path}=null."
+        )
+    return definition

@@ -1,6 +1,5 @@
 """After the last job: a sweep's table, its runs compared, and what an experiment's study makes of them."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,7 +29,7 @@ from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.page import shortened
-from recgauge.utils.files import is_writable
+from recgauge.utils.files import csv_text, is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
@@ -168,10 +167,7 @@ def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
     tuned = any(job.record is not None and job.record.search is not None for job in jobs)
     rows = [_row(job, folder, with_costs=tuned) for job in jobs]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with (folder / "summary.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    (folder / "summary.csv").write_text(csv_text(rows), encoding="utf-8", newline="")
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     (folder / "summary.md").write_text(f"{markdown_table(cells, columns)}\n", encoding="utf-8")
     table = pa.table({name: [row.get(name) for row in rows] for name in columns})

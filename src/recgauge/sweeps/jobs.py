@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
@@ -37,8 +37,9 @@ from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
-from recgauge.sweeps.compose import build_model, build_store, build_study, compose
+from recgauge.sweeps.compose import build_model, build_store, build_study, compose, compose_metrics
 from recgauge.sweeps.engines import Output, terminal
+from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import conf_folder, program, work_folder
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
@@ -116,7 +117,7 @@ class Job:
         return compose(self.typed, leave_out=leave_out, **({"tell": lambda _: None} if quiet else {}))
 
 
-def make_job(
+def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
     typed: RunSettings,
     words: Sequence[str],
     choices: Mapping[str, Any],
@@ -125,8 +126,12 @@ def make_job(
     number: int = 0,
     sweep: Path | None = None,
     config_folder: str = "",
+    swept: Collection[str] = (),
 ) -> Job:
-    """Return the job of settings that have been checked, without looking at data or at a store."""
+    """Return the job of settings that have been checked, without looking at data or at a store.
+
+    `swept` are the keys of the words that other jobs of the sweep have otherwise.
+    """
     plain = asdict(typed)
     check_targets(plain, allowed_packages(typed.allowed_targets))
     without_secrets(plain, learn=True)  # an error may show a password in another form
@@ -150,6 +155,10 @@ def make_job(
     if study is not None and not study.needs_runs:
         return job
     dataset = job.compose(quiet=True).dataset
+    measured = compose_metrics(typed)[1].values()
+    check_effects(
+        typed, words, measures_lists=any(each.metric.kind != "ratings" for each in measured), swept=swept
+    )
     return replace(job, names=job.names | {"dataset": dataset.label or job.names["dataset"]}, dataset=dataset)
 
 

@@ -112,10 +112,13 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
     )
     if given := searched(typed, words)[1]:
         progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
+    maximize = definition.metric.higher_is_better
+    better = "more" if maximize else "less"
     with progress.stage("look for the data"):
         final.dataset.find(progress)
     timings = Timings(progress)
     ready = prepare(alike, timings)
+    progress.note(f"the search decides by {key.replace('_at_', '@')} on validation rows: {better} is better.")
 
     def measure(settings: dict[str, Any], report: Report) -> float:
         try:
@@ -133,7 +136,6 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
-    maximize = definition.metric.higher_is_better
     with timings.stage("search"):
         trials = run_search(
             search,

@@ -113,12 +113,12 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def _ask(self, what: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivering()
-        questions, answers = self._process.stdin, self._process.stdout
+        question, reply = self._process.stdin, self._process.stdout
         try:
-            if questions is None or answers is None:
-                raise OSError("it was started without pipes")
-            print(json.dumps([what, asdict(store), *arguments]), file=questions, flush=True)
-            answer: dict[str, Any] = json.loads(answers.readline())
+            if question is None or reply is None:
+                raise OSError("the process has no pipes")
+            print(json.dumps([what, asdict(store), *arguments]), file=question, flush=True)
+            answer: dict[str, Any] = json.loads(reply.readline())
         except (OSError, ValueError) as error:
             self._process = None
             delivering.cache_clear()

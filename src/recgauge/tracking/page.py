@@ -34,6 +34,8 @@ COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
+BY_CUTOFF = "by_cutoff/"
+"""Before the names of metrics that are drawn against the cutoff: their newest value is that of the last."""
 COUNTS = ("users_evaluated", "test_rows_dropped")
 """Metrics that are no measure of a model."""
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
@@ -240,7 +242,7 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
     trials = () if search is None else search.trials
     return [
         *(
-            (_shown(record, f"by_cutoff/{entry.name}"), entry.k, entry.value)
+            (_shown(record, f"{BY_CUTOFF}{entry.name}"), entry.k, entry.value)
             for entry in record.results
             if entry.k is not None
         ),

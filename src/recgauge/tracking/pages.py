@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from recgauge.metrics import HEADLINE
+from recgauge.tracking.page import BY_CUTOFF, COUNTS
 from recgauge.tracking.store import Opened, Store, explained, open_store
 
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
@@ -119,10 +120,9 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
         return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
     listed = [f"{name}_at_{headline}" for name in sorted_names(cutoffs) if headline in cutoffs[name]]
-    alone = [name for name in sorted_names(metrics) if "_at_" not in name and "/" not in name]
-    return listed + [name for name in alone if name not in cutoffs], [
-        name for name in alone if name in cutoffs
-    ]
+    others = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
+    curves = [BY_CUTOFF + name for name in sorted_names(cutoffs) if BY_CUTOFF + name in metrics]
+    return listed + sorted_names(others), curves
 
 
 def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool, bool]:

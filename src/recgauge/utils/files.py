@@ -1,7 +1,10 @@
 """Paths that users write, what is there, files written whole, the user's own folders, digests and locks."""
 
+import csv
 import errno
 import hashlib
+import io
+import math
 import os
 import secrets
 import stat
@@ -9,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable
 
@@ -22,6 +25,10 @@ _KINDS = (
 )
 _LARGEST = 1 << 26  # bytes; usual ones have some ten thousand
 _OF_THE_SYSTEM = (("/", "proc"), ("/", "sys"))  # files there may never end, such as /proc/kmsg
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the begin of a formula."""
 
 
 def user_path(text: str) -> Path:
@@ -141,6 +148,38 @@ def write_files(writers: Mapping[Path, Callable[[Path], object]]) -> list[Path]:
 def text_writer(text: str) -> Callable[[Path], object]:
     """Return what writes a text as UTF-8."""
     return lambda path: path.write_text(text, encoding="utf-8")
+
+
+def csv_text(rows: Sequence[Mapping[Any, object]]) -> str:
+    """Return rows as CSV that a spreadsheet shows as it is; what a row lacks, and NaN, is empty.
+
+    A text that begins as a formula does, such as the name of a run or of a group, gets an apostrophe in front
+    unless it is a number.
+
+    Examples
+    --------
+    >>> print(csv_text([{"run": "=1+1", "mean": -0.5, "p": math.nan}, {"run": "svd", "mean": 1}]), end="")
+    run,mean,p
+    '=1+1,-0.5,
+    svd,1,
+    """
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, columns))
+    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, str) and value.startswith(_FORMULAS):
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
+    return value
 
 
 def user_cache() -> Path | None:

@@ -32,10 +32,27 @@ def test_values_are_those_of_evaluate(files, capsys):
     ours = evaluate(lists, truth, metrics=("ndcg", "recall", "map"), cutoffs=(1, 2, None)).values()
     stored = json.loads((files / "o.json").read_text())["runs"]["one"]
     assert stored["values"] == {key: ours[key] for key in ("ndcg_at_2", "recall_at_1", "map")}
-    assert "ndcg@2" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "ndcg@2" in out
+    assert "few_users: fewer than 20" in out
     users = pd.read_parquet(files / "u.parquet")
     assert users["user_id"].tolist() == [1, 2]
     assert users["map"].mean() == pytest.approx(ours["map"])
+
+
+def test_few_users_and_few_of_those_there_are_are_told(files, capsys):
+    users = range(50)
+    (files / "one.csv").write_text("user,item,rank\n" + "".join(f"{user},x,1\n" for user in users))
+    grades = {user: 5 if user < 24 else 1 for user in users}
+    (files / "test.csv").write_text(
+        "user,item,rating\n" + "".join(f"{user},x,{grade}\n" for user, grade in grades.items())
+    )
+    assert run("--run", "one.csv", "--metrics", "recall@1", "--relevant-from", "4") == 0
+    out = capsys.readouterr().out
+    assert "coverage: 24 of 50 users" in out
+    assert "few_users" not in out
+    assert run("--run", "one.csv", "--metrics", "recall@1", "--relevant-from", "1") == 0
+    assert "coverage" not in capsys.readouterr().out
 
 
 def test_several_runs_are_compared(files, capsys):

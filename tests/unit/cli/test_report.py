@@ -27,6 +27,7 @@ from recgauge.report.page import pictures, report_page, write_figures, write_pag
 from recgauge.report.page.behind import protocol_words
 from recgauge.report.page.data import DatasetPart, ReportData, report_data
 from recgauge.tracking import find_runs
+from recgauge.utils.files import csv_text
 from report_page import Page, read_page
 
 MODELS = ("svd", "popularity")
@@ -84,7 +85,9 @@ def test_the_page_is_sound_and_loads_nothing(text, page):
 
 def leaderboard(page):
     """Return the cells of the leaderboard by run and column: text, letters and lines below."""
-    (caption,) = (caption for caption in page.tables if re.fullmatch(r"demo: \d runs, \d+ users", caption))
+    (caption,) = (
+        caption for caption in page.tables if re.match(r"demo: \d runs, \d+ of 1,000 users", caption)
+    )
     (header, *rows) = page.tables[caption]
     return {row[0][0]: dict(zip([cell[0] for cell in header], row, strict=True)) for row in rows}
 
@@ -182,9 +185,8 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     together = found.comparison.results[0].n_users
     assert together > high
     (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
-    assert (
-        f"{low:,} to {high:,} users are evaluated with each seed or fold, {together:,} in all of them" in told
-    )
+    assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
+    assert f"{together:,} in all of them together" in told
     assert "each with the seeds 0, 1" in told
 
 
@@ -255,6 +257,33 @@ def test_hostile_names_compile_as_latex(rng, tmp_path):
     words = ["lualatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("seconds", [(0.121, 0.187), (0.04, 31.0), (2.0, 2.0)])
+def test_times_of_any_span_have_plain_numbers_on_their_axis(seconds):
+    from recgauge.report.figures.compared import plot_tradeoff
+
+    points = {f"run {n}": (x, 0.1 * n) for n, x in enumerate(seconds)}
+    figure = plot_tradeoff(points, x_label="seconds", y_label="nDCG", log_x=True)
+    figure.draw_without_rendering()
+    ticks = [*figure.axes[0].get_xticklabels(), *figure.axes[0].get_xticklabels(minor=True)]
+    texts = [text.get_text() for text in ticks if text.get_text()]
+    assert texts
+    assert all(float(text.replace(",", "")) > 0 for text in texts)
+
+
+def test_no_cell_of_a_csv_file_is_a_formula(rng, tmp_path):
+    """Names of runs and groups come from files of others; numbers stay as they are."""
+    text = csv_text([{"run": name, "mean": -0.25, "+x": "-3"} for name in ("=cmd|'/c'!A0", "@a", "+a", "-b")])
+    rows = list(csv.reader(text.splitlines()))
+    assert [row[0] for row in rows] == ["run", "'=cmd|'/c'!A0", "'@a", "'+a", "'-b"]
+    assert {tuple(row[1:]) for row in rows[1:]} == {("-0.25", "-3")}
+    runs = {name: pd.DataFrame({"user_id": range(9), "ndcg": rng.random(9)}) for name in ("=1+1", "@b")}
+    write_comparison(ComparedRuns(compare(runs), {}), [tmp_path / "c.csv"])
+    for file in (tmp_path / "c.csv", tmp_path / "c_pairs.csv"):
+        cells = [cell for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) for cell in row]
+        assert not any(cell.startswith(("=", "@")) for cell in cells)
+        assert "'=1+1" in cells
 
 
 def test_hostile_names_are_harmless_in_a_figure():

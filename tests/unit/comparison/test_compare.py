@@ -350,9 +350,8 @@ def test_users_are_paired_by_their_column_and_never_by_position(frames, tmp_path
     both["b"] = both["b"].sample(frac=1, random_state=3).reset_index(drop=True)
     straight = compare({name: frames[name] for name in ("a", "b")}, n_resamples=500).results
     assert compare(both, n_resamples=500).results == straight
-    assert compare(
-        {name: pa.Table.from_pandas(one) for name, one in both.items()}, n_resamples=500
-    ).results == (straight)
+    tables = {name: pa.Table.from_pandas(one) for name, one in both.items()}
+    assert compare(tables, n_resamples=500).results == straight
     filtered = {name: one[one["userId"] >= "u"] for name, one in both.items()}
     assert compare(filtered, n_resamples=500).results == straight
     for ending, write in ((".csv", pd.DataFrame.to_csv), (".parquet", pd.DataFrame.to_parquet)):
@@ -389,14 +388,13 @@ def test_what_means_less_is_told(frames):
     few = compare({name: one[:15] for name, one in frames.items()}, n_resamples=500)
     assert "of 15 users" in few.claims[0]
     assert "of 15 users" in few.to_markdown()
-    some = compare({"a": frames["a"], "b": frames["b"].set_axis(range(300)).set_axis(
-        [*frames["a"].index[:60], *(f"x{n}" for n in range(240))])}, n_resamples=500)  # fmt: skip
+    others = [*frames["a"].index[:60], *(f"x{n}" for n in range(240))]
+    some = compare({"a": frames["a"], "b": frames["b"].set_axis(others)}, n_resamples=500)
     assert "60 of 300" in some.warnings[0]
     assert "60 of 300" in some.to_markdown().splitlines()[0]
-    seeds = [
-        RunValues(np.arange(300), {"ndcg": frames["a"]["rmse"].to_numpy()}, seed=seed) for seed in (1, 2)
-    ]
-    one = RunValues(np.arange(300), {"ndcg": frames["b"]["rmse"].to_numpy()})
+    users, of_a = np.arange(300), {"ndcg": frames["a"]["rmse"].to_numpy()}
+    seeds = [RunValues(users, of_a, seed=seed) for seed in (1, 2)]
+    one = RunValues(users, {"ndcg": frames["b"]["rmse"].to_numpy()})
     idle = compare({"a": seeds, "b": one}, n_resamples=500)
-    assert "the seed changes nothing" in " ".join(idle.notes)
+    assert "a seed changes nothing" in " ".join(idle.notes)
     assert "3 runs of 2 models" in idle.to_markdown()

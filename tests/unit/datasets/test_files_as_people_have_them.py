@@ -1,7 +1,11 @@
 """Files as people have them are read rightly at first try, or refused in one message that names all."""
 
+import bz2
 import gzip
 import io
+import lzma
+import pickle
+import tarfile
 import zipfile
 
 import pandas as pd
@@ -290,7 +294,7 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     assert "truth.csv: header; user=customer_id, item=sku, separator ','" in said
     assert "2 lists, 2 users evaluated" in said
     assert main([*words, "--truth", "odd.csv", "--score", "wert"]) == 1
-    assert "odd.csv: the first row does not name the user" in capsys.readouterr().err
+    assert "odd.csv: no column is known as the user" in capsys.readouterr().err
     assert main([*words, "--truth", "odd.csv", "--score", "wert", "--user", "client_key"]) == 0
     capsys.readouterr()
     assert main([*words, "--truth", "truth.csv", "--rank", "place", "--user", "custmer"]) == 1
@@ -302,6 +306,48 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     assert "--user 0 --item 1" in capsys.readouterr().err
     assert main([*words, "--header", "false"]) == 0
     assert "bare.csv: no header; user=column 0, item=column 1" in capsys.readouterr().out
+
+
+def archive(form):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=form) as tar:
+        tar.addfile(tarfile.TarInfo("ratings.csv"))
+    return packed.getvalue()
+
+
+NAMED = {
+    "Excel": ("a.xlsx", zipped("[Content_Types].xml", "<x/>"), "Excel"),
+    "old Excel": ("a.csv", b"\xd0\xcf\x11\xe0\xa1\xb1", "Excel"),
+    "pickle": ("a.csv", pickle.dumps([1]), "pickle"),
+    "packed pickle": ("a.pkl.gz", gzip.compress(pickle.dumps([1])), "pickle"),
+    "tar": ("a.tar", archive("w"), "tar archive"),
+    "packed tar": ("a.tar.gz", archive("w:gz"), "tar archive"),
+    "web page": ("a.csv", "\n<!DOCTYPE HTML>\n<html>", "web page"),
+    "pointer": (
+        "a.csv",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+        "git lfs pull",
+    ),
+    "SQLite": ("a.db", b"SQLite format 3\x00", "SQLite"),
+    "array": ("a.json", '[{"user": 1, "item": 2}]', "JSON array"),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_what_is_no_table_is_named(write, case):
+    name, content, word = NAMED[case]
+    with pytest.raises(SchemaError, match=word):
+        Table(write(name, content)).load()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_text_is_read(write, pack):
+    assert rows_of(Table(write("shop.csv.packed", pack(FRAME.to_csv(index=False).encode())))) == ROWS
+
+
+def test_arrow_is_read(tmp_path):
+    FRAME.to_feather(tmp_path / "shop.feather")
+    assert rows_of(Table(str(tmp_path / "shop.feather"))) == ROWS
 
 
 NAME = st.text("abcdefgh", min_size=1, max_size=6).map("{}_key".format)

@@ -1,5 +1,7 @@
 """Folders and addresses of Parquet as data, as parts of a split and as lists of a model."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -179,3 +181,22 @@ def test_fsspec_reads_the_addresses_that_pyarrow_does_not(folder):
         Table("memory://bucket/absent").load()
     with pytest.raises(ConfigError, match=r"nowhere://a: nothing here reads such an address: .*fsspec"):
         Table("nowhere://a").load()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to nothing", "device"])
+def test_what_is_no_file_in_a_folder_is_refused(tmp_path, kind):
+    parquet.write_table(pa.table({"user": ["a"], "item": [1]}), tmp_path / "1.parquet")
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "2.parquet")
+    else:
+        (tmp_path / "2.parquet").symlink_to("/dev/zero" if kind == "device" else "nowhere")
+    with pytest.raises(MissingDataError, match=r"2\.parquet is no file"):
+        Table(str(tmp_path)).load()
+
+
+def test_users_that_are_a_dictionary_in_one_file_and_text_in_another_are_one_column(tmp_path):
+    users = pa.array(["b", "a"])
+    parquet.write_table(pa.table({"user": users.dictionary_encode(), "item": [1, 2]}), tmp_path / "1.parquet")
+    parquet.write_table(pa.table({"user": users, "item": [3, 4]}), tmp_path / "2.parquet")
+    rows = Table(str(tmp_path)).load().interactions
+    assert rows.user_ids[rows.user].tolist() == ["b", "a", "b", "a"]

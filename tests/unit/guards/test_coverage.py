@@ -10,15 +10,20 @@ from recgauge.comparison.user_values import RunValues, UserValues
 from recgauge.data.coverage import Coverage
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
+from recgauge.datasets.demo import Demo
 from recgauge.errors import GuardError
 from recgauge.experiment import run_experiment
+from recgauge.filters import apply_filters
+from recgauge.filters.rows import MinRating, NCore
 from recgauge.guards import GuardSettings
-from recgauge.guards.checks import check_coverage
+from recgauge.guards.checks import check_coverage, check_filters
 from recgauge.judging import Policies
+from recgauge.models.item_knn import ItemKNN
 from recgauge.models.popularity import Popularity
 from recgauge.report.run_tables import run_blocks, sweep_blocks
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord, coverage_counts
+from recgauge.splits.folds import StrongGeneralisation
 from recgauge.splits.shares import RandomRows, TemporalFraction
 from recgauge.tracking.page import curve_points, metric_values
 from small_runs import experiment
@@ -117,7 +122,8 @@ def test_a_run_of_few_users_is_stopped_unless_it_is_to_go_on():
         for name, weight in (("one", 1.0), ("two", 0.5))
     }
     found = compare_values([UserValues.of(runs)]).results[0]
-    assert "of 59 of 243 users with test rows" in found.claims[0]
+    assert "of 59 of 243 users" in found.claims[0]
+    assert found.users == "59 of 243 users with test rows"
 
 
 @pytest.mark.parametrize(
@@ -143,3 +149,30 @@ def test_records_of_earlier_versions_say_what_they_know():
     assert earlier.users == "937"
     assert coverage_counts(earlier) == {"users_evaluated": 937}
     assert "popularity on demo, 937 users" in text(run_blocks(earlier))
+
+
+def test_one_test_user_is_told_as_one():
+    splitter = StrongGeneralisation(n_test=1)
+    found = {
+        guard.name: guard for guard in run_experiment(in_time(splitter=splitter, model=ItemKNN())).guards
+    }
+    assert found["few_users"].level == "warning"
+    assert "split.n_test=1 is one user" in found["few_users"].message
+
+
+@pytest.mark.parametrize(
+    ("filters", "broken"),
+    [
+        ((NCore(10), MinRating(4)), True),
+        ((MinRating(4), NCore(10)), False),
+        ((NCore(10), MinRating(4), NCore(10)), False),
+        ((NCore(10, repeat=False), MinRating(4)), False),  # which promises nothing of what is left
+        ((NCore(10), MinRating(1)), False),
+    ],
+)
+def test_a_core_that_later_filters_break_is_told(filters, broken):
+    dataset, _ = apply_filters(Demo().load(), filters)
+    told = check_filters(filters, dataset.interactions)
+    assert [guard.level for guard in told] == ["warning"] * broken
+    counts = dataset.interactions.user_counts()
+    assert not broken or f"{(counts < 10).sum():,} users have fewer than 10 rows" in told[0].message

@@ -144,3 +144,24 @@ def test_ratings_without_spread_cannot_be_compared_by_deviations():
     train = Interactions.from_ids([0, 0, 1], [0, 1, 1], [3.0, 3.0, 3.0])
     with pytest.raises(FitError, match=r"ItemKNN: similarity=pearson .* all are 0 here"):
         ItemKNN(similarity="pearson", values="rating").fit(train, rng=RNG)
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 40])
+@pytest.mark.parametrize("similarity", ["jaccard", "cosine", "dot"])
+def test_equal_similarities_that_decide_who_is_near_are_counted(similarity, k):
+    """Few rows make many equal ones; the share is that of a full sort, and the neighbours stay the same."""
+    rows = random_ratings(5, n_users=60, n_items=12, share=0.3)
+    for model, x in ((UserKNN, rows.to_csr().toarray().T > 0), (ItemKNN, rows.to_csr().toarray() > 0)):
+        fitted = model(k=k, similarity=similarity).fit(rows, rng=np.random.default_rng(0))
+        common = x.T.astype(float) @ x
+        size = np.diag(common)
+        below = {
+            "jaccard": size[:, None] + size - common,
+            "cosine": np.sqrt(size[:, None]) * np.sqrt(size),
+            "dot": np.ones_like(common),
+        }[similarity]
+        near = (common / np.maximum(below, 1)).astype(np.float32)
+        np.fill_diagonal(near, 0)
+        order = -np.sort(-near, axis=1)
+        tied = (order[:, k] == order[:, k - 1]) & (order[:, k] > 0) if k < len(near) else np.zeros(1, bool)
+        assert fitted.tied_neighbours == tied.mean()

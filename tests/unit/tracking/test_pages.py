@@ -26,7 +26,7 @@ def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
     state = read(tags[VIEW_TAG + page.rpartition("&viewStateShareKey=")[2]])
     bars = [chart["metricKey"] for chart in state["compareRunCharts"] if chart["type"] == "BAR"]
     curves = [chart["metricKey"] for chart in state["compareRunCharts"] if chart["type"] == "LINE"]
-    assert (bars, curves) == (["ndcg_at_10", "recall_at_10"], ["ndcg", "recall"])
+    assert (bars, curves) == (["ndcg_at_10", "recall_at_10"], ["by_cutoff/ndcg", "by_cutoff/recall"])
     assert state["selectedColumns"][-2:] == ["metrics.`ndcg_at_10`", "metrics.`recall_at_10`"]
     experiment = client.get_experiment_by_name("recgauge").experiment_id
     assert len(client.search_runs([experiment], state["searchFilter"])) == 2  # MLflow understands the search

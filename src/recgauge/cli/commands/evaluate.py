@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from recgauge.cli.commands.reading import add_reading_options, reading_of
+from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS
 from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, listed, message
@@ -321,12 +322,29 @@ def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Foun
         many = f"{counts['ratings_evaluated']:,} ratings of {counts['users_evaluated']:,} users evaluated"
     left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
     _say(f"{name}: {many}{left_out}; conventions={conventions}")
+    for line in _few(counts):
+        _say(f"    {line}")
     wide = max(len(result.key) for result in evaluation.results)
     for result in evaluation.results:
         error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
         _say(f"    {result.key.replace('_at_', '@'):<{wide}}  {result.value:.4f}{error}")
     for line in describe([each for each in found if each.name != "unmet"]):  # which is said first
         _say(f"    found  {line}")
+
+
+def _few(counts: Mapping[str, int]) -> list[str]:
+    """Return warnings where numbers are of few users, or of few of those there are."""
+    n_users = counts["users_evaluated"]
+    n_all = n_users + counts.get("users_left_out", 0)
+    told = []
+    if n_users < FEW_EVALUATED * n_all:
+        told.append(
+            f"warning  coverage: {n_users:,} of {n_all:,} users are evaluated; the others have no relevant "
+            "item, or no list"
+        )
+    if n_users < FEW_USERS:
+        told.append(f"warning  few_users: fewer than {FEW_USERS}, so intervals and ± are too narrow")
+    return told
 
 
 def _compared(measured: _Measured, options: argparse.Namespace) -> "Comparison | None":

@@ -63,6 +63,8 @@ def run_runs(options: Namespace) -> None:
 def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
     known = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
+    for name in {key.rpartition("_at_")[0] for key in known}:
+        known.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
     keys: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
     if unknown := [key for key in keys if key not in known]:
         there = ", ".join(list(known)[:30])

@@ -38,7 +38,7 @@ from recgauge.report.console import output, render_terminal
 from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST, RunFolder
-from recgauge.utils.files import check_formats, text_writer
+from recgauge.utils.files import check_formats, csv_text, text_writer
 
 if TYPE_CHECKING:
     from recgauge.comparison.user_values import UserValues
@@ -89,7 +89,7 @@ def run_segments(options: Namespace) -> None:
     style: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
         ".md": text_writer("\n\n".join(texts) + "\n"),
-        ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
+        ".csv": text_writer(csv_text(frame.to_dict("records"))),
         ".json": lambda path: frame.to_json(path, **style),
     }
     write_out({path: writers[path.suffix] for path in options.out})
@@ -165,7 +165,7 @@ def run_stability(options: Namespace) -> None:
     }
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(render_markdown(stability_blocks(found)) + "\n"),
-        ".csv": lambda path: found.to_frame().to_csv(path, index=False, lineterminator="\n"),
+        ".csv": text_writer(csv_text(found.to_frame().to_dict("records"))),
         ".json": text_writer(json.dumps(content, indent=1, ensure_ascii=False) + "\n"),
         ".png": partial(_draw_stability, found),
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.over_datasets import DatasetsResult
@@ -142,7 +142,11 @@ def plot_tradeoff(
             axes.plot([x], [y], linestyle="", marker=marker, color=color(index), markersize=7, label=name)
         if log_x:
             axes.set_xscale("log")
+            xs = [x for x, _ in points.values()]
+            if max(xs) < 10 * min(xs):  # no power of ten need be among them
+                axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+            axes.xaxis.set_minor_formatter(NullFormatter())  # else it writes formulas, which are not set
         axes.margins(x=0.1, y=0.1)
         axes.set(xlabel=x_label, ylabel=y_label)
         figure.legend(loc="outside right center")

@@ -17,6 +17,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from PIL import Image
 
 from recgauge.errors import MetricError, printable
@@ -222,11 +223,13 @@ def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
 def percent_axis(axis: Axis) -> None:
     """Write the ticks of shares as percentages."""
     axis.set_major_formatter(lambda value, _: f"{value * 100:.6g} %")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def count_axis(axis: Axis) -> None:
     """Write the ticks of counts with commas between thousands."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, above: float = 0.55) -> None:

@@ -50,9 +50,10 @@ def report_page(data: ReportData) -> str:
     comparison = data.comparison
     names = {row.run for result in comparison.results for row in result.rows}
     jobs = sum(len(series.jobs) for part in data.parts for series in part.runs.values())
+    n_runs = f"{jobs} runs" if jobs == len(names) else f"{jobs} runs of {len(names)} models"
     return render_page(
-        f"{len(names)} runs on {listed(comparison.datasets or [part.name for part in data.parts])}",
-        f"{jobs} trained and evaluated, compared by {listed(list(map(label, comparison.metrics)))}",
+        f"{n_runs} on {listed(comparison.datasets or [part.name for part in data.parts])}",
+        f"compared by {listed(list(map(label, comparison.metrics)))}",
         sections(data),
     )
 

@@ -216,6 +216,11 @@ def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
     together = f" with each seed or fold, {result.n_users:,} in all of them together" if repeated else ""
     without = f"; {between(left)} without a relevant test item are left out" if any(left) else ""
     evaluated = between(record.counts["users_evaluated"] for record in records)
+    known = [record.coverage for record in records if record.coverage is not None]
+    if len(known) == len(records) and not all(coverage.is_whole for coverage in known):
+        evaluated += f" of {between(coverage.users for coverage in known)}"
+        rows = [between(getattr(coverage, name) for coverage in known) for name in ("rows_dropped", "rows")]
+        without += f"; of {rows[1]} test rows {rows[0]} are dropped"
     yield f"{evaluated} users are evaluated{together}{without}."
 
 
