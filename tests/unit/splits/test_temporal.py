@@ -143,7 +143,7 @@ def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
 
 
 def test_the_order_of_ids_is_theirs_and_not_that_of_the_codes():
-    rows = Interactions([0, 0, 0], [0, 1, 2], np.ones(3), np.zeros(3), np.array([1]), np.array([5, 9, 7]))
+    rows = Interactions([0, 0, 0], [0, 1, 2], np.ones(3), [0, 0, 0], np.array([1]), np.array([5, 9, 7]))
     for ties, item in (("item_id", 9), ("item_id_reversed", 5)):
         test = cut(LeaveLastOut(ties=ties), rows).test
         assert test.item_ids[test.item].tolist() == [item]
