@@ -35,7 +35,7 @@ from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Found, check_meeting, refusal
 from recgauge.recorded.lists import ARE_TRUTH, RecordedLists
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
-from recgauge.utils.checks import DoubleArray, shown
+from recgauge.utils.checks import DoubleArray, check_real, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
 
 if TYPE_CHECKING:
@@ -204,6 +204,9 @@ class PartTask:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cutoffs", check_all_cutoffs(self.cutoffs))
+        if self.relevant_from is not None:
+            bound = check_real("relevant_from", self.relevant_from, low=-inf, high=inf)
+            object.__setattr__(self, "relevant_from", bound)
         for (way, drawn), group in ways_to_judge(self._suite).items():
             if drawn or way.ties == "random":
                 raise ConfigError(
