@@ -36,9 +36,8 @@ class RecgaugeSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> list[list[JobReturn]]:
         """Give all jobs to the launcher, in batches if `max_batch_size` says so."""
-        assert self.hydra_context is not None
-        assert self.config is not None
-        assert self.launcher is not None
+        if self.hydra_context is None or self.config is None or self.launcher is None:
+            raise RuntimeError("RecgaugeSweeper.sweep comes after setup.")
         parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
         declared = [f"{name}={value}" for name, value in self.params.items()]
         words = parser.parse_overrides([*declared, *arguments])
