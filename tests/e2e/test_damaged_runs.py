@@ -31,7 +31,8 @@ class Stored:
         shutil.copy(self.folder / "kept.db", self.folder / "mlflow.db")
         shutil.rmtree(self.files)
         shutil.copytree(self.folder / "kept", self.files)
-        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        for name in ("out", "lean"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def sql(self, statement):
         with closing(sqlite3.connect(self.folder / "mlflow.db")) as store, store:
@@ -149,6 +150,7 @@ def test_an_older_whole_run_stands_in_for_a_newer_damaged_one(stored):
 def test_a_run_without_lists_does_not_stand_for_one_with_them(stored):
     assert stored.run(*RUN, "artifacts.lists=false", "seed=1").code == 0
     assert not (stored.folder / "out" / "recommendations.parquet").exists()
+    (stored.folder / "out").rename(stored.folder / "lean")
     done = stored.run(*RUN, "seed=1", "reuse=true")
     assert "lack what the job asks for" in done.err
     assert (stored.folder / "out" / "recommendations.parquet").exists()

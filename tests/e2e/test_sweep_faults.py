@@ -146,7 +146,9 @@ def test_jobs_whose_folders_vanish_or_cannot_be_made_end_no_other(workplace, job
     assert done.code == 1
     assert [row["status"] for row in summary(workplace)] == ["failed", "done", "done"]
     assert "sweep/0" in done.err
-    removed = sweep(workplace, "__import__('shutil').rmtree('sweep')", "tracking=off", f"jobs={jobs}")
+    removed = sweep(
+        workplace, "__import__('shutil').rmtree('sweep')", "tracking=off", f"jobs={jobs}", "force=true"
+    )
     assert removed.out.count("+model.number=") >= 3
     assert "left no outcome" not in removed.out
     assert "Traceback" not in done.err + removed.err

@@ -33,7 +33,7 @@ def test_constant_scores_are_called_so_and_expected_at_chance(workplace):
     assert "use ties=expected" in found["message"]
     assert "warning  ties_at_cutoff: For 100.0% (@1), 100.0% (@10) of evaluated users" in done.out
 
-    expected = record_of(workplace, workplace.run(*ARGUMENTS, *SAMPLED, "ties=expected"))
+    expected = record_of(workplace, workplace.run(*ARGUMENTS, *SAMPLED, "ties=expected", "force=true"))
     values = {entry["key"]: entry["value"] for entry in expected["results"]}
     assert values == pytest.approx(record["ties"]["expected"], abs=1e-12)
     assert "ties=expected" in expected["policies"]

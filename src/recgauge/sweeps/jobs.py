@@ -96,9 +96,10 @@ class Job:
         """Refuse to replace the finished run of the job's folder, unless that is forced."""
         if not self.typed.force and is_finished(self.folder):
             name = "hydra.run.dir" if self.sweep is None else "hydra.sweep.dir"
+            same = "" if self.may_reuse else " If it is the same run: reuse=true."
             raise ConfigError(
                 f"{name}: {shown_path(self.folder)} holds a finished run. Name another folder, or replace "
-                "the run: force=true. If it is the same run: reuse=true."
+                f"the run: force=true.{same}"
             )
 
     @property

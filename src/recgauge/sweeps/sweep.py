@@ -329,7 +329,9 @@ def _reuse_stored(jobs: Sequence[Job], sweep: Sweep, store: Store, *, copy: bool
         ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
     for job in jobs:
         outcome = sweep.outcomes.get(job.number)
-        if job.number not in known and (run_ids := stored.get(fingerprints[job.number])):
+        is_here = outcome is not None and outcome.folder == job.folder
+        if job.number not in known and not is_here and (run_ids := stored.get(fingerprints[job.number])):
+            job.check_folder()
             there = replace(job.outcome, status="reused", run_id=run_ids[0])
             outcome = (_fetched(job, fingerprints[job.number], run_ids, store) if copy else there) or outcome
         if outcome is None:
@@ -359,6 +361,7 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
             if fits(job, fingerprint, job.folder):
                 record = RunFolder.read(job.folder).record
                 return replace(job.outcome, status="reused", run_id=run_id, record=record)
+            (job.folder / CHECKSUMS).unlink(missing_ok=True)  # no finished run of the user's: a copy
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
     return None
 

@@ -1,5 +1,8 @@
 """What ``recgauge`` says of its commands and conventions, and of words that are none."""
 
+import errno
+import zipfile
+
 import pytest
 
 from recgauge.cli.commands import cli
@@ -23,6 +26,21 @@ def test_words_that_are_no_command(words, message, capsys):
         cli.main(words)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_disk_that_takes_nothing_more_is_not_the_packages_fault(tmp_path, monkeypatch, command):
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        archive.writestr("package.json", "{}")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "extractall", full)
+    code, _, err = command("verify", tmp_path / "runs.zip")
+    assert code == 1
+    assert "No space left on device" in err
+    assert "TMPDIR" in err
+    assert "Get the package again" not in err
 
 
 def test_help_shows_each_command_once_in_three_groups(capsys):

@@ -213,6 +213,7 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet: there is no column score, which" in line
     assert "no file has such a column" in refused(capsys, "--run", lists, "--truth", truth, "--user", "usr")
+    assert "reads such an address" in refused(capsys, "--run", "jupyter://a/b", "--truth", truth)
     line = refused(capsys, "--run", "nowhere://a/b", "--truth", truth)
     assert "nothing here reads such an address: " in line
     assert "Install fsspec and its driver for this, or copy the files" in line
