@@ -28,7 +28,8 @@ USERS = (
 )
 ITEMS = (
     "item itemid itemids iid",
-    "sku skuid product productid productno movie movieid film filmid book bookid asin isbn article articleid "
+    "sku skuid product productid productno productasin productsku itemsku articlesku "
+    "movie movieid film filmid book bookid asin isbn article articleid "
     "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
     "venue venueid poi poiid news newsid recipe recipeid anime animeid beer beerid stockcode ean gtin "
     "artikel artikelnummer offer offerid content contentid video videoid show showid",
@@ -46,7 +47,8 @@ SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
     "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "
-    "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
+    "ratingdate ratingtimestamp reviewdate reviewtime reviewtimestamp "
+    "orderdate orderedat purchasedate purchasedat clickedat "
     "playedat tdat datum",
 )
 EVENTS = ("event eventtype eventname action actiontype behavior behaviortype interaction interactiontype",)
