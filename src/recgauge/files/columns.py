@@ -41,8 +41,8 @@ _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
 _GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
 RATINGS = (f"{_RATED} score", _RATED_MORE, "grade relevance rel")
-GRADES = (f"{_GRADED} label", f"{_RATED} {_RATED_MORE}", _SCORED)
-ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", f"{_GRADED} label", _SCORED)
+GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED, "label")  # beside others a label is asked for
+ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED, "label")
 SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
