@@ -455,6 +455,14 @@ def test_labels_of_two_kinds_are_refused(actual, predicted):
         ClassFScore().value(actual, predicted)
 
 
+@pytest.mark.parametrize("users", [{"a", "b"}, frozenset("ab"), {"a": 1, "b": 2}.keys()])
+def test_a_set_pairs_no_rows(users):
+    with pytest.raises(RecgaugeError, match=r"user.*order"):
+        Interactions.from_ids(users, ["x", "y"], [1, 2])
+    with pytest.raises(RecgaugeError, match=r"users.*order"):
+        evaluate_ratings([1, 2], [1, 2], users=users)
+
+
 def test_times_are_whole_seconds():
     moments = pd.to_datetime(["2020-01-01", "2020-01-02"])
     seconds = [1577836800, 1577923200]
@@ -473,6 +481,7 @@ def test_times_are_whole_seconds():
         [1577836800000, 1577923200000], [1577836800, 1577923200000], pd.to_datetime(["2020-01-01", None]),
         [1577836800.5, 1577923200], pd.to_datetime([1577836800500, 1577923200000], unit="ms"),
         ["2020-01-01", "2020-01-02"], np.array([1577836800, 1577923200], np.float32), [1577836800],
+        pd.Series(pd.period_range("2020-01-01", periods=2)),
     ],
 )  # fmt: skip
 def test_times_that_are_no_whole_seconds_are_refused(times):
