@@ -37,7 +37,7 @@ def cells(values: Any) -> list[Any] | npt.NDArray[Any] | None:
         return values
     if is_row(values):
         return list(values)
-    if hasattr(values, "to_numpy") and hasattr(values, "array"):  # a Series or Index of pandas
+    if hasattr(values, "to_numpy") and hasattr(type(values), "array"):  # a Series or Index of pandas
         column: npt.NDArray[Any] = values.to_numpy()
         return column
     for method in ("to_pylist", "to_list"):  # of Arrow and polars, whose arrays would have NaN for null
