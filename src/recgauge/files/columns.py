@@ -136,8 +136,11 @@ class Wanted:
                     f"{role} must be a column's name, its position from 0{off} or null, got {choice!r}."
                 )
 
-    def by_name(self, names: Sequence[str], location: str) -> dict[Role, int]:
-        """Return the position of each role's column among `names`; what is not needed may be absent."""
+    def by_name(self, names: Sequence[str], location: str, lists: Collection[int] = ()) -> dict[Role, int]:
+        """Return the position of each role's column among `names`; what is not needed may be absent.
+
+        `lists` are the columns whose cells are lists by their type.
+        """
         positions, problems = {}, {}
         chosen = {at for role in self.names for at in self._chosen(role, names)}
         for role in self.names:
@@ -148,8 +151,10 @@ class Wanted:
                 problems[role] = f"several columns could be the {role}: {listed(names[p] for p in at)}"
             elif self.choices.get(role) not in (None, False) and not self.of_lists:
                 problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
-        if "items" in positions and "item" not in self._chosen_roles(names) and "score" in positions:
-            del positions["score"]  # of lists in one cell
+        if {"item", "items"} <= {*positions} and "items" not in self._chosen_roles(names):
+            del positions["items"]  # any column may be called list
+        if "items" in self.names and "items" not in positions and positions.get("item") in lists:
+            positions["items"] = positions.pop("item")
         return self._complete(positions, problems, names, location, f"The columns are: {listed(names)}")
 
     def by_position(self, n_columns: int, location: str) -> dict[Role, int]:
@@ -339,6 +344,8 @@ class Wanted:
         options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
+        if "rank" in roles and "item" not in roles and "items" in self.names:
+            options.append(f"(or {self.option.format('items', 'COLUMN')}, if its cells are lists)")
         if "item" in roles and "items" in self.names:
             options.append(f"(or {self.option.format('items', 'COLUMN')}, of lists)")
         return " ".join([*([self.command] if self.command else []), *options])

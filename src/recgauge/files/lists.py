@@ -36,39 +36,72 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     lists = _lists(cells, part, numbers)
     scored = [scores is not None for items, scores in lists if items]
     scores: list[list[Any]] | None = None
-    if "scores" in part.columns:
-        column = part.columns["scores"]
-        listed = _lists(column if isinstance(column, list) else column.to_pylist(), part, numbers)
-        scores = [values for values, _ in listed]
+    scores_of, unused = _scores_of(part)
+    if scores_of is not None:
+        scores = [values for values, _ in _lists(scores_of, part, numbers)]
     elif any(scored):
         if not all(scored):
             first = next(at for at, (items, values) in enumerate(lists) if items and values is None)
             raise SchemaError(f"{part.place(numbers[first])}: items without scores, and others have some.")
         scores = [values or [] for _, values in lists]
-    for row, (items, _) in enumerate(lists):
-        if scores is not None and len(scores[row]) != len(items):
-            raise SchemaError(
-                f"{part.place(numbers[row])}: {len(items)} items and {len(scores[row])} scores. "
-                "Give one score for every item."
-            )
     lengths = np.array([len(items) for items, _ in lists], np.int64)
+    n_scores = lengths if scores is None else np.array([*map(len, scores)], np.int64)
+    if len(wrong := np.flatnonzero(n_scores != lengths)):
+        raise SchemaError(
+            f"{part.place(numbers[wrong[0]])}: {lengths[wrong[0]]} items and {n_scores[wrong[0]]} scores. "
+            "Give one score for every item."
+        )
     owner = np.repeat(np.arange(len(lists)), lengths)
     lines = numbers[owner]
     item = as_ids(
         list(chain.from_iterable(items for items, _ in lists)), part.file, lines, "item", mixed=True
     )
     columns: dict[Role, Any] = {"user": part.columns["user"].take(to_arrow(owner)), "item": item}
-    labels = dict(part.labels)
+    labels = {role: label for role, label in part.labels.items() if label not in unused}
     if "rank" in wanted.names:
         columns["rank"] = ranks(lengths)
+    columns |= {role: part.columns[role].take(to_arrow(owner)) for role in ("tag",) if role in part.columns}
     value: Role = "score" if "score" in wanted.names else "rating"
     if scores is not None and value in wanted.names:
         columns[value] = as_values(list(chain.from_iterable(scores)))
-        labels |= {value: labels.get("scores", "in the lists")}
+        labels |= {value: labels.get("scores", labels.get(value, "in the lists"))}
     others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
     return replace(
-        part, columns=columns, labels=labels, others=others, lines=lines, empty=numbers[lengths == 0]
+        part,
+        columns=columns,
+        labels=labels,
+        others=others,
+        unused=(*part.unused, *unused),
+        lines=lines,
+        empty=numbers[lengths == 0],
     )
+
+
+def _scores_of(part: RawRows) -> tuple[list[Any] | None, tuple[str, ...]]:
+    """Return the cells with the scores or grades of listed items, and the columns that turn out to be unused.
+
+    The order in a list is the rank, and one number is that of no item.
+    """
+    if "rank" in part.columns:
+        raise SchemaError(
+            f"{part.file}: the column {shown(part.labels['rank'])} ranks lists, whose order in the cell "
+            f"{shown(part.labels['items'])} is the rank. Sort the lists, and leave that column out."
+        )
+    for role in ("scores", "score", "rating"):
+        column = part.columns.get(role)
+        if column is None:
+            continue
+        cells = column if isinstance(column, list) else column.to_pylist()
+        known = [cell for cell in cells if cell is not None]
+        if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in known):
+            return cells, ()
+        if role == "score":
+            return None, (part.labels["score"],)
+        raise SchemaError(
+            f"{part.file}: the column {shown(part.labels['rating'])} has one number for a list of items. "
+            "Write a list of numbers, one for each item, or leave the column out."
+        )
+    return None, ()
 
 
 def lists_in_columns(columns: "Sequence[pa.ChunkedArray]") -> list[list[Any]]:

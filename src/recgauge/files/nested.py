@@ -32,7 +32,8 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     if not lines:
         raise _no_object(file, problems)
     labels = list(names)
-    positions = wanted.by_name(labels, str(file))
+    lists = {at for at, name in enumerate(labels) if {*map(type, kept.get(name, ()))} & {list, dict}}
+    positions = wanted.by_name(labels, str(file), lists)
     columns: dict[Role, Any] = {role: kept[labels[at]] for role, at in positions.items()}
     for role in {*columns} - {"items", "scores"}:
         ids = role in ("user", "item")

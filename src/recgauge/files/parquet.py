@@ -13,6 +13,7 @@ from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
 from recgauge.files.stored import StoredTable, is_text, plain_type
 from recgauge.files.text import TextFormat
+from recgauge.utils.arrow import without_views
 from recgauge.utils.resources import check_memory
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class ArrowColumns:
         import pyarrow as pa
 
         names = schema.names
-        positions = wanted.by_name(names, str(file))
+        lists = {at for at, one in enumerate(schema) if pa.types.is_nested(one.type)}
+        positions = wanted.by_name(names, str(file), lists)
         numbered = wanted.numbered(names, positions)
         tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
         numbers = {at for at, one in enumerate(schema) if any(test(plain_type(one.type)) for test in tests)}
@@ -84,7 +86,7 @@ def arrow_cells(file: TableFile) -> "pa.Table":
         stream.seek(0)
         rows = opened(stream).read_all()
     file.limits.check("rows", len(rows), file)
-    return rows
+    return without_views(rows)
 
 
 def _refuse_packed(file: TableFile, name: str) -> None:
