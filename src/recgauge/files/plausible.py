@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.errors import QuestionError, SchemaError, listed
-from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date
+from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event
 from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
 from recgauge.files.stored import StoredTable
@@ -182,7 +182,8 @@ def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArr
     counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
     rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
-    if wanted.is_label(bare(name)) or flags:
+    genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
+    if wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre):
         raise _question(part, name, texts, wanted)
 
 
