@@ -66,7 +66,9 @@ _LABELS = frozenset(
 )
 _TAGGED = frozenset({"tag", "runid", "system", "method", "recommender", "experiment"})  # in lists, too
 _NO_LABELS = frozenset({"id", "time", "date", "timestamp", "year", "day", "at", "ts", "price"})  # event_time
-TRUTHS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+TRUTHS = frozenset(
+    {"true", "false", "yes", "no", "t", "f", "y", "n", "up", "down", "like", "dislike", "pos", "neg"}
+) | {"liked", "disliked", "positive", "negative", "train", "training", "test", "valid", "validation", "val"}
 _PAIR: tuple[Role, ...] = ("user", "item")
 _NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]{1,4})")
 _NUMBERED_AS = frozenset(
@@ -252,7 +254,7 @@ class Wanted:
     def may_be(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
         position = any(map(_is_position, self.choices.values()))
-        other = is_label(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
+        other = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
         return bool(position or other or self.is_name(name))
 
     def is_name(self, name: str) -> bool:
@@ -308,7 +310,7 @@ class Wanted:
             if plain[at] in cells.keep
             or (
                 (at in self.rest(names, positions) and plain[at] not in cells.unused)
-                and (self.is_label(plain[at]) or (not known and at in numbers))
+                and (self.is_label(plain[at]) or is_event(plain[at]) or (not known and at in numbers))
             )
         ]
 
@@ -365,6 +367,11 @@ def is_label(name: str) -> bool:
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", bare(name).strip())
     plain = {word.lower() for word in words}
     return bool(plain & _LABELS) and not plain & _NO_LABELS
+
+
+def is_event(name: str) -> bool:
+    """Whether a column is called as usual for kinds of events, such as action or behavior."""
+    return _plain(name) in " ".join(EVENTS).split()
 
 
 def _seems_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.errors import SchemaError, said, shortened
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Role, Wanted, is_flag
 from recgauge.files.lists import as_ids, as_values, labels_of, lists_of_rows, places, ranks
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Problem, RawRows
@@ -78,8 +78,7 @@ def _read_objects(
             kept |= {
                 name: [None] * len(lines)
                 for name, cell in row.items()
-                if name not in names
-                and (wanted.may_be(name) or (flags and isinstance(cell, (bool, int, float))))
+                if name not in names and (wanted.may_be(name) or (flags and _are_flags([cell])))
             }
             names |= dict.fromkeys(row)
             file.limits.check("columns", len(names), file)
@@ -90,7 +89,10 @@ def _read_objects(
 
 
 def _are_flags(cells: Sequence[Any]) -> bool:
-    return all(cell is None or isinstance(cell, (bool, int, float)) for cell in cells)
+    return all(
+        is_flag(cell) if isinstance(cell, str) else cell is None or isinstance(cell, (bool, int, float))
+        for cell in cells
+    )
 
 
 def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:

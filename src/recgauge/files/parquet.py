@@ -1,12 +1,13 @@
 """Reads Parquet and Arrow within the limits: an id that stands in many rows takes memory once."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Role, Wanted, is_flag
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.lists import labels_of, lists_in_columns
 from recgauge.files.opening import Source, TableFile
@@ -19,6 +20,8 @@ from recgauge.utils.resources import check_memory
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_SAMPLE = 100  # rows by which labels are found
+
 
 @dataclass(frozen=True)
 class ArrowColumns:
@@ -30,16 +33,17 @@ class ArrowColumns:
     unused: Sequence[str]
 
     @classmethod
-    def of(cls, schema: "pa.Schema", wanted: Wanted, file: object) -> "ArrowColumns":
-        """Choose them by their names."""
+    def of(cls, first: "pa.Table", wanted: Wanted, file: object) -> "ArrowColumns":
+        """Choose them by their names and, as labels may be texts such as yes and no, by the first rows."""
         import pyarrow as pa
 
-        names = schema.names
+        schema, names = first.schema, first.schema.names
         lists = {at for at, one in enumerate(schema) if pa.types.is_nested(one.type)}
         positions = wanted.by_name(names, str(file), lists)
         numbered = wanted.numbered(names, positions)
         tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
         numbers = {at for at, one in enumerate(schema) if any(test(plain_type(one.type)) for test in tests)}
+        numbers |= {at for at in wanted.rest(names, positions) if _are_flags(first.column(at))}
         return cls(
             labels_of(names, positions, []),
             [names[at] for at in numbered],
@@ -53,8 +57,17 @@ class ArrowColumns:
         return list(dict.fromkeys([*self.labels.values(), *self.numbered, *self.others]))
 
 
+def _are_flags(column: "pa.ChunkedArray") -> bool:
+    """Whether cells are texts such as yes and no, or numbers as text."""
+    cells: list[Any] = []
+    with suppress(UnicodeDecodeError):  # of a column that nobody needs
+        cells = [cell for cell in column.to_pylist() if cell] if is_text(plain_type(column.type)) else []
+    return bool(cells) and all(isinstance(cell, str) and is_flag(cell) for cell in cells)
+
+
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a Parquet file."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     _refuse_packed(file, "Parquet")
@@ -63,8 +76,10 @@ def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         file.limits.check("columns", metadata.num_columns, file)
         file.limits.check("rows", metadata.num_rows, file)
         check_memory(file, metadata.num_rows, BYTES_PER_ROW)
-        columns = ArrowColumns.of(metadata.schema.to_arrow_schema(), wanted, file)
-        texts = [one.name for one in metadata.schema.to_arrow_schema() if is_text(plain_type(one.type))]
+        schema = metadata.schema.to_arrow_schema()
+        texts = [one.name for one in schema if is_text(plain_type(one.type))]
+        first = [*islice(parquet.ParquetFile(stream).iter_batches(_SAMPLE), 1)]
+        columns = ArrowColumns.of(pa.Table.from_batches(first, schema), wanted, file)
         rows = parquet.ParquetFile(stream, read_dictionary=texts).read(columns=columns.names)
     return part_of_table(file, rows, wanted, columns)
 
@@ -72,7 +87,7 @@ def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
 def read_arrow(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a file of Arrow (IPC), such as ``.feather``."""
     rows = arrow_cells(file)
-    columns = ArrowColumns.of(rows.schema, wanted, file)
+    columns = ArrowColumns.of(rows.slice(0, _SAMPLE), wanted, file)
     return part_of_table(file, rows.select(columns.names), wanted, columns)
 
 
@@ -133,7 +148,7 @@ def part_of_table(
     file: Source, rows: "pa.Table", wanted: Wanted, columns: ArrowColumns | None = None
 ) -> RawRows:
     """Return the rows of an Arrow table; `file` names it in messages, `columns` says which they are."""
-    columns = columns or ArrowColumns.of(rows.schema, wanted, file)
+    columns = columns or ArrowColumns.of(rows.slice(0, _SAMPLE), wanted, file)
     labels, cells = dict(columns.labels), {role: rows.column(name) for role, name in columns.labels.items()}
     for role in ("user", "item"):
         if role in cells:

@@ -186,6 +186,7 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     checks: list[Check] = [
         *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
         *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
+        *_headers(part, user, item),
         *(
             (role, f"the {role} is not a finite number", np.isfinite(values))
             for role, values in numbers.items()
@@ -230,6 +231,20 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     )
     good = good if among is None else good & among
     return rows if good.all() else rows.take(good)
+
+
+def _headers(part: RawRows, user: Ids, item: Ids) -> list[Check]:
+    """Return a check for rows that repeat the names of the columns, as files do that were put together."""
+    repeats = []
+    for role, ids in (("user", user), ("item", item)):
+        label = part.labels.get(role, "")  # type: ignore[call-overload]
+        if part.header != "header" or ids.distinct.dtype.kind not in "UO":
+            return []
+        names = np.flatnonzero((ids.distinct == label) | (ids.distinct == f"{label}:token"))
+        if not len(names):
+            return []
+        repeats.append(np.isin(ids.codes, names))
+    return [("user", "the row names the columns again", ~(repeats[0] & repeats[1]))]
 
 
 def texts_of(column: "pa.ChunkedArray") -> npt.NDArray[Any]:
@@ -359,7 +374,7 @@ def is_yyyymmdd(numbers: "DoubleArray | LongArray") -> BoolArray:
     >>> is_yyyymmdd(np.array([20240131, 20241301, 31012024])).tolist()
     [True, False, False]
     """
-    year, rest = np.divmod(numbers, 10_000)
+    year, rest = np.divmod(np.asarray(numbers, np.float64), 10_000)  # small types do not hold 10,000
     month, day = np.divmod(rest, 100)
     in_range = (year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return np.asarray(in_range & (day == np.floor(day)), np.bool_)
