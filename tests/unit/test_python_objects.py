@@ -273,11 +273,11 @@ def test_a_number_and_its_text_are_two_ids_and_numbers_of_numpy_are_python_s():
     [
         {"users": "uv"}, {"users": iter("uv")}, {"scores": {"u": {"a": 1.0}, "v": {"b": 1.0}}},
         {"scores": {"u": {2.0, 1.0}, "v": [1.0]}}, {"scores": pd.Series([1.0])}, {"scores": "ab"},
-        {"scores": {"u": ["2", "1"], "v": [1.0]}},
+        {"scores": {"u": ["2", "1"], "v": [1.0]}}, {"cutoffs": "2"}, {"cutoffs": 2},
     ],
 )  # fmt: skip
-def test_users_and_scores_of_other_shapes_are_refused(settings):
-    with pytest.raises(RecgaugeError, match=r"users|scores"):
+def test_users_scores_and_cutoffs_of_other_shapes_are_refused(settings):
+    with pytest.raises(RecgaugeError, match=r"users|scores|cutoffs"):
         evaluate(LISTED, LISTED, **settings)
 
 

@@ -109,7 +109,8 @@ def read_run(source: "Source") -> RunValues:
     if not is_frame(source) and not hasattr(source, "to_frame"):
         raise SchemaError(
             "compare: a run must be a data frame, an Evaluation, a run's output folder, or a file with a row "
-            f"per user; got {type(source).__name__}."
+            f"per user; got {type(source).__name__}. Of a dict by user write pandas.Series(values, "
+            "name='ndcg@10')."
         )
     return _of_table(source, "the data frame")
 
