@@ -247,7 +247,8 @@ def judge(
     place = candidate.sha256, baseline.test_sha256
     before = None if looks is None else others(looks, *place)
     number = place_of(looks or (), *place)
-    if users is not None and not set(rules.attributes) & set(users.columns):
+    unused = users is not None and not set(rules.attributes) & set(users.columns)
+    if users is not None and unused and set(rules.attributes) <= {*OF_USERS}:  # others are refused by name
         raise ConfigError(
             f"--users: no rule compares groups of {users.address}. Name one of its columns under segments "
             f"in the rules, or leave the table out; it has {listed(users.columns) or 'no other column'}."
