@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, unquote
 
-from recgauge.errors import TrackingError, said
+from recgauge.errors import TrackingError, printable, said
 from recgauge.utils.checks import check_bool
 from recgauge.utils.files import exclusive, irregular
 from recgauge.utils.messages import print_note
+from recgauge.utils.secrets import without_secrets
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SQLITE, HIDDEN = "sqlite:///", "***"
 _UNREADABLE = re.compile(r"(%[0-9A-Fa-f]{2})|\?.*/")
 """What MLflow decodes, or takes for the beginning of options, in the path of an SQLite file."""
+_ELSEWHERE = re.compile(r"(?!file:)[a-z][\w+.-]*://", re.IGNORECASE)
 KINDS = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks")
 KIND = ("mlflow.experimentKind", "custom_model_development")
 """Tag of the experiment that lets MLflow 3 open its pages for model training."""
@@ -247,6 +249,13 @@ def _experiment(store: Store, client: "MlflowClient") -> Opened:
         raise TrackingError(
             f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
             "Restore it, or choose another name with tracking.experiment=NAME."
+        )
+    if found is not None and store.files is not None and _ELSEWHERE.match(found.artifact_location):
+        raise TrackingError(
+            f"tracking.experiment: the database {store.shown}, not you, has the files of "
+            f"{store.experiment!r} sent to {printable(without_secrets(found.artifact_location))}, with "
+            "passwords from your environment. Name another experiment, whose files lie beside the database: "
+            "tracking.experiment=NAME."
         )
     before = None if found is None else _project_before(store, found)
     if found is not None and before is not None and store.files is not None:

@@ -141,3 +141,14 @@ def test_reading_a_run_makes_no_store(tmp_path, capsys):
     assert f"sqlite:///{file} does not exist" in told
     assert "give the run's output folder" in told
     assert not file.exists()
+
+
+def test_a_database_that_sends_files_to_a_server_is_refused(tmp_path):
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    open_store(Store(uri, "shop"))
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database, database:
+        database.execute("UPDATE experiments SET artifact_location = 's3://bucket/x'")
+    moved = f"sqlite:///{(tmp_path / 'mlflow.db').rename(tmp_path / 'unpacked.db')}"
+    with pytest.raises(TrackingError, match="not you"):
+        open_store(Store(moved, "shop"))
+    open_store(Store(moved, "mine"))
