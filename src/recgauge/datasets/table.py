@@ -274,7 +274,9 @@ class Table(DatasetSource):
 
         file = self._files()[0]
         if not isinstance(file, StoredTable):
-            return read_cells(file)[0].slice(0, n)
+            header = not any(label.startswith("column ") for label in self.labels().values())
+            part = read_cells(file, replace(self._text_format(), header=header))
+            return pa.table(dict(part.others)).slice(0, n)
         with file.open(0) as opened:
             return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
 

@@ -63,7 +63,7 @@ def as_arrow(table: Any, subject: str) -> "pa.Table":
     names, columns = [], []
     for name, values in (*_index_columns(table, subject), *_columns(table, subject)):
         names.append(name)
-        columns.append(_column(values, f"{subject}: the column {shown(name)}"))
+        columns.append(as_column(values, f"{subject}: the column {shown(name)}"))
     _distinct_names(names, None, subject)
     return pa.Table.from_arrays(columns, names=names)
 
@@ -101,7 +101,7 @@ def _columns(frame: Any, subject: str) -> Iterator[tuple[str, Any]]:
         yield str(name), frame.iloc[:, at]
 
 
-def _column(values: Any, subject: str) -> "pa.ChunkedArray":
+def as_column(values: Any, subject: str) -> "pa.ChunkedArray":
     """Return a column of pandas; one with several kinds of values is refused, not made text."""
     import pyarrow as pa
 

@@ -1,6 +1,6 @@
 """Turns the id columns of one or several files into codes, keeping ids of any type as they were given."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,6 @@ LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about
 _NEAR = 1 << 18  # so many numbers are never far apart
 _BLOCK = 1 << 18  # rows at a time: numpy makes 8 bytes of each code that it looks up
 
-MISSING = -4
-"""The code of a cell that the user names as missing."""
 # Why a cell is not an id, by the code that represents it.
 NO_ID = {
     -1: "{} is missing",
@@ -66,11 +64,11 @@ class Ids:
 NO_IDS = Ids(np.empty(0, np.int32), np.empty(0, np.int64), whole=True)
 
 
-def read_ids(column: "pa.ChunkedArray", missing: Collection[str] = ()) -> Ids:
-    """Return the ids of a column; text loses blanks around it, and what is empty or `missing` is none."""
+def read_ids(column: "pa.ChunkedArray") -> Ids:
+    """Return the ids of a column; text loses blanks around it, and what is empty is none."""
     import pyarrow as pa
 
-    if not missing and pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
+    if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -79,7 +77,7 @@ def read_ids(column: "pa.ChunkedArray", missing: Collection[str] = ()) -> Ids:
     if not chunks:
         return NO_IDS
     codes = np.concatenate([to_numpy(filled(chunk.indices, np.int32(-1))) for chunk in chunks])
-    distinct, gaps, whole = _distinct(chunks[0].dictionary, missing)
+    distinct, gaps, whole = _distinct(chunks[0].dictionary)
     if gaps.any():
         codes = np.append(np.where(gaps < 0, gaps, np.arange(len(gaps), dtype=np.int32)), np.int32(-1))[codes]
     return Ids(codes, distinct, whole)
@@ -100,7 +98,7 @@ def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
     return Ids(codes, np.arange(span).astype(least.dtype) + least, whole=True)
 
 
-def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDArray[Any], IntArray, bool]:
+def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:
     """Return distinct ids, which are none (keys of `NO_ID`), and whether the others are whole numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -110,8 +108,6 @@ def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDA
     if not (pa.types.is_string(dictionary.type) or pa.types.is_large_string(dictionary.type)):
         distinct = to_numpy(dictionary)
         gaps = -np.asarray(distinct != distinct, np.int32)  # only NaN differs from itself
-        if missing:
-            gaps[[str(one) in missing for one in distinct.tolist()]] = MISSING
         return distinct, gaps, distinct.dtype.kind in "iu"
     texts = pc.utf8_trim_whitespace(dictionary)
     gaps = np.zeros(len(texts), np.int32)
@@ -120,8 +116,6 @@ def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDA
     gaps[lengths > LONGEST_ID] = -2
     gaps[_matches(texts, r"\x00|^\x{feff}")] = -3
     ids = texts.to_pylist()
-    if missing:
-        gaps[[one in missing for one in ids]] = MISSING
     whole = _matches(texts, _WHOLE) | (gaps < 0)
     if gaps.any():
         ids = ["" if gap else text for text, gap in zip(ids, gaps.tolist(), strict=True)]

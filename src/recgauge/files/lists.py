@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import ITEMS, SCORES, Role, Wanted
 from recgauge.files.opening import Source
-from recgauge.files.rows import Lines, RawRows
+from recgauge.files.rows import Lines, RawRows, cells_of
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
 
@@ -31,15 +31,11 @@ _PAIR = 2
 def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(part.numbered, np.int64)
-    column = part.columns["items"]
-    cells = column if isinstance(column, list) else column.to_pylist()
-    lists = _lists(cells, part, numbers)
+    lists = _lists(cells_of(part.columns["items"]), part, numbers)
     scored = [scores is not None for items, scores in lists if items]
     scores: list[list[Any]] | None = None
     if "scores" in part.columns:
-        column = part.columns["scores"]
-        listed = _lists(column if isinstance(column, list) else column.to_pylist(), part, numbers)
-        scores = [values for values, _ in listed]
+        scores = [values for values, _ in _lists(cells_of(part.columns["scores"]), part, numbers)]
     elif any(scored):
         if not all(scored):
             first = next(at for at, (items, values) in enumerate(lists) if items and values is None)
@@ -69,30 +65,6 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     return replace(
         part, columns=columns, labels=labels, others=others, lines=lines, empty=numbers[lengths == 0]
     )
-
-
-def lists_in_columns(columns: "Sequence[pa.ChunkedArray]") -> list[list[Any]]:
-    """Return a list for each row of columns; what is empty at its end is not in it."""
-    return lists_of_rows(zip(*(column.to_pylist() for column in columns), strict=True))
-
-
-def labels_of(
-    names: Sequence[str], positions: Mapping[Role, int], numbered: Sequence[int]
-) -> dict[Role, str]:
-    """Return what the columns are called."""
-    labels: dict[Role, str] = {role: names[at] for role, at in positions.items()}
-    return labels | ({"items": f"{names[numbered[0]]} ... {names[numbered[-1]]}"} if numbered else {})
-
-
-def lists_of_rows(cells_of_rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Return each row without what is empty at its end."""
-    rows: list[list[Any]] = []
-    for row in cells_of_rows:
-        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
-        while cells and cells[-1] is None:
-            cells.pop()
-        rows.append(cells)
-    return rows
 
 
 Scored = tuple[list[Any], list[Any] | None]

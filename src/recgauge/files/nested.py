@@ -9,7 +9,8 @@ import numpy as np
 
 from recgauge.errors import SchemaError, said, shortened
 from recgauge.files.columns import Role, Wanted
-from recgauge.files.lists import as_ids, as_values, labels_of, lists_of_rows, places, ranks
+from recgauge.files.frames import as_column
+from recgauge.files.lists import as_ids, as_values, places, ranks
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Problem, RawRows
 from recgauge.files.text import TextFormat, not_utf8
@@ -24,6 +25,8 @@ _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a file that holds one JSON object per line."""
+    import pandas as pd
+
     names, kept, lines, broken = _read_objects(file, wanted)
     problems = tuple(
         Problem(reason, np.array([number for number, _ in places], np.int64), places[0][1])
@@ -32,27 +35,22 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     if not lines:
         raise _no_object(file, problems)
     labels = list(names)
-    positions = wanted.by_name(labels, str(file))
-    columns: dict[Role, Any] = {role: kept[labels[at]] for role, at in positions.items()}
-    for role in {*columns} - {"items", "scores"}:
-        ids = role in ("user", "item")
-        cells = columns[role]
-        columns[role] = as_ids(cells, file, lines, role, mixed=wanted.mixed_ids) if ids else as_values(cells)
-    if numbered := wanted.numbered(labels, positions):
-        columns["items"] = lists_of_rows(zip(*(kept[labels[at]] for at in numbered), strict=True))
     numbers = {at for at, name in enumerate(labels) if name in kept and _are_flags(kept[name])}
-    return RawRows(
-        file,
-        columns,
-        labels_of(labels, positions, numbered),
-        np.array(lines, np.int64),
-        broken=problems,
-        others={
-            labels[at]: as_values(kept[labels[at]])
-            for at in wanted.looked_at(labels, positions, numbers, file)
-        },
-        unused=tuple(labels[at] for at in wanted.rest(labels, positions)),
-    )
+    columns = wanted.columns(labels, str(file), numbers)
+    role_of = {at: role for role, at in columns.roles.items()}
+    cells: list[Any] = []
+    for at in columns.used:
+        column, role = kept[labels[at]], role_of.get(at)
+        if not wanted.names:
+            cells.append(
+                as_column(pd.Series(column, dtype=object), f"{file}: the column {shown(labels[at])}")
+            )
+        elif role in ("user", "item"):
+            cells.append(as_ids(column, file, lines, role, mixed=wanted.mixed_ids))
+        else:
+            as_lists = role in ("items", "scores") or at in columns.numbered
+            cells.append(column if as_lists else as_values(column))
+    return RawRows.of(file, columns, cells, np.array(lines, np.int64), broken=problems)
 
 
 def _read_objects(
@@ -128,33 +126,6 @@ def _distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f"the name {shown(twice)} is there twice in one object")
     return row
-
-
-def read_json_cells(file: TableFile) -> "pa.Table":
-    """Return all columns of a file with one JSON object per line."""
-    import pyarrow as pa
-
-    rows = []
-    for number, text in _lines(file):
-        try:
-            rows.append(_object(text))
-        except ValueError as error:
-            raise SchemaError(f"{file}, line {number}: {error}. Correct the line.") from error
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = []
-    for name in names:
-        cells = [row.get(name) for row in rows]
-        kinds = {type(cell) for cell in cells} - {type(None)}
-        if len(kinds) > 1 and not kinds <= {int, float}:
-            mixed = " and ".join(sorted(kind.__name__ for kind in kinds))
-            raise SchemaError(f"{file}: the column {shown(name)} mixes {mixed}. Make it one type.")
-        try:
-            columns.append(pa.array(cells))
-        except (pa.ArrowException, OverflowError) as error:
-            raise SchemaError(
-                f"{file}: the column {shown(name)}: {said(error)}. Write it as text."
-            ) from error
-    return pa.table(columns, names=names)
 
 
 def _no_object(file: TableFile, problems: Sequence[Problem]) -> SchemaError:

@@ -1,54 +1,21 @@
 """Reads Parquet and Arrow within the limits: an id that stands in many rows takes memory once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Columns, Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.lists import labels_of, lists_in_columns
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
-from recgauge.files.stored import StoredTable, is_text, plain_type
+from recgauge.files.stored import StoredTable, columns_of, is_text, plain_type
 from recgauge.files.text import TextFormat
 from recgauge.utils.resources import check_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class ArrowColumns:
-    """Which columns of an Arrow table are read."""
-
-    labels: Mapping[Role, str]
-    numbered: Sequence[str]
-    others: Sequence[str]
-    unused: Sequence[str]
-
-    @classmethod
-    def of(cls, schema: "pa.Schema", wanted: Wanted, file: object) -> "ArrowColumns":
-        """Choose them by their names."""
-        import pyarrow as pa
-
-        names = schema.names
-        positions = wanted.by_name(names, str(file))
-        numbered = wanted.numbered(names, positions)
-        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
-        numbers = {at for at, one in enumerate(schema) if any(test(plain_type(one.type)) for test in tests)}
-        return cls(
-            labels_of(names, positions, []),
-            [names[at] for at in numbered],
-            [names[at] for at in wanted.looked_at(names, positions, numbers, file)],
-            [names[at] for at in wanted.rest(names, positions)],
-        )
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all columns that are read."""
-        return list(dict.fromkeys([*self.labels.values(), *self.numbered, *self.others]))
 
 
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
@@ -61,17 +28,17 @@ def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         file.limits.check("columns", metadata.num_columns, file)
         file.limits.check("rows", metadata.num_rows, file)
         check_memory(file, metadata.num_rows, BYTES_PER_ROW)
-        columns = ArrowColumns.of(metadata.schema.to_arrow_schema(), wanted, file)
-        texts = [one.name for one in metadata.schema.to_arrow_schema() if is_text(plain_type(one.type))]
-        rows = parquet.ParquetFile(stream, read_dictionary=texts).read(columns=columns.names)
-    return part_of_table(file, rows, wanted, columns)
+        schema = metadata.schema.to_arrow_schema()
+        columns = columns_of(schema, wanted, file)
+        texts = [field.name for field in schema if is_text(plain_type(field.type))]
+        names = [schema.names[at] for at in columns.used]
+        rows = parquet.ParquetFile(stream, read_dictionary=texts).read(columns=names).select(names)
+    return _rows_of(file, rows, wanted, columns)
 
 
 def read_arrow(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a file of Arrow (IPC), such as ``.feather``."""
-    rows = arrow_cells(file)
-    columns = ArrowColumns.of(rows.schema, wanted, file)
-    return part_of_table(file, rows.select(columns.names), wanted, columns)
+    return rows_of_table(file, arrow_cells(file), wanted)
 
 
 def arrow_cells(file: TableFile) -> "pa.Table":
@@ -108,8 +75,9 @@ def read_stored(table: StoredTable) -> RawRows:
     layout = f"{len(found):,} files" if len(found) > 1 else ""
     if layout and (empty := [table.where(file) for file, rows in enumerate(found) if not len(rows)]):
         layout += f", of them without rows: {listed(empty, most=3)}"
-    columns = ArrowColumns(table.labels, (), table.wanted.cells.keep, table.unused)
-    part = part_of_table(table, pa.concat_tables(found), table.wanted, columns)
+    rows = pa.concat_tables(found)
+    read = replace(table.layout, others=tuple(map(table.layout.names.index, table.wanted.cells.keep)))
+    part = _rows_of(table, rows, table.wanted, read)
     ends = tuple(accumulate(map(len, found)))
     return replace(part, layout=layout, ends=ends, others={**part.others, **table.others()})
 
@@ -127,23 +95,20 @@ def _as_texts(rows: "pa.Table", texts: Sequence[str]) -> "pa.Table":
     return rows
 
 
-def part_of_table(
-    file: Source, rows: "pa.Table", wanted: Wanted, columns: ArrowColumns | None = None
-) -> RawRows:
-    """Return the rows of an Arrow table; `file` names it in messages, `columns` says which they are."""
-    columns = columns or ArrowColumns.of(rows.schema, wanted, file)
-    labels, cells = dict(columns.labels), {role: rows.column(name) for role, name in columns.labels.items()}
-    for role in ("user", "item"):
-        if role in cells:
-            cells[role] = _ids(file, wanted, cells[role], role, labels[role])
-    read: dict[Role, Any] = dict(cells)
-    if columns.numbered:
-        read["items"] = lists_in_columns([rows.column(name) for name in columns.numbered])
-        labels["items"] = f"{columns.numbered[0]} ... {columns.numbered[-1]}"
-    others = {name: rows.column(name) for name in columns.others}
-    return RawRows(
-        file, read, labels, range(1, len(rows) + 1), unit="row", others=others, unused=tuple(columns.unused)
-    )
+def rows_of_table(file: Source, rows: "pa.Table", wanted: Wanted) -> RawRows:
+    """Return the rows of an Arrow table; `file` names it in messages."""
+    columns = columns_of(rows.schema, wanted, file)
+    return _rows_of(file, rows.select(columns.used), wanted, columns)
+
+
+def _rows_of(file: Source, rows: "pa.Table", wanted: Wanted, columns: Columns) -> RawRows:
+    part = RawRows.of(file, columns, rows.columns, range(1, len(rows) + 1), unit="row")
+    ids: dict[Role, Any] = {
+        role: _ids(file, wanted, part.columns[role], role, part.labels[role])
+        for role in columns.roles
+        if role in ("user", "item")
+    }
+    return replace(part, columns={**part.columns, **ids})
 
 
 def _ids(file: Source, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str) -> "pa.ChunkedArray":

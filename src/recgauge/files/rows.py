@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.errors import SchemaError, listed, shortened
-from recgauge.files.columns import LATEST, CellFormat, Role, TimeUnit, Wanted, is_date
-from recgauge.files.ids import MISSING, NO_IDS, Ids, read_ids
+from recgauge.files.columns import LATEST, CellFormat, Columns, Role, TimeUnit, Wanted, is_date
+from recgauge.files.ids import NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
 from recgauge.files.stored import StoredTable
 from recgauge.utils.arrow import filled, to_numpy
@@ -38,6 +38,22 @@ class Problem:
     hint: str = ""  # what may have been meant
 
 
+def lists_in_columns(columns: Sequence[Any]) -> list[list[Any]]:
+    """Return a list for each row of columns; what is empty at its end is not in it."""
+    rows: list[list[Any]] = []
+    for row in zip(*map(cells_of, columns), strict=True):
+        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        rows.append(cells)
+    return rows
+
+
+def cells_of(column: Any) -> list[Any]:
+    """Return a column, which may be a list already, as a list."""
+    return column if isinstance(column, list) else list(column.to_pylist())
+
+
 @dataclass(frozen=True)
 class RawRows:
     """The rows of one file as they were written."""
@@ -54,11 +70,24 @@ class RawRows:
     ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
     others: "Mapping[str, pa.ChunkedArray]" = field(default_factory=dict)  # to be looked at, or kept
     unused: tuple[str, ...] = ()  # columns in no role
+    again: "Callable[[], RawRows] | None" = None  # reads once more, in a way that knows lines and broken rows
+
+    @classmethod
+    def of(
+        cls, file: Source, columns: Columns, cells: Sequence[Any], lines: Lines | None = None, **more: Any
+    ) -> "RawRows":
+        """Return rows of cells, in the order of the columns that are used."""
+        cell_of = dict(zip(columns.used, cells, strict=True))
+        roles = {role: cell_of[at] for role, at in columns.roles.items()}
+        if columns.numbered:
+            roles["items"] = lists_in_columns([cell_of[at] for at in columns.numbered])
+        others = {columns.names[at]: cell_of[at] for at in columns.others}
+        return cls(file, roles, columns.labels, lines, others=others, unused=columns.unused, **more)
 
     @property
     def n_rows(self) -> int:
         """Rows that could be split into columns."""
-        return len(self.columns["user"])
+        return len(next(iter([*self.columns.values(), *self.others.values()])))
 
     @property
     def numbered(self) -> Lines:
@@ -168,24 +197,25 @@ Check = tuple[Role, str, BoolArray]
 
 def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     """Return the good rows of a file as numbers, with what is wrong with the others."""
-    columns, cells = part.columns, wanted.cells
+    cells, among = wanted.cells, np.ones(part.n_rows, np.bool_)
+    left_out: list[Problem] = []
+    if cells.missing:
+        part, among, left_out = _without_missing(part, wanted)
+    columns = part.columns
     unit = unit_of(columns.get("time"), cells)
     pair: tuple[Role, Role] = ("user", "item")
-    named = {role: columns[role] for role in pair if role in columns}
+    of_ids = {role: columns[role] for role in pair if role in columns}
     with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be; numbers wait for memory
-        in_turn = map if all(map(_is_whole, named.values())) else threads.map
-        read = partial(read_ids, missing=cells.missing)
-        ids = dict(zip(named, in_turn(read, named.values()), strict=True))
+        in_turn = map if all(map(_is_whole, of_ids.values())) else threads.map
+        ids = dict(zip(of_ids, in_turn(read_ids, of_ids.values()), strict=True))
     user, item = (ids.get(role, NO_IDS) for role in pair)
     numbers = {
         role: _read(role, columns[role], cells, single=role == "rating" and not wanted.of_lists)
         for role in NUMBERS
         if role in columns
     }
-    time = read_times(columns["time"], unit, cells) if "time" in columns else None
     checks: list[Check] = [
-        *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
-        *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
+        *((role, reason.format(f"the {role}"), good) for role in ids for reason, good in ids[role].lacking()),
         *(
             (role, f"the {role} is not a finite number", np.isfinite(values))
             for role, values in numbers.items()
@@ -195,31 +225,20 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     rank = numbers.get("rank")
     if rank is not None and rank.dtype != np.int32:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
-    if time is not None:
-        reason = f"the time is not in 1970..2100, read in {unit}"
-        if unit == "date":
-            reason = (
-                f"the time is not of the form {cells.time_format}"
-                if cells.time_format
-                else "the time is no date"
-            )
-        checks.append(("time", reason, time[1]))
-    among: BoolArray | None = None
-    left_out: list[Problem] = []
-    if cells.missing:
-        named_cells = {role: _named(role, columns, ids, cells) for role in columns if role != "items"}
-        absent: list[Check] = [
-            (role, f"the {role} is named as missing", ~is_in) for role, is_in in named_cells.items()
-        ]
-        among, left_out = _passing(part, absent, wanted)
+    time = None
+    if "time" in columns:
+        time, in_range = read_times(columns["time"], unit, cells)
+        form_of_dates = f"of the form {cells.time_format}" if cells.time_format else "a date"
+        reason = form_of_dates if unit == "date" else f"in 1970..2100, read in {unit}"
+        checks.append(("time", f"the time is not {reason}", in_range))
     good, problems = _passing(part, checks, wanted, among)
     rows = Rows(
-        replace(part, columns={}, others={}),
+        replace(part, columns={}, others={}, again=None),
         form,
         user,
         item,
         numbers,
-        None if time is None else time[0],
+        time,
         unit,
         part.numbered,
         (*part.broken, *problems),
@@ -228,32 +247,45 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
         tuple(left_out),
         {name: texts_of(part.others[name]) for name in cells.keep if name in part.others},
     )
-    good = good if among is None else good & among
     return rows if good.all() else rows.take(good)
+
+
+def _without_missing(part: RawRows, wanted: Wanted) -> tuple[RawRows, BoolArray, list[Problem]]:
+    """Leave out cells that the user names as missing; of numbers only what is no number."""
+    columns, checks = dict(part.columns), []
+    for role in (role for role in part.columns if role != "items"):
+        cells, absent = without(part.columns[role], wanted.cells.missing)
+        if role in ("user", "item"):
+            columns[role] = cells
+        else:
+            absent &= ~np.isfinite(numbers_of(part.columns[role]))
+        checks.append((role, f"the {role} is named as missing", ~absent))
+    among, left_out = _passing(part, checks, wanted, np.ones(part.n_rows, np.bool_))
+    return replace(part, columns=columns), among, left_out
+
+
+def without(column: "pa.ChunkedArray", missing: Collection[str]) -> "tuple[pa.ChunkedArray, BoolArray]":
+    """Return a column in which cells that are missing are null, and which these are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    texts = any(
+        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    )
+    if pa.types.is_nested(kind) or not (texts or {*missing} - {""}):
+        return column, np.zeros(len(column), np.bool_)
+    column = column.cast(kind)
+    absent = pc.is_in(
+        pc.utf8_trim_whitespace(column.cast(pa.large_string())), pa.array(missing, pa.large_string())
+    )
+    mask = to_numpy(absent.cast(pa.uint8())) == 1
+    return pc.if_else(absent, pa.nulls(len(column), kind), column) if mask.any() else column, mask
 
 
 def texts_of(column: "pa.ChunkedArray") -> npt.NDArray[Any]:
     """Return cells as text, empty where there is none."""
     return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], object)
-
-
-def _named(
-    role: Role, columns: "Mapping[Role, pa.ChunkedArray]", ids: Mapping[Role, Ids], cells: CellFormat
-) -> BoolArray:
-    """Return which cells of a column the user names as missing; of numbers only what is no number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if role in ids:
-        return np.asarray(ids[role].codes == MISSING)
-    column = columns[role]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return np.zeros(len(column), np.bool_)
-    absent = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(cells.missing, column.type))
-    no_number = ~pc.match_substring_regex(column, _NUMBER).to_numpy(zero_copy_only=False).astype(bool)
-    return np.asarray((to_numpy(absent.cast(pa.uint8())) == 1) & no_number, np.bool_)
 
 
 def _is_whole(column: "pa.ChunkedArray") -> bool:
@@ -264,20 +296,20 @@ def _is_whole(column: "pa.ChunkedArray") -> bool:
 
 
 def _passing(
-    part: RawRows, checks: list[Check], wanted: Wanted, among: BoolArray | None = None
+    part: RawRows, checks: Sequence[Check], wanted: Wanted, among: BoolArray
 ) -> tuple[BoolArray, list[Problem]]:
-    """Return which rows pass all checks, and those of `among` that do not by the first of these."""
-    kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
+    """Return which rows of `among` pass all checks, and why others do not, by the first of these."""
+    kept, problems = among, []
     for role, reason, good in checks:
         if good.all():
             continue
-        bad = np.flatnonzero((kept if among is None else kept & among) & ~good)
+        bad = np.flatnonzero(kept & ~good)
         if len(bad):
             cell = part.columns[role][int(bad[0])].as_py()
             problems.append(
                 Problem(reason, lines_at(part.numbered, bad), _example(cell), _hint(role, cell, wanted))
             )
-        kept &= good
+        kept = kept & good
     return kept, problems
 
 
@@ -446,7 +478,7 @@ def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
         column = column.cast(pa.string())
     if form is not None or is_yyyymmdd(numbers_of(column)).all():
         dates = column.dictionary_encode().combine_chunks()
-        parse = partial(_seconds_of, form=form or "%Y%m%d")
+        parse = partial(_seconds, form=form or "%Y%m%d")
         values = np.array([*map(parse, dates.dictionary.to_pylist()), np.nan], np.float64)
         return np.asarray(values[to_numpy(filled(dates.indices.cast(pa.int64()), np.int64(-1)))], np.float64)
     column = pc.replace_substring_regex(column, " UTC$", "Z")
@@ -460,20 +492,12 @@ def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
     return np.array([_seconds(cell) for cell in column.to_pylist()], dtype=np.float64)
 
 
-def _seconds_of(cell: Any, form: str) -> float:
+def _seconds(cell: Any, form: str | None = None) -> float:
     text = str(cell).strip()
     if text.isdecimal() and form in ("%d%m%Y", "%m%d%Y"):  # whole numbers lose a zero at their beginning
         text = text.zfill(8)
     try:
-        moment = datetime.strptime(text, form)
-    except ValueError:
-        return float("nan")
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _seconds(cell: Any) -> float:
-    try:
-        moment = datetime.fromisoformat(str(cell).strip())
+        moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
     except ValueError:
         return float("nan")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

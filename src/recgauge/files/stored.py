@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Columns, Role, Wanted
 from recgauge.utils.files import digest_of, irregular, user_path
 
 if TYPE_CHECKING:
@@ -132,30 +132,24 @@ class StoredTable:
         return sum(group.n_rows for group in self.groups)
 
     @cached_property
+    def layout(self) -> Columns:
+        """Which columns of the first file are read."""
+        return self._columns(0, self._footers[0][1])
+
+    @property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return self._columns(0, self._footers[0][1])
+        return self._labels(0, self._footers[0][1])
 
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
         return list(dict.fromkeys([*self.labels.values(), *self.wanted.cells.keep]))
 
-    @cached_property
-    def unused(self) -> tuple[str, ...]:
-        """The names of the other columns of the first file."""
-        return tuple(name for name in self._footers[0][1].names if name not in self.columns)
-
     def others(self) -> "Mapping[str, pa.ChunkedArray]":
         """Return the different values of columns that may be labels or grades, of the first thousands."""
-        import pyarrow as pa
-
-        first = self._footers[0][1]
-        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
-        numbers = {at for at, one in enumerate(first) if any(test(plain_type(one.type)) for test in tests)}
-        positions = {role: first.names.index(label) for role, label in self.labels.items()}
-        looked_at = [first.names[at] for at in self.wanted.looked_at(first.names, positions, numbers, self)]
-        return {name: self._distinct(name) for name in looked_at if name not in self.wanted.cells.keep}
+        names = [self.layout.names[at] for at in self.layout.others]
+        return {name: self._distinct(name) for name in names if name not in self.wanted.cells.keep}
 
     def _distinct(self, name: str) -> "pa.ChunkedArray":
         import pyarrow as pa
@@ -218,7 +212,7 @@ class StoredTable:
         for file in range(len(self.paths)):
             with self.open(file) as opened:
                 schema = opened.schema_arrow
-                labels = self._columns(file, schema)
+                labels = self._labels(file, schema)
                 if found:
                     self._refuse_others(file, schema, labels, found[0][1])
                 rows = list(_row_groups(file, opened, labels))
@@ -226,19 +220,22 @@ class StoredTable:
                 found.append((tuple(group for group, _ in rows), schema, spans))
         return found
 
-    def _columns(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
-        positions = self.wanted.by_name(schema.names, self.where(file))
-        if numbered := self.wanted.numbered(schema.names, positions):
+    def _columns(self, file: int, schema: "pa.Schema") -> Columns:
+        columns = columns_of(schema, self.wanted, self.where(file))
+        if columns.numbered:
             raise SchemaError(
-                f"{self.where(file)}: lists in columns {schema.names[numbered[0]]} ... are read from files, "
-                "not from folders and addresses. Write one row for each item."
+                f"{self.where(file)}: lists in columns {columns.names[columns.numbered[0]]} ... are read "
+                "from files, not from folders and addresses. Write one row for each item."
             )
-        return {role: schema.names[position] for role, position in positions.items()}
+        return columns
+
+    def _labels(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
+        return {role: schema.names[at] for role, at in self._columns(file, schema).roles.items()}
 
     def _refuse_others(
         self, file: int, schema: "pa.Schema", labels: Mapping[Role, str], first: "pa.Schema"
     ) -> None:
-        if missing := [label for label in self._columns(0, first).values() if label not in schema.names]:
+        if missing := [label for label in self._labels(0, first).values() if label not in schema.names]:
             raise SchemaError(
                 f"{self.where(file)}: there is no column {missing[0]}, which {self.paths[0]} has. Give all "
                 "files the same columns."
@@ -353,6 +350,15 @@ def plain_type(kind: "pa.DataType") -> "pa.DataType":
     import pyarrow as pa
 
     return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def columns_of(schema: "pa.Schema", wanted: Wanted, location: object) -> Columns:
+    """Return which columns of an Arrow table are read."""
+    import pyarrow as pa
+
+    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+    numbers = {at for at, kind in enumerate(schema.types) if any(test(plain_type(kind)) for test in tests)}
+    return wanted.columns(schema.names, str(location), numbers)
 
 
 def is_text(kind: "pa.DataType") -> bool:
