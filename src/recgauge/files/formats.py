@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+import pyarrow as pa
+
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Columns, Role, Wanted
 from recgauge.files.limits import BYTES_PER_ROW
@@ -176,13 +178,11 @@ def checked(part: RawRows, form: str, wanted: Wanted) -> Rows:
 @contextmanager
 def _named_errors(file: TableFile, form: str) -> Iterator[None]:
     """Name the file in errors of Arrow and of the system."""
-    from pyarrow import ArrowException
-
     try:
         yield
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
-    except (ArrowException, UnicodeError, OSError) as error:
+    except (pa.ArrowException, UnicodeError, OSError) as error:
         if "UTF" in str(error).upper() and form not in ("parquet", "arrow"):
             raise not_utf8(file) from error
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error

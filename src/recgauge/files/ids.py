@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import SchemaError
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, IntArray, LongArray, text_array
 from recgauge.utils.grouped import encode_sorted, run_starts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
@@ -64,10 +62,8 @@ class Ids:
 NO_IDS = Ids(np.empty(0, np.int32), np.empty(0, np.int64), whole=True)
 
 
-def read_ids(column: "pa.ChunkedArray") -> Ids:
+def read_ids(column: pa.ChunkedArray) -> Ids:
     """Return the ids of a column; text loses blanks around it, and what is empty is none."""
-    import pyarrow as pa
-
     if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
     if not pa.types.is_dictionary(column.type):
@@ -83,7 +79,7 @@ def read_ids(column: "pa.ChunkedArray") -> Ids:
     return Ids(codes, distinct, whole)
 
 
-def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
+def _numbers_near(column: pa.ChunkedArray) -> Ids | None:
     """Return whole numbers as codes, by their distance from the least: no hashing; None where far apart."""
     if column.null_count or not len(column):
         return None
@@ -98,9 +94,8 @@ def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
     return Ids(codes, np.arange(span).astype(least.dtype) + least, whole=True)
 
 
-def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]:
+def _distinct(dictionary: pa.Array) -> tuple[npt.NDArray[Any], IntArray, bool]:
     """Return distinct ids, which are none (keys of `NO_ID`), and whether the others are whole numbers."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_string_view(dictionary.type):
@@ -122,8 +117,7 @@ def _distinct(dictionary: "pa.Array") -> tuple[npt.NDArray[Any], IntArray, bool]
     return text_array(ids), gaps, bool(whole.all())
 
 
-def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
-    import pyarrow as pa
+def _matches(texts: pa.Array, pattern: str) -> BoolArray:
     import pyarrow.compute as pc
 
     matches: BoolArray = to_numpy(pc.match_substring_regex(texts, pattern).cast(pa.uint8())) == 1

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import ITEMS, SCORES, Role, Wanted
@@ -16,9 +17,6 @@ from recgauge.files.opening import Source
 from recgauge.files.rows import Lines, RawRows, cells_of
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SEPARATORS = ("|", ";", ",")
 _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
@@ -166,10 +164,8 @@ def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
     return [item for item, _ in pairs], [score for _, score in pairs]
 
 
-def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
+def as_values(cells: Sequence[Any]) -> pa.ChunkedArray:
     """Return cells as numbers if all are, else as text; the checks say which of these are none."""
-    import pyarrow as pa
-
     kinds = {type(cell) for cell in cells}
     if kinds <= {int, float}:
         values = np.array(cells)
@@ -180,10 +176,8 @@ def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
 
 def as_ids(
     cells: Sequence[Any], file: Source, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
-) -> "pa.ChunkedArray":
+) -> pa.ChunkedArray:
     """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
-    import pyarrow as pa
-
     kinds = {*map(type, cells)} - {type(None)}
     large = int in kinds and any(isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell in cells)
     if kinds <= {int, str} and (mixed or not (large or len(kinds) > 1)):
@@ -208,8 +202,6 @@ def places(lengths: LongArray) -> LongArray:
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def ranks(lengths: LongArray) -> "pa.ChunkedArray":
+def ranks(lengths: LongArray) -> pa.ChunkedArray:
     """Return 1, 2, 3... for each list."""
-    import pyarrow as pa
-
     return pa.chunked_array([to_arrow((places(lengths) + 1).astype(np.float64))])

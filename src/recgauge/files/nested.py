@@ -3,9 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError, said, shortened
 from recgauge.files.columns import Role, Wanted
@@ -16,9 +18,6 @@ from recgauge.files.rows import Problem, RawRows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
@@ -173,9 +172,7 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
 
     `counted`: it begins with the number of its items instead, and lines are users, from 0.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv as arrow_csv
 
     with file.open() as stream:
         text = arrow_csv.read_csv(
@@ -206,7 +203,7 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
     return RawRows(file, columns, labels, line[owner], empty=line[n_items == 0])
 
 
-def _check_counts(file: TableFile, counts: "pa.Array", n_items: LongArray, line: LongArray) -> None:
+def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:
     """Refuse a line that begins with another number than that of its items."""
     import pyarrow.compute as pc
 

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import Columns, Role, Wanted
@@ -14,14 +17,9 @@ from recgauge.files.stored import StoredTable, columns_of, is_text, plain_type
 from recgauge.files.text import TextFormat
 from recgauge.utils.resources import check_memory
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a Parquet file."""
-    from pyarrow import parquet
-
     _refuse_packed(file, "Parquet")
     with file.path.open("rb") as stream:
         metadata = parquet.read_metadata(stream)
@@ -41,10 +39,8 @@ def read_arrow(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     return rows_of_table(file, arrow_cells(file), wanted)
 
 
-def arrow_cells(file: TableFile) -> "pa.Table":
+def arrow_cells(file: TableFile) -> pa.Table:
     """Return the table of a file of Arrow."""
-    import pyarrow as pa
-
     _refuse_packed(file, "Arrow")
     with file.path.open("rb") as stream:
         opened = pa.ipc.open_file if stream.read(6) == b"ARROW1" else pa.ipc.open_stream
@@ -61,8 +57,6 @@ def _refuse_packed(file: TableFile, name: str) -> None:
 
 def read_stored(table: StoredTable) -> RawRows:
     """Return the rows of all files of a folder or address, in their order."""
-    import pyarrow as pa
-
     text = pa.dictionary(pa.int32(), pa.large_string())
     kinds = {field.name: plain_type(field.type) for field in table.schema}
     texts = [name for name, kind in kinds.items() if is_text(kind)]
@@ -82,10 +76,8 @@ def read_stored(table: StoredTable) -> RawRows:
     return replace(part, layout=layout, ends=ends, others={**part.others, **table.others()})
 
 
-def _as_texts(rows: "pa.Table", texts: Sequence[str]) -> "pa.Table":
+def _as_texts(rows: pa.Table, texts: Sequence[str]) -> pa.Table:
     """Return a table whose texts are dictionaries with places of 32 bits: Arrow casts no others to these."""
-    import pyarrow as pa
-
     for name in texts:
         column = rows.column(name)
         if not pa.types.is_dictionary(column.type):
@@ -95,13 +87,13 @@ def _as_texts(rows: "pa.Table", texts: Sequence[str]) -> "pa.Table":
     return rows
 
 
-def rows_of_table(file: Source, rows: "pa.Table", wanted: Wanted) -> RawRows:
+def rows_of_table(file: Source, rows: pa.Table, wanted: Wanted) -> RawRows:
     """Return the rows of an Arrow table; `file` names it in messages."""
     columns = columns_of(rows.schema, wanted, file)
     return _rows_of(file, rows.select(columns.used), wanted, columns)
 
 
-def _rows_of(file: Source, rows: "pa.Table", wanted: Wanted, columns: Columns) -> RawRows:
+def _rows_of(file: Source, rows: pa.Table, wanted: Wanted, columns: Columns) -> RawRows:
     part = RawRows.of(file, columns, rows.columns, range(1, len(rows) + 1), unit="row")
     ids: dict[Role, Any] = {
         role: _ids(file, wanted, part.columns[role], role, part.labels[role])
@@ -111,10 +103,8 @@ def _rows_of(file: Source, rows: "pa.Table", wanted: Wanted, columns: Columns) -
     return replace(part, columns={**part.columns, **ids})
 
 
-def _ids(file: Source, wanted: Wanted, column: "pa.ChunkedArray", role: str, label: str) -> "pa.ChunkedArray":
+def _ids(file: Source, wanted: Wanted, column: pa.ChunkedArray, role: str, label: str) -> pa.ChunkedArray:
     """Return ids, bytes as the text they are; some programs write text without saying that it is."""
-    import pyarrow as pa
-
     if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         try:
             return column.dictionary_encode().cast(pa.dictionary(pa.int32(), pa.large_string()))

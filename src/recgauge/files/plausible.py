@@ -3,9 +3,10 @@
 import re
 import shlex
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date
@@ -13,9 +14,6 @@ from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
 from recgauge.files.stored import StoredTable
 from recgauge.utils.checks import LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _NOBODY = re.compile(
     r"[<(\[#]?(na|n/a|nan|nat|null|none|nil|unknown|undefined|missing|not set|anonymous|guest|\?|-)[>)\]!]?"
@@ -143,9 +141,8 @@ def check_unused(part: RawRows | StoredTable, wanted: Wanted) -> None:
             raise _question(part, name, texts, wanted)
 
 
-def _values(name: str, column: "pa.ChunkedArray", wanted: Wanted) -> list[str]:
+def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
     """Return the values of a column that may say which rows count, or how much; none of other columns."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_nested(column.type):
@@ -165,7 +162,7 @@ def _values(name: str, column: "pa.ChunkedArray", wanted: Wanted) -> list[str]:
     return texts if wanted.is_label(bare(name)) or flags else []
 
 
-def _has_zeros(values: "pa.ChunkedArray", texts: list[str], cells: CellFormat) -> bool:
+def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:
     """Whether values are truth values, or numbers with a zero among them."""
     if all(text.lower() in TRUTHS for text in texts):
         return True

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import SchemaError, listed, shortened
 from recgauge.files.columns import LATEST, CellFormat, Columns, Role, TimeUnit, Wanted, is_date
@@ -19,9 +20,6 @@ from recgauge.files.opening import Source
 from recgauge.files.stored import StoredTable
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NUMBERS: tuple[Role, ...] = ("rating", "rank", "score")
 Lines = LongArray | range
@@ -59,7 +57,7 @@ class RawRows:
     """The rows of one file as they were written."""
 
     file: Source
-    columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
+    columns: Mapping[Role, pa.ChunkedArray]  # as text or as the type that the file gives them
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines | None = None  # the line of each row; None if nobody has counted yet
     unit: str = "line"  # "row" where rows and lines differ, "user" where neither is known
@@ -68,7 +66,7 @@ class RawRows:
     layout: str = ""  # what separates the columns, in words
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
     ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
-    others: "Mapping[str, pa.ChunkedArray]" = field(default_factory=dict)  # to be looked at, or kept
+    others: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # to be looked at, or kept
     unused: tuple[str, ...] = ()  # columns in no role
     again: "Callable[[], RawRows] | None" = None  # reads once more, in a way that knows lines and broken rows
 
@@ -264,9 +262,8 @@ def _without_missing(part: RawRows, wanted: Wanted) -> tuple[RawRows, BoolArray,
     return replace(part, columns=columns), among, left_out
 
 
-def without(column: "pa.ChunkedArray", missing: Collection[str]) -> "tuple[pa.ChunkedArray, BoolArray]":
+def without(column: pa.ChunkedArray, missing: Collection[str]) -> tuple[pa.ChunkedArray, BoolArray]:
     """Return a column in which cells that are missing are null, and which these are."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
@@ -283,15 +280,13 @@ def without(column: "pa.ChunkedArray", missing: Collection[str]) -> "tuple[pa.Ch
     return pc.if_else(absent, pa.nulls(len(column), kind), column) if mask.any() else column, mask
 
 
-def texts_of(column: "pa.ChunkedArray") -> npt.NDArray[Any]:
+def texts_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return cells as text, empty where there is none."""
     return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], object)
 
 
-def _is_whole(column: "pa.ChunkedArray") -> bool:
+def _is_whole(column: pa.ChunkedArray) -> bool:
     """Whether the type of a column alone says that all its cells are whole numbers."""
-    import pyarrow as pa
-
     return bool(pa.types.is_integer(column.type)) and column.null_count == 0
 
 
@@ -343,10 +338,8 @@ def lines_at(lines: Lines, rows: LongArray) -> LongArray:
     return rows + lines.start if isinstance(lines, range) else lines[rows]
 
 
-def _read(role: Role, column: "pa.ChunkedArray", cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
+def _read(role: Role, column: pa.ChunkedArray, cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
     """Return a column as float32 or float64; ranks as int32 where all of them are whole numbers from 0."""
-    import pyarrow as pa
-
     if role == "rank" and _is_whole(column):
         ranks = to_numpy(column)
         if ranks.min(initial=0) >= 0 and ranks.max(initial=0) < 1 << 31:
@@ -358,7 +351,7 @@ def _read(role: Role, column: "pa.ChunkedArray", cells: CellFormat, *, single: b
         return numbers_of(column, cells).astype(np.float32 if single else np.float64)
 
 
-def unit_of(column: "pa.ChunkedArray | None", cells: CellFormat | None = None) -> TimeUnit:
+def unit_of(column: pa.ChunkedArray | None, cells: CellFormat | None = None) -> TimeUnit:
     """Return what the times of a column count: dates, or the unit in which the middle one is before 2100.
 
     Examples
@@ -406,11 +399,9 @@ def _as_number(cell: object) -> float | None:
 
 
 def read_times(
-    column: "pa.ChunkedArray", unit: TimeUnit, cells: CellFormat | None = None
+    column: pa.ChunkedArray, unit: TimeUnit, cells: CellFormat | None = None
 ) -> tuple[LongArray, BoolArray]:
     """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100."""
-    import pyarrow as pa
-
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
@@ -424,9 +415,8 @@ def read_times(
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
 
 
-def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> DoubleArray:
+def numbers_of(column: pa.ChunkedArray, cells: CellFormat | None = None) -> DoubleArray:
     """Return the cells as numbers; NaN where a cell is empty or no number."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):  # each distinct cell once: a few long ones may stand in many rows
@@ -455,7 +445,7 @@ def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> Do
     return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
 
 
-def _plain_numbers(column: "pa.ChunkedArray", cells: CellFormat) -> "pa.ChunkedArray":
+def _plain_numbers(column: pa.ChunkedArray, cells: CellFormat) -> pa.ChunkedArray:
     """Return numbers as Python writes them; one that is written otherwise becomes empty."""
     import pyarrow.compute as pc
 
@@ -469,9 +459,8 @@ def _plain_numbers(column: "pa.ChunkedArray", cells: CellFormat) -> "pa.ChunkedA
     return pc.if_else(fits, column, "")
 
 
-def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
+def _dates(column: pa.ChunkedArray, form: str | None) -> DoubleArray:
     """Return dates as seconds, NaN where a cell is none: ISO 8601, YYYYMMDD, or of a form as of strptime."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import ITEMS, USERS, Names, Role, Wanted
@@ -15,9 +16,6 @@ from recgauge.files.ids import NO_ID, read_ids
 from recgauge.files.opening import find_list_files
 from recgauge.files.rows import Lines, numbers_of, without
 from recgauge.utils.checks import BoolArray, DoubleArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _NAMES: dict[Role, Names] = {"user": USERS, "item": ITEMS}
 
@@ -40,7 +38,7 @@ class Table:
     """
 
     subject: str
-    cells: "pa.Table"
+    cells: pa.Table
     lines: Lines
     unit: str = "row"
     missing: Collection[str] = ()
@@ -72,7 +70,7 @@ class Table:
         wanted = Wanted({role: _NAMES[role]}, (), {role: choice}, ((role,),), option=option)
         return self.names[wanted.columns(self.names, self.subject).roles[role]]
 
-    def column(self, name: str) -> "pa.ChunkedArray":
+    def column(self, name: str) -> pa.ChunkedArray:
         """Return the cells of a column; what is missing is null.
 
         Raises
@@ -94,8 +92,6 @@ class Table:
         SchemaError
             If a cell is missing or no id; the message names its row.
         """
-        import pyarrow as pa
-
         cells = self.column(name)
         if (
             pa.types.is_floating(cells.type)
@@ -173,8 +169,6 @@ def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Ta
     >>> table.numbers("age").tolist()
     [31.0, 10.0]
     """
-    import pyarrow as pa
-
     if isinstance(missing, str):
         raise ConfigError(f"missing must be a list of cells, got {missing!r}. Write [{missing}].")
     if is_frame(source):

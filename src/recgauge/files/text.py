@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError
 from recgauge.files.columns import Columns, Role, Wanted, is_date, is_flag
@@ -20,9 +22,6 @@ from recgauge.files.opening import TableFile, lines_read
 from recgauge.files.rows import NUMBERS, Lines, Problem, RawRows
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
 _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
@@ -54,7 +53,7 @@ class Layout:
     texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
-    def rows(self, file: TableFile, cells: "pa.Table", lines: Lines | None, **more: Any) -> RawRows:
+    def rows(self, file: TableFile, cells: pa.Table, lines: Lines | None, **more: Any) -> RawRows:
         """Return rows that have been read, with how the file is laid out in words."""
         sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
         header = "header" if self.columns.header else "no header"
@@ -72,8 +71,6 @@ def read_text(file: TableFile, wanted: Wanted, how: TextFormat, find: FindLayout
 
     Without blank lines, the line of each row is known; `RawRows.again` reads in a way that always knows.
     """
-    from pyarrow import ArrowException
-
     layout = (find or find_layout)(file, wanted, how)
     again = partial(_read_carefully, file, layout)
     types = _types(layout, wanted)
@@ -85,7 +82,7 @@ def read_text(file: TableFile, wanted: Wanted, how: TextFormat, find: FindLayout
             cells, n_lines = _cells(file, layout, types, quotes=True)
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
-    except ArrowException:  # a cell or row is bad
+    except pa.ArrowException:  # a cell or row is bad
         return again()
     all_rows = n_lines == layout.n_skipped + len(cells)
     if layout.quotes and not all_rows:  # fields may go on over lines
@@ -95,10 +92,8 @@ def read_text(file: TableFile, wanted: Wanted, how: TextFormat, find: FindLayout
     )
 
 
-def _types(layout: Layout, wanted: Wanted) -> "dict[int, pa.DataType]":
+def _types(layout: Layout, wanted: Wanted) -> dict[int, pa.DataType]:
     """Return the type of each column that is read."""
-    import pyarrow as pa
-
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
     types = dict.fromkeys(layout.columns.used, pa.string())
@@ -115,18 +110,16 @@ def _types(layout: Layout, wanted: Wanted) -> "dict[int, pa.DataType]":
 def _cells(
     file: TableFile,
     layout: Layout,
-    types: "Mapping[int, pa.DataType]",
+    types: Mapping[int, pa.DataType],
     *,
     quotes: bool,
     refuse_quotes: bool = False,
     broken: "Callable[[Any], str] | None" = None,
-) -> "tuple[pa.Table, int]":
+) -> tuple[pa.Table, int]:
     """Return columns, called by their positions, and how many lines the file has.
 
     `broken` is told of rows with a wrong number of columns; lines that are empty are rows then.
     """
-    from pyarrow import csv as arrow_csv
-
     options = (
         arrow_csv.ReadOptions(
             use_threads=broken is None,  # else rows have no numbers
@@ -155,7 +148,6 @@ def _cells(
 
 def _read_carefully(file: TableFile, layout: Layout) -> RawRows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     n_columns, broken = len(layout.columns.names), []
@@ -187,7 +179,7 @@ def _read_carefully(file: TableFile, layout: Layout) -> RawRows:
 
 
 def _refuse_swallowed(
-    file: TableFile, layout: Layout, cells: "pa.Table", breaks: LongArray, whole: BoolArray, lines: LongArray
+    file: TableFile, layout: Layout, cells: pa.Table, breaks: LongArray, whole: BoolArray, lines: LongArray
 ) -> None:
     """Refuse a quoted field that holds what are rows, or goes on over lines in an id.
 
