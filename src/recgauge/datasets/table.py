@@ -289,8 +289,8 @@ class Table(DatasetSource):
         return inputs.get(read, digests, options, self.label, progress), digests
 
     def _files(self) -> tuple[Source, ...]:
-        limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
-        return find_sources(self._paths, self._wanted(), self.member, limits, "dataset.path", encoding)
+        usual = TableFile(Path(), self.member, Limits.of(self.limits), check_encoding(self.encoding))
+        return find_sources(self._paths, self._wanted(), usual, "dataset.path")
 
     def _inputs(self, files: Sequence[Source]) -> Inputs:
         return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)

@@ -30,19 +30,14 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(part.numbered, np.int64)
     lists = _lists(cells_of(part.columns["items"]), part, numbers)
-    scored = [scores is not None for items, scores in lists if items]
-    scores: list[list[Any]] | None = None
     if "scores" in part.columns:
-        scores = [values for values, _ in _lists(cells_of(part.columns["scores"]), part, numbers)]
-    elif any(scored):
-        if not all(scored):
-            first = next(at for at, (items, values) in enumerate(lists) if items and values is None)
-            raise SchemaError(f"{part.place(numbers[first])}: items without scores, and others have some.")
-        scores = [values or [] for _, values in lists]
-    for row, (items, _) in enumerate(lists):
-        if scores is not None and len(scores[row]) != len(items):
+        values = _lists(cells_of(part.columns["scores"]), part, numbers)
+        lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
+    scored = any(scores is not None for items, scores in lists if items)
+    for row, (items, scores) in enumerate(lists):
+        if scored and len(scores or []) != len(items):
             raise SchemaError(
-                f"{part.place(numbers[row])}: {len(items)} items and {len(scores[row])} scores. "
+                f"{part.place(numbers[row])}: {len(items)} items and {len(scores or [])} scores. "
                 "Give one score for every item."
             )
     lengths = np.array([len(items) for items, _ in lists], np.int64)
@@ -56,8 +51,8 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     if "rank" in wanted.names:
         columns["rank"] = ranks(lengths)
     value: Role = "score" if "score" in wanted.names else "rating"
-    if scores is not None and value in wanted.names:
-        columns[value] = as_values(list(chain.from_iterable(scores)))
+    if scored and value in wanted.names:
+        columns[value] = as_values(list(chain.from_iterable(scores or [] for _, scores in lists)))
         labels |= {value: labels.get("scores", "in the lists")}
     others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
     return replace(
@@ -166,8 +161,7 @@ def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
 
 def as_values(cells: Sequence[Any]) -> pa.ChunkedArray:
     """Return cells as numbers if all are, else as text; the checks say which of these are none."""
-    kinds = {type(cell) for cell in cells}
-    if kinds <= {int, float}:
+    if {type(cell) for cell in cells} <= {int, float}:
         values = np.array(cells)
         if values.dtype.kind in "if":  # larger whole numbers are Python's own
             return pa.chunked_array([to_arrow(values)])
@@ -175,26 +169,28 @@ def as_values(cells: Sequence[Any]) -> pa.ChunkedArray:
 
 
 def as_ids(
-    cells: Sequence[Any], file: Source, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
+    cells: Sequence[Any], file: Source, lines: Lines | Sequence[int], role: Role, *, mixed: bool
 ) -> pa.ChunkedArray:
     """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
-    kinds = {*map(type, cells)} - {type(None)}
-    large = int in kinds and any(isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell in cells)
-    if kinds <= {int, str} and (mixed or not (large or len(kinds) > 1)):
-        if large or len(kinds) > 1:
-            cells = [None if cell is None else str(cell) for cell in cells]
+    kinds = [_kind_of_id(cell) for cell in cells]
+    usual = {*kinds} - {"nothing"}
+    if usual <= {"number"} or usual <= {"text"}:
         return pa.chunked_array([cells_to_arrow(cells)])
-    usual = {int, str} if mixed else {next((type(cell) for cell in cells if type(cell) in (int, str)), int)}
-    odd = next(
-        at
-        for at, cell in enumerate(cells)
-        if cell is not None
-        and (type(cell) not in usual or (isinstance(cell, int) and not -(2**63) <= cell < 2**63))
-    )
+    if mixed and usual <= {"number", "text", "large number"}:
+        return as_values([None if cell is None else str(cell) for cell in cells])
+    first = next(kind for kind in kinds if kind != "nothing")
+    allowed = ("nothing", "number", "text") if mixed else ("nothing", first if first == "text" else "number")
+    odd = next(at for at, kind in enumerate(kinds) if kind not in allowed)
     raise SchemaError(
         f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
         f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
     )
+
+
+def _kind_of_id(cell: Any) -> str:
+    if type(cell) is int:
+        return "number" if -(2**63) <= cell < 2**63 else "large number"
+    return "text" if type(cell) is str else "nothing" if cell is None else "other"
 
 
 def places(lengths: LongArray) -> LongArray:

@@ -1,7 +1,6 @@
 """Files whose rows are no rows of cells: JSON lines, and a user with a list of items."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -93,8 +92,7 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
     """Return the rows of a file of JSON objects with the lists of users: of items, or of scores."""
     text = b"\n".join(line for _, line in _lines(file)).decode()
     decoder, at = json.JSONDecoder(object_pairs_hook=_distinct_names), 0
-    users: list[str] = []
-    cells: list[Any] = []
+    lists: dict[str, Any] = {}
     while at < len(text):
         try:
             row, at = decoder.raw_decode(text, at)
@@ -108,11 +106,11 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
                     f"{file}: user {shown(user)} has no list of items but {shown(shortened(str(cell), 60))}. "
                     'Write one object for each row and line, or {"user": ["item", ...], ...}.'
                 )
-            users.append(user)
-            cells.append(cell)
+            if user in lists:
+                raise SchemaError(f"{file}: user {shown(user)} is there twice. Join the lists.")
+            lists[user] = cell
         at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
-    if twice := [user for user, count in Counter(users).items() if count > 1]:
-        raise SchemaError(f"{file}: user {shown(twice[0])} is there twice. Join the lists.")
+    users, cells = [*lists], [*lists.values()]
     columns: dict[Role, Any] = {"user": as_values(users), "items": cells}
     labels: dict[Role, str] = {"user": "names", "item": "their lists"}
     return RawRows(file, columns, labels, range(1, len(users) + 1), unit="user")
@@ -120,10 +118,11 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
 
 def _distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; a dictionary alone would lose a name that is there twice."""
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the name {shown(twice)} is there twice in one object")
+    row: dict[str, Any] = {}
+    for name, cell in pairs:
+        if name in row:
+            raise ValueError(f"the name {shown(name)} is there twice in one object")
+        row[name] = cell
     return row
 
 
@@ -205,13 +204,10 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
 
 def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:
     """Refuse a line that begins with another number than that of its items."""
-    import pyarrow.compute as pc
-
-    wrong = np.flatnonzero(to_numpy(pc.not_equal(counts, pc.cast(to_arrow(n_items), counts.type))))
-    if len(wrong):
-        first = wrong[0]
-        raise SchemaError(
-            f"{file}, line {line[first]}: it begins with {shown(counts[first].as_py())}, and "
-            f"{n_items[first]:,} items follow. A line of count_lines begins with the number of its items, "
-            "one of user_lines with the user."
-        )
+    texts = counts.to_pylist()
+    for at, (text, n) in enumerate(zip(texts, n_items.tolist(), strict=True)):
+        if text != str(n):
+            raise SchemaError(
+                f"{file}, line {line[at]}: it begins with {shown(text)}, and {n:,} items follow. A line of "
+                "count_lines begins with the number of its items, one of user_lines with the user."
+            )
