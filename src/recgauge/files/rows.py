@@ -17,7 +17,7 @@ from recgauge.errors import SchemaError, listed, shortened
 from recgauge.files.columns import LATEST, CellFormat, Columns, Role, TimeUnit, Wanted, is_date
 from recgauge.files.ids import NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
-from recgauge.files.stored import StoredTable
+from recgauge.files.stored import StoredTable, is_number, is_text, plain_type
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
 
@@ -121,9 +121,7 @@ class Rows:
     tags: npt.NDArray[Any] | None = None  # the run that a row belongs to
     events: npt.NDArray[Any] | None = None  # what kind of event a row is
     left_out: tuple[Problem, ...] = ()  # rows with a cell that the user names as missing
-    kept: Mapping[str, npt.NDArray[Any]] = field(
-        default_factory=dict
-    )  # columns that are read along, as texts
+    kept: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # read along, as texts
 
     @property
     def file(self) -> Source:
@@ -187,6 +185,7 @@ _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _LOOKED_AT = 100  # cells that tell what times count
 _LONGEST_EXAMPLE = 60
+_COMMA, _POINT = '","', '"."'
 
 
 Check = tuple[Role, str, BoolArray]
@@ -266,16 +265,12 @@ def without(column: pa.ChunkedArray, missing: Collection[str]) -> tuple[pa.Chunk
     """Return a column in which cells that are missing are null, and which these are."""
     import pyarrow.compute as pc
 
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    texts = any(
-        test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    )
-    if pa.types.is_nested(kind) or not (texts or {*missing} - {""}):
+    kind = plain_type(column.type)
+    if pa.types.is_nested(kind) or not (is_text(kind) or {*missing} - {""}):
         return column, np.zeros(len(column), np.bool_)
     column = column.cast(kind)
-    absent = pc.is_in(
-        pc.utf8_trim_whitespace(column.cast(pa.large_string())), pa.array(missing, pa.large_string())
-    )
+    texts = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    absent = pc.is_in(texts, pa.array(missing, pa.large_string()))
     mask = to_numpy(absent.cast(pa.uint8())) == 1
     return pc.if_else(absent, pa.nulls(len(column), kind), column) if mask.any() else column, mask
 
@@ -313,17 +308,12 @@ def _hint(role: Role, cell: Any, wanted: Wanted) -> str:
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
         if not wanted.setting:
             return " (make the column numbers: pandas.to_numeric)"
-        decimal, thousands = (
-            wanted.setting.format("decimal", '","'),
-            wanted.setting.format("thousands", '"."'),
-        )
-        other = wanted.setting.format("thousands", '","')
-        return f" (1.234,5: say {decimal} {thousands}; 1,234.5: {other})"
+        say = wanted.setting.format
+        european = f"{say('decimal', _COMMA)} {say('thousands', _POINT)}"
+        return f" (1.234,5: say {european}; 1,234.5: {say('thousands', _COMMA)})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):
-        forms = " or ".join(
-            wanted.setting.format("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")
-        )
-        return f" (say which form dates have: {forms})"
+        forms = [wanted.setting.format("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")]
+        return f" (say which form dates have: {' or '.join(forms)})"
     return ""
 
 
@@ -425,9 +415,8 @@ def numbers_of(column: pa.ChunkedArray, cells: CellFormat | None = None) -> Doub
             places = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
             parts.append(np.append(numbers_of(pa.chunked_array([chunk.dictionary]), cells), np.nan)[places])
         return np.concatenate(parts)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if is_text(column.type):
+        column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
         column = pc.utf8_trim_whitespace(column)
         if cells and (cells.thousands or cells.decimal == ","):
             column = _plain_numbers(column, cells)
@@ -435,11 +424,7 @@ def numbers_of(column: pa.ChunkedArray, cells: CellFormat | None = None) -> Doub
         column = pc.if_else(
             pc.match_substring_regex(column, _NUMBER), column, pa.nulls(len(column), column.type)
         )
-    elif not (
-        pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-        or pa.types.is_decimal(column.type)
-    ):
+    elif not is_number(column.type):
         return np.full(len(column), np.nan)
     numbers = column.cast(pa.float64(), safe=False)
     return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
@@ -463,7 +448,7 @@ def _dates(column: pa.ChunkedArray, form: str | None) -> DoubleArray:
     """Return dates as seconds, NaN where a cell is none: ISO 8601, YYYYMMDD, or of a form as of strptime."""
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not is_text(column.type):
         column = column.cast(pa.string())
     if form is not None or is_yyyymmdd(numbers_of(column)).all():
         dates = column.dictionary_encode().combine_chunks()

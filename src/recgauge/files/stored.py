@@ -335,9 +335,14 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 def columns_of(schema: pa.Schema, wanted: Wanted, location: object) -> Columns:
     """Return which columns of an Arrow table are read."""
-    tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
-    numbers = {at for at, kind in enumerate(schema.types) if any(test(plain_type(kind)) for test in tests)}
+    kinds = map(plain_type, schema.types)
+    numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
     return wanted.columns(schema.names, str(location), numbers)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values are numbers, of any size."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
 
 
 def is_text(kind: pa.DataType) -> bool:

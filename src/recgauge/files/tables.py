@@ -93,11 +93,7 @@ class Table:
             If a cell is missing or no id; the message names its row.
         """
         cells = self.column(name)
-        if (
-            pa.types.is_floating(cells.type)
-            or pa.types.is_nested(cells.type)
-            or pa.types.is_boolean(cells.type)
-        ):
+        if any(test(cells.type) for test in (pa.types.is_floating, pa.types.is_nested, pa.types.is_boolean)):
             raise SchemaError(
                 f"{self.subject}: ids must be whole numbers or texts, but the column {shown(name)} holds "
                 f"{cells.type}. Write it as such."

@@ -322,10 +322,7 @@ def _guess_separator(file: TableFile, line: str, wanted: Wanted) -> str:
     """Return what separates the cells of the first line; empty: blanks."""
     unquoted = re.sub('"[^"]*"', "", line)
     counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
-    for certain in ("::", "\t"):
-        if counts[certain]:
-            return certain
-    best = max(counts, key=lambda separator: counts[separator])
+    best = next((one for one in ("::", "\t") if counts[one]), max(counts, key=lambda sign: counts[sign]))
     if counts[best]:
         return best
     if " " in line.strip() and (wanted.of_lists or not wanted.names or _has_names(line, wanted)):
