@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recgauge import evaluate
 from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.lists import Relevant, TopK
-from recgauge.errors import RecgaugeError, SchemaError
+from recgauge.errors import MetricError, RecgaugeError
 from recgauge.runs.stored import grades
 
 SCALES = {
@@ -20,6 +20,7 @@ SCALES = {
     "large": np.array([-1e6, 1.0, 1e5, 1e6 + 0.1]),
 }
 METRICS = ("precision", "recall", "ndcg", "map")
+SETS = ("precision", "recall", "map")
 
 
 @st.composite
@@ -42,14 +43,15 @@ def test_runs_and_files_call_the_same_rows_relevant(case) -> None:
     try:
         relevant = Relevant.from_interactions(rows, threshold)
         top_k = TopK(np.arange(3, dtype=np.int32), lists, np.tile(np.float32([3, 2, 1]), (3, 1)))
-        of_run = evaluate(top_k, relevant, metrics=METRICS, cutoffs=(1, 3)).values()
+        metrics = METRICS if values[values >= threshold].min(initial=0) >= 0 else SETS
+        of_run = evaluate(top_k, relevant, metrics=metrics, cutoffs=(1, 3)).values()
     except RecgaugeError:
-        return  # nobody has a relevant item, or a relevant rating is 0 or less and no gain
+        return  # nobody has a relevant item
     listed = dict(enumerate(lists.tolist()))
     exact = {"user": users, "item": items}
     for truth in (values, values.astype(np.float32), grades(rows.value, threshold)):
         table = pd.DataFrame({**exact, "grade": truth})
-        ours = evaluate(listed, table, metrics=METRICS, cutoffs=(1, 3), relevant_from=threshold)
+        ours = evaluate(listed, table, metrics=metrics, cutoffs=(1, 3), relevant_from=threshold)
         assert ours.values() == pytest.approx(of_run, rel=1e-6)
 
 
@@ -69,10 +71,13 @@ def test_grades_that_count_for_nothing_are_said_first() -> None:
     ).values() == {"recall_at_2": 1.0}
 
 
-def test_a_relevant_grade_below_zero_is_no_gain() -> None:
-    truth = {"a": {"x": -2.0, "y": 3.0}}
-    with pytest.raises(SchemaError, match="above 0"):
-        evaluate({"a": ["x"]}, truth, metrics="recall", cutoffs=(2,), relevant_from=-3)
-    assert evaluate({"a": ["y"]}, truth, metrics="recall", cutoffs=(2,), relevant_from=-1).values() == {
-        "recall_at_2": 1.0
+def test_a_grade_of_zero_or_below_may_be_relevant_and_is_no_gain_below_zero() -> None:
+    truth = {"a": {"x": -2.0, "y": 3.0, "z": 0.0}}
+    for threshold, recall in ((-3, 1 / 3), (-1, 0.5), (0, 0.5), (1, 1.0)):
+        values = evaluate({"a": ["y"]}, truth, metrics="recall", cutoffs=(2,), relevant_from=threshold)
+        assert values.values() == {"recall_at_2": recall}
+    with pytest.raises(MetricError, match="relevant_from"):
+        evaluate({"a": ["x"]}, truth, metrics="ndcg", cutoffs=(2,), relevant_from=-3)
+    assert evaluate({"a": ["y"]}, truth, metrics="ndcg", cutoffs=(2,), relevant_from=0).values() == {
+        "ndcg_at_2": 1.0
     }

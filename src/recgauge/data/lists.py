@@ -48,7 +48,7 @@ class GradeCounts:
     def of(cls, grades: DoubleArray, threshold: float, *, is_chosen: bool) -> Self:
         """Count grades (n,)."""
         positive = grades > 0
-        relevant = at_least(grades, threshold) & positive
+        relevant = at_least(grades, threshold) & (positive | is_chosen)
         counts = (relevant, positive & ~relevant, relevant & (grades != 1))
         return cls(threshold, is_chosen, len(grades), *(int(np.count_nonzero(mask)) for mask in counts))
 
@@ -56,7 +56,8 @@ class GradeCounts:
     def sentence(self) -> str:
         """Which rows are relevant, in words."""
         if self.is_chosen or self.n_relevant < self.n_rows:
-            bound = f"a grade of at least {self.threshold:g}" if self.threshold > 0 else "a grade above 0"
+            above = self.threshold <= 0 and not self.is_chosen
+            bound = "a grade above 0" if above else f"a grade of at least {self.threshold:g}"
             return f"{self.n_relevant:,} of {self.n_rows:,} rows of the truth, those with {bound}"
         if not self.n_graded:
             return "every row of the truth"
@@ -249,7 +250,7 @@ class Relevant:
     items : ndarray of int32, shape (r,)
         Item codes, distinct inside a user.
     gains : ndarray of float64, shape (r,)
-        Positive grades, aligned with `items`.
+        Grades, aligned with `items`; metrics that take them as gains refuse one below 0.
     n_without : int
         Users with held-out rows but no relevant item, where they are not among `users`.
     none_relevant : ndarray of int32, shape (p,), optional
@@ -281,8 +282,8 @@ class Relevant:
             )
         if (np.diff(start) < 0).any():
             raise SchemaError("Relevant: start must not fall.")
-        if len(self.gains) != n_items or not (np.isfinite(self.gains) & (np.asarray(self.gains) > 0)).all():
-            raise SchemaError(f"Relevant: gains must be {n_items} finite numbers above 0, one for each item.")
+        if len(self.gains) != n_items or not np.isfinite(self.gains).all():
+            raise SchemaError(f"Relevant: gains must be {n_items} finite numbers, one for each item.")
         for name in ("users", "items"):
             codes, ids = np.asarray(getattr(self, name)), getattr(self, f"{name[:-1]}_ids")
             if codes.dtype.kind not in "iu" and len(codes):
@@ -327,8 +328,6 @@ class Relevant:
         ------
         EmptySplitError
             If no row is relevant.
-        SchemaError
-            If a relevant row has a value of 0 or less, which cannot be a gain.
         """
         rows = held_out if relevant_from is None else held_out.take(at_least(held_out.value, relevant_from))
         if len(rows) == 0:
@@ -337,11 +336,6 @@ class Relevant:
                 f"(value >= {relevant_from}). Lower dataset.relevant_from or hold out more."
             )
         gains = np.ones(len(rows)) if relevant_from is None else rows.value.astype(np.float64)
-        if gains.min() <= 0:
-            raise SchemaError(
-                f"Relevant rows need values above 0 as gains, got {gains.min():g}; "
-                "raise dataset.relevant_from above 0, or let relevant rows count alike: filters=[binarise]."
-            )
         user, items = rows.user, rows.item
         if not rows.pairs_rise():
             order, user, items = sorted_pairs(user, items)

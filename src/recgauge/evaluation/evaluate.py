@@ -298,7 +298,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if len(lists.users) == 0 and not may_be_empty:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = _items("relevant", relevant, cells)
-    truth, grades, threshold = _from_threshold(truth, relevant_from, threshold)
+    bound, grades = _from_threshold(truth, relevant_from, threshold)
     history = None if train is None else _items("train", train, cells)
     user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
@@ -320,7 +320,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
     return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_counted),
-        _relevant(truth, rows[1], columns[1], n_counted, threshold),
+        _relevant(truth, rows[1], columns[1], n_counted, bound, is_chosen=relevant_from is not None),
         user_ids,
         None,
         catalogue,
@@ -331,13 +331,15 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
 
 def _from_threshold(
     truth: Ragged, relevant_from: float | None, threshold: float
-) -> tuple[Ragged, GradeCounts | None, float]:
-    """Return relevance from the user's threshold on, the grades that there were, and the threshold left."""
-    bound, chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
-    grades = None if truth.values is None else GradeCounts.of(truth.values, bound, is_chosen=chosen)
-    if relevant_from is None:
-        return truth, grades, threshold
-    return graded_from(truth, relevant_from), grades, 0.0
+) -> tuple[float, GradeCounts | None]:
+    """Return the lowest grade that is relevant, and the grades that there are."""
+    bound, is_chosen = (threshold, False) if relevant_from is None else (relevant_from, True)
+    check_real("relevant_from", bound, low=-inf, high=inf)
+    if truth.values is not None:
+        return bound, GradeCounts.of(truth.values, bound, is_chosen=is_chosen)
+    if is_chosen:
+        raise ConfigError("relevant_from: the truth has no grades to compare with.")
+    return bound, None
 
 
 def _meetings(
@@ -462,10 +464,12 @@ def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) 
     return TopK(_everybody(n_users), items, scores, distinct=lists.distinct)
 
 
-def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float) -> Relevant:
-    """Keep what the threshold calls relevant, users in order of their codes."""
+def _relevant(
+    truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, threshold: float, *, is_chosen: bool
+) -> Relevant:
+    """Keep what the threshold calls relevant, users in order of their codes; a convention's is above 0."""
     grades = np.ones(len(codes)) if truth.values is None else truth.values
-    if grades.min(initial=0.0) < 0:
+    if grades.min(initial=0.0) < 0 and not is_chosen:
         user = truth.users[np.searchsorted(np.cumsum(truth.lengths), np.argmin(grades), side="right")]
         raise SchemaError(
             f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
@@ -475,7 +479,7 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    kept = at_least(grades, threshold) & (grades > 0)
+    kept = at_least(grades, threshold) & ((grades > 0) | is_chosen)
     if truth.values is not None and not kept.all():
         counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
         codes, grades = codes[kept], grades[kept]
@@ -488,28 +492,6 @@ def _relevant(truth: Ragged, rows: IntArray, codes: IntArray, n_users: int, thre
         )
     none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
-
-
-def graded_from(truth: Ragged, relevant_from: float) -> Ragged:
-    """Return relevance whose grades below `relevant_from` are 0, as are those of rows that do not count.
-
-    Raises
-    ------
-    ConfigError
-        If there are no grades.
-    SchemaError
-        If a relevant grade is below 0, which cannot be a gain.
-    """
-    check_real("relevant_from", relevant_from, low=-inf, high=inf)
-    if truth.values is None:
-        raise ConfigError("relevant_from: the truth has no grades to compare with.")
-    values = np.where(at_least(truth.values, relevant_from), truth.values, 0.0)
-    if values.min(initial=0.0) < 0:
-        raise SchemaError(
-            f"relevant_from={relevant_from:g}: relevant items need grades above 0 as gains, got "
-            f"{values.min():g}. Raise it above 0."
-        )
-    return replace(truth, values=values)
 
 
 def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:

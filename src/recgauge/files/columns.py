@@ -40,8 +40,8 @@ _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
 _GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
 RATINGS = (f"{_RATED} score", _RATED_MORE, "grade relevance rel")
-GRADES = (f"{_GRADED} label", f"{_RATED} {_RATED_MORE}", _SCORED)
-ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", f"{_GRADED} label", _SCORED)
+GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED, "label")  # beside others a label is asked for
+ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED, "label")
 SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
@@ -64,7 +64,9 @@ _LABELS = frozenset(
 )
 _TAGGED = frozenset({"tag", "runid", "system", "method", "recommender", "experiment"})  # in lists, too
 _NO_LABELS = frozenset({"id", "time", "date", "timestamp", "year", "day", "at", "ts", "price"})  # event_time
-TRUTHS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+TRUTHS = frozenset(
+    {"true", "false", "yes", "no", "t", "f", "y", "n", "up", "down", "like", "dislike", "pos", "neg"}
+) | {"liked", "disliked", "positive", "negative", "train", "training", "test", "valid", "validation", "val"}
 _PAIR: tuple[Role, ...] = ("user", "item")
 _NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]{1,4})")
 _NUMBERED_AS = frozenset(
@@ -224,11 +226,9 @@ class Wanted:
         )
         used = {*columns.roles.values(), *columns.numbered}
         rest = [at for at, name in enumerate(plain) if at not in used and name not in cells.keep]
-        asked = [
-            at
-            for at in rest
-            if plain[at] not in cells.unused and (self.is_label(plain[at]) or (not graded and at in numbers))
-        ]
+        label = {at for at in rest if self.is_label(plain[at]) or is_event(plain[at])}
+        label |= set() if graded else {*numbers} & {*rest}
+        asked = [at for at in sorted(label) if plain[at] not in cells.unused]
         kept = [at for at, name in enumerate(plain) if name in cells.keep]
         return replace(columns, others=tuple(kept + asked), unused=tuple(columns.names[at] for at in rest))
 
@@ -279,7 +279,7 @@ class Wanted:
     def may_be(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
         position = not self.names or any(map(_is_position, self.choices.values()))
-        other = is_label(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
+        other = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
         return bool(position or other or self.is_name(name))
 
     def is_name(self, name: str) -> bool:
@@ -357,6 +357,11 @@ def is_label(name: str) -> bool:
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", bare(name).strip())
     plain = {word.lower() for word in words}
     return bool(plain & _LABELS) and not plain & _NO_LABELS
+
+
+def is_event(name: str) -> bool:
+    """Whether a column is called as usual for kinds of events, such as action or behavior."""
+    return _plain(name) in " ".join(EVENTS).split()
 
 
 def _seems_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -23,6 +24,7 @@ _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and 
 _NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, without commas
 _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
 _CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
+_SCORED = re.compile(r".+[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _PAIR = 2
 
 
@@ -98,10 +100,10 @@ def _parsed(text: str) -> Any:
         return [int(number) for number in text.strip("[]").split()]
     if _NEIGHBOURS.search(text):
         raise ValueError("it has no commas between its items")
-    try:
-        return ast.literal_eval(_SCALAR.sub(r"\1", text))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise ValueError("it is no list of JSON, Python or NumPy that can be read") from None
+    for python in (text, _SCALAR.sub(r"\1", text)):
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return ast.literal_eval(python)
+    raise ValueError("it is no list of JSON, Python or NumPy that can be read")
 
 
 def _parts(text: str, separator: str | None) -> list[Any]:
@@ -117,6 +119,8 @@ def _parts(text: str, separator: str | None) -> list[Any]:
             raise ValueError("nobody can tell whether commas are within items or between them")
     if any(part and (re.search(r"[\[\]{}]", part) or part.startswith("np.")) for part in parts):
         raise ValueError("it has brackets within its items")
+    if parts and all(part and _SCORED.fullmatch(part) for part in parts):
+        raise ValueError("its items seem to have their scores behind a sign")
     return list(parts)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError, said, shortened
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Role, Wanted, is_flag
 from recgauge.files.frames import as_column
 from recgauge.files.lists import as_ids, as_values, places, ranks
 from recgauge.files.opening import TableFile
@@ -73,8 +73,7 @@ def _read_objects(
             kept |= {
                 name: [None] * len(lines)
                 for name, cell in row.items()
-                if name not in names
-                and (wanted.may_be(name) or (flags and isinstance(cell, (bool, int, float))))
+                if name not in names and (wanted.may_be(name) or (flags and _are_flags([cell])))
             }
             names |= dict.fromkeys(row)
             file.limits.check("columns", len(names), file)
@@ -85,7 +84,10 @@ def _read_objects(
 
 
 def _are_flags(cells: Sequence[Any]) -> bool:
-    return all(cell is None or isinstance(cell, (bool, int, float)) for cell in cells)
+    return all(
+        is_flag(cell) if isinstance(cell, str) else cell is None or isinstance(cell, (bool, int, float))
+        for cell in cells
+    )
 
 
 def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:

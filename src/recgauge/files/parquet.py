@@ -1,21 +1,39 @@
 """Reads Parquet and Arrow within the limits: an id that stands in many rows takes memory once."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import Columns, Role, Wanted
+from recgauge.files.columns import Columns, Role, Wanted, is_flag
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
 from recgauge.files.stored import StoredTable, columns_of, is_text, plain_type
 from recgauge.files.text import TextFormat
 from recgauge.utils.resources import check_memory
+
+_SAMPLE = 100  # rows by which labels are found
+
+
+def _columns_of(rows: pa.Table, wanted: Wanted, file: object) -> Columns:
+    """Return which columns are read, by their names and, as labels may be texts, by the first rows."""
+    first = rows.slice(0, _SAMPLE)
+    flags = [at for at in range(first.num_columns) if _are_flags(first.column(at))]
+    return columns_of(rows.schema, wanted, file, flags)
+
+
+def _are_flags(column: pa.ChunkedArray) -> bool:
+    """Whether cells are texts such as yes and no, or numbers as text."""
+    cells: list[Any] = []
+    with suppress(UnicodeDecodeError):  # of a column that nobody needs
+        cells = [cell for cell in column.to_pylist() if cell] if is_text(plain_type(column.type)) else []
+    return bool(cells) and all(map(is_flag, cells))
 
 
 def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
@@ -27,7 +45,8 @@ def read_parquet(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         file.limits.check("rows", metadata.num_rows, file)
         check_memory(file, metadata.num_rows, BYTES_PER_ROW)
         schema = metadata.schema.to_arrow_schema()
-        columns = columns_of(schema, wanted, file)
+        first = [*islice(parquet.ParquetFile(stream).iter_batches(_SAMPLE), 1)]
+        columns = _columns_of(pa.Table.from_batches(first, schema), wanted, file)
         texts = [field.name for field in schema if is_text(plain_type(field.type))]
         names = [schema.names[at] for at in columns.used]
         rows = parquet.ParquetFile(stream, read_dictionary=texts).read(columns=names).select(names)
@@ -89,7 +108,7 @@ def _as_texts(rows: pa.Table, texts: Sequence[str]) -> pa.Table:
 
 def rows_of_table(file: Source, rows: pa.Table, wanted: Wanted) -> RawRows:
     """Return the rows of an Arrow table; `file` names it in messages."""
-    columns = columns_of(rows.schema, wanted, file)
+    columns = _columns_of(rows, wanted, file)
     return _rows_of(file, rows.select(columns.used), wanted, columns)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
-from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date
+from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event
 from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
 from recgauge.files.stored import StoredTable
@@ -159,7 +159,9 @@ def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
     counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
     rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
-    return texts if wanted.is_label(bare(name)) or flags else []
+    genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
+    asked = wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
+    return texts if asked else []
 
 
 def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:

@@ -213,6 +213,7 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     }
     checks: list[Check] = [
         *((role, reason.format(f"the {role}"), good) for role in ids for reason, good in ids[role].lacking()),
+        *_headers(part, ids),
         *(
             (role, f"the {role} is not a finite number", np.isfinite(values))
             for role, values in numbers.items()
@@ -245,6 +246,17 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
         {name: texts_of(part.others[name]) for name in cells.keep if name in part.others},
     )
     return rows if good.all() else rows.take(good)
+
+
+def _headers(part: RawRows, ids: Mapping[Role, Ids]) -> list[Check]:
+    """Return a check for rows that repeat the names of the columns, as files do that were put together."""
+    repeats = np.full(part.n_rows, part.header == "header" and len(ids) > 1)
+    for role, column in ids.items():
+        label = part.labels.get(role, "")
+        texts = column.distinct if column.distinct.dtype.kind in "UO" else np.empty(0, "U1")
+        names = np.flatnonzero((texts == label) | (texts == f"{label}:token"))
+        repeats &= np.isin(column.codes, names) if len(names) else False
+    return [("user", "the row names the columns again", ~repeats)]
 
 
 def _without_missing(part: RawRows, wanted: Wanted) -> tuple[RawRows, BoolArray, list[Problem]]:
@@ -374,7 +386,7 @@ def is_yyyymmdd(numbers: "DoubleArray | LongArray") -> BoolArray:
     >>> is_yyyymmdd(np.array([20240131, 20241301, 31012024])).tolist()
     [True, False, False]
     """
-    year, rest = np.divmod(numbers, 10_000)
+    year, rest = np.divmod(np.asarray(numbers, np.float64), 10_000)  # small types do not hold 10,000
     month, day = np.divmod(rest, 100)
     in_range = (year >= 1900) & (year <= 2100) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     return np.asarray(in_range & (day == np.floor(day)), np.bool_)

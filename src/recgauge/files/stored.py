@@ -333,11 +333,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, wanted: Wanted, location: object) -> Columns:
-    """Return which columns of an Arrow table are read."""
+def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
+    """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
     kinds = map(plain_type, schema.types)
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
-    return wanted.columns(schema.names, str(location), numbers)
+    return wanted.columns(schema.names, str(location), numbers.union(flags))
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -19,6 +19,11 @@ Discount = Literal["log2", "ln", "jarvelin2", "reciprocal"]
 def gain_of(grades: DoubleArray, gain: Gain, offset: float) -> DoubleArray:
     """Return the gain of each grade.
 
+    Raises
+    ------
+    MetricError
+        If a grade is below 0, which is no gain.
+
     Examples
     --------
     >>> gain_of(np.array([1.0, 3.0]), "exponential", 0.0)
@@ -26,6 +31,12 @@ def gain_of(grades: DoubleArray, gain: Gain, offset: float) -> DoubleArray:
     """
     if gain == "binary":
         return np.ones(len(grades))
+    if grades.min(initial=0.0) < 0:
+        raise MetricError(
+            f"gains are grades of 0 or more, and {grades.min():g} is relevant. Raise relevant_from to 0 or "
+            "above, or choose metrics without grades, such as recall and map; in a run, filters=[binarise] "
+            "lets relevant rows count alike."
+        )
     lowered = grades - offset
     return lowered if gain == "linear" else np.exp2(lowered) - 1.0
 
@@ -452,7 +463,7 @@ class ExpectedReciprocalRank(UserMetric):
                 f"ExpectedReciprocalRank: grades must be at most max_grade={self.max_grade:g}, "
                 f"got {found.gain.max():g}; set max_grade to the top of your scale."
             )
-        satisfied = (np.exp2(found.gain) - 1.0) / 2.0**self.max_grade
+        satisfied = gain_of(found.gain, "exponential", 0.0) / 2.0**self.max_grade
         values, unsatisfied = np.zeros(judged.n_users), np.ones(judged.n_users)
         by_ordinal = np.argsort(found.ordinal, kind="stable")
         edges = np.cumsum(np.bincount(found.ordinal))[:-1]
@@ -520,7 +531,7 @@ class RankBiasedPrecision(UserMetric):
         """Return the rank-biased precision of each list, shape (m,)."""
         found = judged.hits.cut(k)
         weights = self.p ** np.arange(judged.items.shape[1] + 1)
-        gain = found.gain if self.gain == "linear" else np.ones(len(found.rank))
+        gain = gain_of(found.gain, self.gain, 0.0)
         return self._normalised(found.total(gain * weights[found.rank - 1]), judged, k, weights)
 
     def _normalised(
@@ -534,6 +545,6 @@ class RankBiasedPrecision(UserMetric):
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected rank-biased precision of each list, shape (t,)."""
         weights = self.p ** np.arange(judged.items.shape[1] + 1)
-        gains = tied.gain if self.gain == "linear" else np.ones(len(tied.gain))
+        gains = gain_of(tied.gain, self.gain, 0.0)
         total = tied.total(tied.mean_gain(gains) * tied.weight(k, np.concatenate(([0.0], weights))))
         return self._normalised(total, judged, k, weights)

@@ -103,6 +103,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     header: bool | None = None,
     separator: str | None = None,
     cells: CellFormat | None = None,
+    relevant_from: float | None = None,
 ) -> RecordedRuns:
     r"""Read lists, relevance and, if given, training rows from files.
 
@@ -127,6 +128,8 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         What separates the columns of text; by default taken from the first line.
     cells : CellFormat, optional
         Which cells are missing, which columns unused, how numbers are written.
+    relevant_from : float, optional
+        The user's threshold. Without one, grades of qrels below 0 are 0: not relevant, as in trec_eval.
 
     Raises
     ------
@@ -159,7 +162,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         of_train = pool.submit(rows_of, train, "--train", "train", formats.get("train")) if train else None
         lists = rows_of(run, "--run", "lists", formats.get("lists"))
         of_runs = _distinct_names([named for rows in lists for named in runs_of(rows)])
-        truths = [_judged(rows) for rows in of_truth.result()]
+        truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
         present = {name for rows in (*lists, *truths, *trains) for name in rows.part.unused}

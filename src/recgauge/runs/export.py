@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,13 +14,16 @@ from pyarrow import csv
 from recgauge._version import __version__
 from recgauge.conventions import get_convention
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
 from recgauge.utils.checks import shown
 from recgauge.utils.files import text_writer, write_files
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Form = Literal["trec", "csv", "parquet", "recbole", "user-lines", "train-test"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -282,7 +285,7 @@ def export_run(  # noqa: PLR0913 - what a command asks, by name
         parts = _stored_part(run) if load is None else _all_parts(run, forms, load)
     paths = [run.folder / name for name in (LISTS, PREDICTIONS)]
     lists, predictions = (read_table(path) if path.is_file() else None for path in paths)
-    judged = pa.Table.from_pandas(run.judged(record.dataset.relevant_from), preserve_index=False)
+    judged = pa.Table.from_pandas(_judged(run, forms, grades), preserve_index=False)
     exporter = Exporter(
         record.dataset.name,
         record.names["model"],
@@ -312,6 +315,20 @@ def export_run(  # noqa: PLR0913 - what a command asks, by name
     writers = {folder / file: each.write for file, each in files.items()}
     write_files(writers | {folder / ABOUT: text_writer(about)})
     return {folder / file: each.n_rows for file, each in files.items()}, notes
+
+
+def _judged(run: RunFolder, forms: Sequence[Form], grades: Grades) -> "pd.DataFrame":
+    """Return the judged pairs, with grades that tools of TREC understand if the files are for them."""
+    low = run.record.dataset.relevant_from
+    rows = run.judged(low)
+    if low is None or low > 0 or "trec" not in forms:
+        return rows
+    if grades != "binary":
+        raise ConfigError(
+            f"--as trec: its tools take no grade of 0 or less as relevant, and the run does, from {low:g} "
+            "on. With --grades binary every relevant item has the grade 1; --as csv keeps all grades."
+        )
+    return rows.assign(grade=at_least(rows["grade"].to_numpy(), low).astype(float))
 
 
 def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
@@ -357,12 +374,15 @@ def _about_page(name: str, record: RunRecord, files: Files, notes: Sequence[str]
     """Return about.md: what the files hold, and how to evaluate them."""
     low = record.dataset.relevant_from
     grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
+    if low is not None and low <= 0:
+        grade = f"the rating, and relevant from {low:g} on"
+    judged = "" if low is not None and low <= 0 else " Rows with grade 0 are judged and not relevant."
     text = f"""# {record.names["model"]} on {record.dataset.name}
 
 Files of the run {name}, written by `recgauge export` {__version__}. The run was: `{record.command}`
 
 - Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
-- `grade` is what an item counted as in the run: {grade}. Rows with grade 0 are judged and not relevant.
+- `grade` is what an item counted as in the run: {grade}.{judged}
 - `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
 """
     text += "".join(f"- {note}.\n" for note in notes)

@@ -120,6 +120,7 @@ class StoredLists:
             scores=None,
             users=list(test["user_id"].unique()),
             threshold=0.0,
+            relevant_from=relevant_from,
         )
         return _with_a_list_each(inputs) if list_each else inputs
 
@@ -147,10 +148,14 @@ def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFr
 
 
 def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:
-    """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound."""
+    """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound.
+
+    From a bound of 0 or less on, 0 may be relevant: ratings stay as they are.
+    """
     if relevant_from is None:
         return np.ones(len(ratings))
-    return np.where(at_least(ratings, relevant_from), ratings.astype(np.float64), 0.0)
+    kept = at_least(ratings, relevant_from) | (relevant_from <= 0)
+    return np.where(kept, ratings.astype(np.float64), 0.0)
 
 
 def user_columns(folder: Path) -> list[str]:

@@ -177,6 +177,7 @@ def test_titles_in_lists_are_read_whole_or_refused(read, items):
         "10, [9]",
         "[True, False]",
         "<Recs 10 9>[2]",
+        "10:0.9 9:0.8",
     ],
 )
 def test_a_list_that_is_none_is_refused_with_its_cell(read, cell):
@@ -196,6 +197,30 @@ def test_runs_in_one_file_are_never_mixed(read):
     assert lists_of(same) == SAME
 
 
+def test_a_label_beside_ratings_is_asked_for_and_alone_is_the_grade(read):
+    truth = "user,item,stars,label\n1,9,5,0\n2,11,4,1\n"
+    with pytest.raises(DataError, match="--unused label"):
+        read(text_of(), truth=truth)
+    assert read(text_of(), truth=truth, cells=CellFormat(unused=("label",))).relevant.values.tolist() == [
+        5,
+        4,
+    ]
+    assert read(text_of(), truth=truth.replace("stars", "price")).relevant.values.tolist() == [0, 1]
+
+
+def test_files_that_were_put_together_repeat_no_header(read):
+    with pytest.raises(DataError, match=r"test\.csv, line 4: the row names the columns again"):
+        read(text_of(), truth="user,item\n1,9\n2,11\nuser,item\n2,10\n")
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.uint16, np.uint64])
+def test_numbers_of_every_type_are_ids(read, tmp_path, kind):
+    table = {"user": [1, 1, 2, 2], "item": [10, 9, 11, 10], "rank": [1, 2, 1, 2]}
+    columns = {name: np.array(cells, kind) for name, cells in table.items()}
+    parquet.write_table(pa.table(columns), tmp_path / "svd.parquet")
+    assert lists_of(read((tmp_path / "svd.parquet").read_bytes(), "svd.parquet")) == SAME
+
+
 def test_padding_is_no_item(read):
     content = "user,item,rank\n1,10,1\n1,9,2\n2,11,1\n2,10,2\n1,-1,3\n2,-1,3\n"
     with pytest.raises(DataError, match=r"'-1'.*--missing=-1"):
@@ -205,14 +230,22 @@ def test_padding_is_no_item(read):
         read('user,items\n1,"[10, 9, -1]"\n2,"[11, 10, -1]"\n')
 
 
-@pytest.mark.parametrize("column", ["clicked", "Label_2", "event_type"])
+FLAGS = {
+    "event_type": ["view", "buy"],
+    "action": ["skip", "click"],
+    "vote": ["no", "up"],
+    "set": ["train", "test"],
+}
+
+
+@pytest.mark.parametrize("column", ["clicked", "Label_2", *FLAGS])
 def test_what_may_say_which_rows_of_the_truth_count_is_asked_for(read, column):
-    flags = ["view", "buy"] if column == "event_type" else [0, 1]
+    flags = FLAGS.get(column, [0, 1])
     truth = f"user,item,{column}\n1,9,{flags[1]}\n2,11,{flags[1]}\n2,12,{flags[0]}\n"
     with pytest.raises(DataError, match=f"test.csv: the column '{column}'.*--unused {column}"):
         read(text_of(), truth=truth)
     assert len(read(text_of(), truth=truth, cells=CellFormat(unused=(column,))).relevant.items) == 3
-    if column != "event_type":
+    if column not in FLAGS:
         assert read(text_of(), truth=truth, columns={"rating": column}).relevant.values.tolist() == [1, 1, 0]
 
 
@@ -267,7 +300,7 @@ UNREADABLE = {
     "half a rank": ("a.csv", HEAD + "1,10,1.5,3\n", "line 2: the rank is no whole number from 0"),
     "no rank and no score": ("a.csv", "user,item\n1,10\n", "no column is known as the rank or score"),
     "two user columns": ("a.csv", "user,userId,item,score\n1,2,10,1\n", "several columns could be the user"),
-    "a header inside": ("a.csv", text_of() + HEAD, "line 6: the rank is not a finite number"),
+    "a header inside": ("a.csv", text_of() + HEAD, "line 6: the row names the columns again"),
     "TREC with 5 columns": ("a.run", trec().replace(" svd", ""), "line 1: the row does not have 6 columns"),
     "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "users: 0 of 1 of the lists"),
     "ids with a point": (

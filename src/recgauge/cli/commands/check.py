@@ -206,6 +206,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         options.train,
         settings=settings,
         ratings=of_ratings,
+        relevant_from=options.relevant_from,
         **reading_of(options),
     )
     for warning in recorded.warnings:

@@ -149,6 +149,7 @@ def _in_memory(
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
         ratings=of_ratings,
+        relevant_from=options.relevant_from,
         **reading_of(options),
     )
     meetings = {run.name: run.meetings for run in recorded.runs}
