@@ -251,6 +251,11 @@ class Table(DatasetSource):
         files, name = self._files(), self.label
         found, digests = self._prepared(files, progress)
         _tell(found.facts, files, progress)
+        if "time" not in found.facts["labels"] and (self.time_format or self.time_unit):
+            raise ConfigError(
+                f"{name}: there is no time column for dataset.time_format and dataset.time_unit. Set "
+                "dataset.time=COLUMN, or leave them out."
+            )
         n_bad = found.facts["n_bad"]
         return Dataset(
             name=name,

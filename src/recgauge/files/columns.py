@@ -268,6 +268,8 @@ class Wanted:
                 f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "
                 f"{self._line(['user', 'item'])} if it names the columns"
             ).strip()
+            if self.setting.endswith("={}") and not self.of_lists:
+                words += f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
         shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         reason = (
             "seems to name its columns, not as usual" if names_it else "does not name the user and the item"

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
-from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event
+from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event, is_flag
 from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
 from recgauge.files.stored import StoredTable
@@ -107,9 +107,14 @@ def _listing(wanted: Wanted, name: str, text: str) -> str:
         return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
     if wanted.setting.startswith("--"):
         return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
-    plain = re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML
-    setting = wanted.setting.format(name, f"[{text}]" if plain else f'["{text}"]')
-    return setting if plain else shlex.quote(setting)
+    return _word(wanted.setting.format(name, f"[{_element(text)}]"))
+
+
+def _element(text: str) -> str:
+    """Return a text as an element of a list of Hydra's, which stays this text."""
+    if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML:
+        return text
+    return '"' + text.replace('"', '\\"') + '"'
 
 
 def _refusal(
@@ -153,12 +158,15 @@ def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
     else:
         values = column.unique()
     values = values.filter(pc.is_valid(values))
-    texts = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist() if str(value).strip()]
-    if len(texts) < 2:  # one value says nothing
+    found = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
+    texts = [text for text in found if text.strip()]
+    has_empty = len(texts) < len(found) or column.null_count > 0
+    if len(texts) + has_empty < 2:  # one value says nothing
         return []
     counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
     rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
+    flags = flags or (has_empty and len(texts) == 1 and is_flag(texts[0]))
     genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
     asked = wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
     return texts if asked else []
@@ -174,23 +182,26 @@ def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> 
 
 def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: Wanted) -> QuestionError:
     label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
+    values += " or nothing" if len(texts) == 1 else ""
     takes: list[str] = []
     answers: list[str] = []
     flags = "rating" in wanted.names and "rating" not in part.labels
     if flags and wanted.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        answers.append(wanted.option.format("rating", label))
+        answers.append(_choice(wanted, "rating", label))
         takes.append(f"as a rating or grade, where 0 does not count: {answers[-1]}")
     if "tag" in wanted.names and wanted.option:
-        takes.append(f"as the name of the run, one run for each value: {wanted.option.format('tag', label)}")
+        takes.append(f"as the name of the run, one run for each value: {_choice(wanted, 'tag', label)}")
     if wanted.setting.startswith("dataset."):
-        some = ",".join(sorted(texts)[:_SHOWN])
+        some = ",".join(map(_element, sorted(texts)[:_SHOWN]))
         answers.append(
-            f"filters=[where,duplicates] filters.where.column={_word(label)} "
+            f"filters=[where,duplicates] {_word(f'filters.where.column={_element(label)}')} "
             f"{_word(f'filters.where.values=[{some}]')}"
         )
-        weights = ", ".join(f"{text}: {at}" for at, text in enumerate(sorted(texts)[:_SHOWN], 1))
         takes.append(f"to keep the rows that count: {answers[-1]}")
-        takes.append(f"to weigh rows by it: dataset.event={_word(label)} 'dataset.weights={{{weights}}}'")
+        if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):
+            weights = ", ".join(f"{text}: 1" for text in sorted(texts)[:_SHOWN])
+            column = _word(f"dataset.event={_element(label)}")
+            takes.append(f"to weigh rows by it: {column} 'dataset.weights={{{weights}}}'")
     subject = part.file if isinstance(part, RawRows) else part
     words = f"Say what it is: {'; '.join(takes)}" if takes else "Leave out the rows that do not count"
     answers.append(_listing(wanted, "unused", label))
@@ -200,6 +211,13 @@ def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: 
         label,
         answers,
     )
+
+
+def _choice(wanted: Wanted, role: Role, label: str) -> str:
+    """Return what to type to choose a column."""
+    if wanted.option.startswith("--"):
+        return wanted.option.format(role, shlex.quote(label))
+    return _word(wanted.option.format(role, _element(label)))
 
 
 def _word(text: str) -> str:

@@ -1,6 +1,9 @@
 """Logs of events: weights by event, rows chosen by a column, sessions kept whole, and `data look`."""
 
+import shlex
+
 import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from recgauge import stream
 from recgauge.cli.commands.cli import main
@@ -108,3 +111,22 @@ def test_a_split_of_the_demo_data_has_no_sessions():
     rows = Demo().load().interactions
     with pytest.raises(SchemaError, match="session_id"):
         RandomRows(whole="session_id").split(rows, rng=stream(0, "split"))
+
+
+@pytest.mark.parametrize(
+    "events", [["null", "01"], ["True", "no"], ["it's, so", "a=b"], ["0.0", "1.10", 'a "b"']]
+)
+def test_words_to_type_name_the_very_values(tmp_path, events):
+    rows = "".join(f'{n},i,"{event.replace(chr(34), 2 * chr(34))}"\n' for n, event in enumerate(events))
+    (tmp_path / "log.csv").write_text('user,item,"event, kind"\n' + rows)
+    with pytest.raises(QuestionError) as asked:
+        Table(str(tmp_path / "log.csv"), rating=False).load()
+    typed = OverridesParser.create().parse_overrides(shlex.split(asked.value.answers[0]))
+    words = {override.key_or_group: override.value() for override in typed}
+    assert str(words["filters.where.column"]) == "event, kind"
+    assert [str(value) for value in words["filters.where.values"]] == sorted(events)
+
+
+def test_a_form_of_times_needs_times(log):
+    with pytest.raises(ConfigError, match=r"dataset\.time=COLUMN"):
+        Table(log, unused=["event_type"], time=False, time_format="%d.%m.%Y").load()

@@ -208,6 +208,12 @@ def test_a_label_beside_ratings_is_asked_for_and_alone_is_the_grade(read):
     assert read(text_of(), truth=truth.replace("stars", "price")).relevant.values.tolist() == [0, 1]
 
 
+def test_a_mark_in_some_rows_is_asked_for(read):
+    for column, mark in (("clicked", "1"), ("is new", "yes"), ("event", "buy")):
+        with pytest.raises(DataError, match=f"the column '{column}'.*'{mark}' or nothing"):
+            read(text_of(), truth=f"user,item,{column}\n1,9,{mark}\n2,11,{mark}\n2,12,\n")
+
+
 def test_files_that_were_put_together_repeat_no_header(read):
     with pytest.raises(DataError, match=r"test\.csv, line 4: the row names the columns again"):
         read(text_of(), truth="user,item\n1,9\n2,11\nuser,item\n2,10\n")
