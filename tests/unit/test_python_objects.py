@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import feather
 from scipy import sparse
 
 from recgauge import Interactions, RatingPredictions, Relevant, TopK, evaluate, evaluate_ratings
@@ -48,6 +49,26 @@ def frame(rows, **columns):
     return table.set_axis(["userId", "item_id", *columns], axis=1).iloc[::-1]
 
 
+def in_cells(rows, value):
+    """Return a table with a row per user, the items in one cell and their numbers in another."""
+    cells = [(user, [*entries], [*entries.values()]) for user, entries in rows.items()]
+    return pa.Table.from_pandas(pd.DataFrame(cells, columns=["user", "item", value]))
+
+
+def with_views(table):
+    """Return a table as polars writes it: texts, categories and lists of texts are views."""
+    kinds = {pa.string(): pa.string_view(), pa.large_string(): pa.string_view()}
+    for place, name in enumerate(table.column_names):
+        column = table.column(place).combine_chunks()
+        if pa.types.is_list(column.type):
+            column = column.cast(pa.list_(kinds.get(column.type.value_type, column.type.value_type)))
+        elif (column := column.cast(kinds.get(column.type, column.type))).type == pa.string_view():
+            codes = column.cast(pa.string()).dictionary_encode()
+            column = pa.DictionaryArray.from_arrays(codes.indices, codes.dictionary.cast(pa.string_view()))
+        table = table.set_column(place, name, column)
+    return table
+
+
 def padded(items):
     """Return a list as whole numbers filled up with -1, if items are numbers."""
     return np.array([*items, -1, -1]) if isinstance(items[0], int) else np.array(items)
@@ -75,11 +96,16 @@ LISTS = {
     "scores": lambda lists: frame(each(lambda items: scored(items).items())(lists), score=0),
     "Arrow table": lambda lists: pa.Table.from_pandas(LISTS["scores"](lists), preserve_index=False),
     "lists in cells": lambda lists: pd.DataFrame({"user": [*lists], "items": [*lists.values()]}),
+    "lists of items": lambda lists: pd.DataFrame({"user": [*lists], "item_id": [*lists.values()]}),
+    "grouped": lambda lists: in_cells(each(scored)(lists), "score"),
+    "texts of views": lambda lists: with_views(LISTS["Arrow table"](lists)),
+    "lists of views": lambda lists: with_views(LISTS["grouped"](lists)),
 }
 TRUTHS = {
     "Series of grades": each(lambda grades: pd.Series(turned(grades), dtype=float)),
     "table": lambda truth: frame(each(lambda grades: grades.items())(truth), rating=0),
     "Arrow table": lambda truth: pa.Table.from_pandas(TRUTHS["table"](truth), preserve_index=False),
+    "grouped": lambda truth: in_cells(truth, "rating"),
     "interactions": lambda truth: Interactions.from_ids(
         *TRUTHS["table"](truth)[["userId", "item_id", "rating"]].T.to_numpy().tolist()
     ),
@@ -151,6 +177,11 @@ def test_frames_give_the_numbers_of_the_command_for_the_same_files(tmp_path):
     (run,) = json.loads((tmp_path / "out.json").read_text())["runs"].values()
     found = evaluate(LISTS_FRAME, TRUTH_FRAME, metrics=("ndcg", "recall"), cutoffs=(2,))
     assert found.values() == run["values"]
+    for name, table in (("lists", LISTS_FRAME), ("truth", TRUTH_FRAME)):
+        texts = table.astype(dict.fromkeys(table.columns[:2], str))
+        feather.write_feather(with_views(pa.Table.from_pandas(texts)), str(tmp_path / f"{name}.csv"))
+    assert main([*map(str, words), "--metrics", "ndcg@2,recall@2", "--out", str(tmp_path / "out.json")]) == 0
+    assert json.loads((tmp_path / "out.json").read_text())["runs"]["lists"]["values"] == found.values()
     shuffled = LISTS_FRAME.sample(frac=1, random_state=1), TRUTH_FRAME.iloc[::-1]
     assert evaluate(*shuffled, metrics=("ndcg", "recall"), cutoffs=(2,)).values() == found.values()
 
@@ -169,6 +200,9 @@ def test_frames_give_the_numbers_of_the_command_for_the_same_files(tmp_path):
         (LISTS_FRAME.assign(user_id=["a", None, "b", "b", "c"]), TRUTH_FRAME, "user"),
         (LISTS_FRAME.drop(columns="rating"), TRUTH_FRAME, "rank"),
         (LISTS_FRAME["item_id"], TRUTH_FRAME, "mapping"),
+        (in_cells({1: {5: 2, 6: 1}}, "rank"), TRUTH_FRAME, "rank"),
+        (in_cells({1: {5: 1, 6: 2}}, "score"), TRUTH_FRAME, "disagree"),
+        (LISTS_FRAME, pd.DataFrame({"user": [1], "items": [[5, 6]], "grade": [3]}), "one number"),
     ],
 )
 def test_frames_with_a_question_are_refused(lists, truth, words):
@@ -239,11 +273,11 @@ def test_a_number_and_its_text_are_two_ids_and_numbers_of_numpy_are_python_s():
     [
         {"users": "uv"}, {"users": iter("uv")}, {"scores": {"u": {"a": 1.0}, "v": {"b": 1.0}}},
         {"scores": {"u": {2.0, 1.0}, "v": [1.0]}}, {"scores": pd.Series([1.0])}, {"scores": "ab"},
-        {"scores": {"u": ["2", "1"], "v": [1.0]}},
+        {"scores": {"u": ["2", "1"], "v": [1.0]}}, {"cutoffs": "2"}, {"cutoffs": 2},
     ],
 )  # fmt: skip
-def test_users_and_scores_of_other_shapes_are_refused(settings):
-    with pytest.raises(RecgaugeError, match=r"users|scores"):
+def test_users_scores_and_cutoffs_of_other_shapes_are_refused(settings):
+    with pytest.raises(RecgaugeError, match=r"users|scores|cutoffs"):
         evaluate(LISTED, LISTED, **settings)
 
 
@@ -421,6 +455,14 @@ def test_labels_of_two_kinds_are_refused(actual, predicted):
         ClassFScore().value(actual, predicted)
 
 
+@pytest.mark.parametrize("users", [{"a", "b"}, frozenset("ab"), {"a": 1, "b": 2}.keys()])
+def test_a_set_pairs_no_rows(users):
+    with pytest.raises(RecgaugeError, match=r"user.*order"):
+        Interactions.from_ids(users, ["x", "y"], [1, 2])
+    with pytest.raises(RecgaugeError, match=r"users.*order"):
+        evaluate_ratings([1, 2], [1, 2], users=users)
+
+
 def test_times_are_whole_seconds():
     moments = pd.to_datetime(["2020-01-01", "2020-01-02"])
     seconds = [1577836800, 1577923200]
@@ -439,6 +481,7 @@ def test_times_are_whole_seconds():
         [1577836800000, 1577923200000], [1577836800, 1577923200000], pd.to_datetime(["2020-01-01", None]),
         [1577836800.5, 1577923200], pd.to_datetime([1577836800500, 1577923200000], unit="ms"),
         ["2020-01-01", "2020-01-02"], np.array([1577836800, 1577923200], np.float32), [1577836800],
+        pd.Series(pd.period_range("2020-01-01", periods=2)),
     ],
 )  # fmt: skip
 def test_times_that_are_no_whole_seconds_are_refused(times):

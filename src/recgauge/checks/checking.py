@@ -324,7 +324,7 @@ def _parts(
         return [table], table.notes
     values = first.named(names[0]) + second.named(names[1])
     told_differences(list(values.protocols.values()), values.runs, "check", mark=False)
-    return values, ()
+    return values, values.notes
 
 
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:

@@ -10,10 +10,11 @@ import numpy as np
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
-from recgauge.files.columns import USERS, Wanted
+from recgauge.files.columns import USERS, Wanted, is_label
 from recgauge.files.frames import as_arrow, is_frame
+from recgauge.files.rows import numbers_of
 from recgauge.files.tables import Table, read_table
-from recgauge.metrics.names import as_key
+from recgauge.metrics.names import as_key, known_direction
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray, LongArray, shown
@@ -50,6 +51,8 @@ class RunValues:
         How metrics were measured, as far as known.
     from_file : bool
         Whether ids are as a file writes them: a number is then equal to the same text in another file.
+    unused : tuple of str
+        Columns of a table that hold no numbers, such as a user's region.
     """
 
     users: IdArray
@@ -61,6 +64,7 @@ class RunValues:
     pooled: dict[str, Pooled] = field(default_factory=dict)
     definitions: Mapping[str, str] = field(default_factory=dict)
     from_file: bool = False
+    unused: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -105,7 +109,8 @@ def read_run(source: "Source") -> RunValues:
     if not is_frame(source) and not hasattr(source, "to_frame"):
         raise SchemaError(
             "compare: a run must be a data frame, an Evaluation, a run's output folder, or a file with a row "
-            f"per user; got {type(source).__name__}."
+            f"per user; got {type(source).__name__}. Of a dict by user write pandas.Series(values, "
+            "name='ndcg@10')."
         )
     return _of_table(source, "the data frame")
 
@@ -133,7 +138,7 @@ def _with_users(frame: Any, subject: str) -> Any:
     """Return a frame of pandas whose index is a column where it is users, and else is left out."""
     if not hasattr(frame, "iloc"):
         return frame
-    is_user = Wanted({"user": USERS}, ()).may_be
+    is_user = Wanted({"user": USERS}, ()).is_name
     if any(is_user(str(name)) for name in frame.index.names if name is not None):
         return frame
     if any(is_user(str(name)) for name in frame.columns):
@@ -163,14 +168,34 @@ def is_count(index: Any) -> bool:
 def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValues:
     table, user = read_users(source, subject)
     columns = metric_columns(table.names, user, table.subject)
+    unused = [key for key in columns if may_be_words(key) and not _has_numbers(table, columns[key])]
+    unused = unused if len(unused) < len(columns) else []  # the first is then refused
     about = about_values(table.cells.schema)
     return RunValues(
         table.ids(user),
-        {key: numbers_in(table, name) for key, name in columns.items()},
+        {key: numbers_in(table, name) for key, name in columns.items() if key not in unused},
         about.get("higher_is_better", {}),
         definitions=about.get("definitions", {}),
         from_file=from_file,
+        unused=tuple(columns[key] for key in unused),
     )
+
+
+def may_be_words(key: str) -> bool:
+    """Whether a column of users' values may hold something else: it is no metric, and chooses no rows."""
+    return known_direction(key) is None and not is_label(key)
+
+
+def _has_numbers(table: Table, name: str) -> bool:
+    """Whether a column has a number, or is empty."""
+    import pyarrow as pa
+
+    column = table.column(name)
+    if pa.types.is_nested(column.type) or pa.types.is_temporal(column.type):
+        return False
+    if pa.types.is_boolean(column.type):
+        return True
+    return column.null_count == len(column) or bool(np.isfinite(numbers_of(column)).any())
 
 
 def metric_columns(names: Sequence[str], user: str, where: str) -> dict[str, str]:
@@ -221,7 +246,7 @@ def values_by_user(values: Any) -> "pd.DataFrame":
             "values must be a data frame with a row per user and a column per run, or a series by user of "
             f"each run; got {type(values).__name__}."
         )
-    is_user = Wanted({"user": USERS}, ()).may_be
+    is_user = Wanted({"user": USERS}, ()).is_name
     users = [name for name in values.columns if is_user(str(name))]
     frame: pd.DataFrame = values.set_index(users[0]) if len(users) == 1 else values
     if wrong := [str(run) for run in frame if frame[run].dtype.kind not in "fiub"]:
@@ -325,7 +350,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     columns = {
         "model" if name == "run" and "model" not in table.names else name: name for name in table.names
     }
-    is_user = Wanted({"user": USERS}, ()).may_be
+    is_user = Wanted({"user": USERS}, ()).is_name
     users = [name for name in table.names if name not in _OF_LONG and is_user(name)]
     unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
     if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:

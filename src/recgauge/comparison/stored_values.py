@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues, metric_columns, user_column
-from recgauge.comparison.user_values import UserValues, choose_common, in_common
+from recgauge.comparison.reading import RunValues, may_be_words, metric_columns, user_column
+from recgauge.comparison.user_values import UserValues, choose_common, in_common, unused_note
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
@@ -42,6 +42,7 @@ class _File:
     metrics: Mapping[str, str]  # columns by key; of a long table, values of its column metric
     is_long: bool
     n_rows: int
+    columns: Sequence[str]
     about: Mapping[str, Any]
     has_text: bool  # whether ids of users are text
 
@@ -132,6 +133,13 @@ class StoredValues:
         """Every metric that all runs have, whether it is read or not."""
         return tuple(in_common([(file.where, file.metrics) for file in self.files]))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Which columns are not used."""
+        used = [{file.user, *file.metrics.values(), *(_LONG if file.is_long else ())} for file in self.files]
+        pairs = zip(self.files, used, strict=True)
+        return unused_note(name for file, names in pairs for name in file.columns if name not in names)
+
     def named(self, run: str) -> "StoredValues":
         """Return the values of one run by another name."""
         files = tuple(replace(file, runs={run: next(iter(file.runs.values()))}) for file in self.files)
@@ -217,7 +225,7 @@ def _files(source: str, option: str) -> Iterator[_File]:
                 name = table.name if is_source else about.get("run") or (inside[0] if inside else table.name)
                 runs, metrics = (name,), _metric_columns(schema, user, where)
         named, text = {run: run for run in runs}, not pa.types.is_integer(schema.field(user).type)
-        yield _File(table, place, user, named, metrics, is_long, n_rows, about, text)
+        yield _File(table, place, user, named, metrics, is_long, n_rows, schema.names, about, text)
 
 
 def _told_apart(files: Sequence[_File]) -> list[_File]:
@@ -240,13 +248,17 @@ def _told_apart(files: Sequence[_File]) -> list[_File]:
 
 
 def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str]:
-    """Return the columns of numbers, by key."""
+    """Return the columns of numbers, by key; others are left out where they may be something else."""
     import pyarrow as pa
 
     columns = metric_columns(schema.names, user, where)
     tests = (pa.types.is_floating, pa.types.is_integer, pa.types.is_boolean)
-    kinds = {name: schema.field(name).type for name in columns.values()}
-    if wrong := [name for name, kind in kinds.items() if not any(test(kind) for test in tests)]:
+    numbers = {
+        key: name for key, name in columns.items() if any(test(schema.field(name).type) for test in tests)
+    }
+    if numbers and all(map(may_be_words, columns.keys() - numbers.keys())):
+        return numbers
+    if wrong := [name for key, name in columns.items() if key not in numbers]:
         raise SchemaError(
             f"{where}: expected a row per user, and a column of numbers per metric beside {user}; not "
             f"numbers: {listed(wrong)}. Leave such columns out."

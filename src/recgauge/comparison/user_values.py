@@ -133,6 +133,8 @@ class UserValues:
                 f"compare: no user has a value of {listed(chosen, most=3)} in every run; the first users are "
                 f"{'; '.join(first[:3])}."
             )
+        unused = dict.fromkeys(column for some in every.values() for one in some for column in one.unused)
+        notes += unused_note(unused)
         shares, pooled = _shares(every, chosen, codes, folds, cells, values, fold_means)
         return cls(
             users,
@@ -165,6 +167,12 @@ class UserValues:
         complete = known.all(axis=0)
         left_out = int((known.any(axis=0) & ~complete).sum())
         return self.users[complete], np.ascontiguousarray(self.values[which][:, complete]), left_out
+
+
+def unused_note(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return a note on columns of users' values that are no metrics, if there are any."""
+    columns = list(dict.fromkeys(columns))
+    return (f"Not used, since it holds no numbers: {listed(columns, most=10)}.",) if columns else ()
 
 
 def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:

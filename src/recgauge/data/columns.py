@@ -1,6 +1,7 @@
 """Columns of numbers and labels that Python hands over: aligned by their indexes, checked."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AnySet
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeGuard
@@ -36,7 +37,7 @@ def cells(values: Any) -> list[Any] | npt.NDArray[Any] | None:
         return values
     if is_row(values):
         return list(values)
-    if hasattr(values, "to_numpy") and hasattr(values, "array"):  # a Series or Index of pandas
+    if hasattr(values, "to_numpy") and hasattr(type(values), "array"):  # a Series or Index of pandas
         column: npt.NDArray[Any] = values.to_numpy()
         return column
     for method in ("to_pylist", "to_list"):  # of Arrow and polars, whose arrays would have NaN for null
@@ -54,7 +55,8 @@ def aligned(columns: Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     SchemaError
-        If indexes hold different labels, or the same in another order and one of them twice.
+        If indexes hold different labels, or the same in another order and one of them twice; or a column is
+        a set.
 
     Examples
     --------
@@ -63,6 +65,7 @@ def aligned(columns: Mapping[str, Any]) -> dict[str, Any]:
     >>> aligned(rows)["predicted"].tolist()
     [5, 1]
     """
+    _refuse_sets(columns)
     indexed = {name: column for name, column in columns.items() if hasattr(column, "iloc")}
     if len(indexed) < 2:
         return dict(columns)
@@ -83,6 +86,11 @@ def aligned(columns: Mapping[str, Any]) -> dict[str, Any]:
             )
         ordered[name] = column.reindex(model.index)
     return ordered
+
+
+def _refuse_sets(columns: Mapping[str, Any]) -> None:
+    if unordered := [name for name, column in columns.items() if isinstance(column, AnySet)]:
+        raise SchemaError(f"{unordered[0]}: a set has no order, by which rows are paired. Write a list.")
 
 
 def numbers(subject: str, values: Any) -> DoubleArray:

@@ -404,7 +404,8 @@ def _seconds(times: Any) -> LongArray:
     """Return times as whole seconds since 1970; fractions of a second would lose the order of rows."""
     subject = "Interactions: timestamp"
     array = np.asarray(times)
-    if array.dtype.kind == "O" and hasattr(times, "dt"):  # of pandas, with a zone
+    with_zone = hasattr(getattr(times, "dt", None), "tz_convert")  # of pandas
+    if array.dtype.kind == "O" and with_zone:
         array = np.asarray(times.dt.tz_convert("UTC").dt.tz_localize(None))
     if array.dtype.kind == "M":
         if np.isnat(array).any():

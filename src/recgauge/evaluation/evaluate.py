@@ -10,7 +10,7 @@ import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue
-from recgauge.data.columns import is_series
+from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, at_least, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
@@ -251,8 +251,8 @@ def check_measures_lists(suite: Mapping[str, Definition]) -> None:
 
 def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
     """Return distinct cutoffs in ascending order, None for the whole list last."""
-    numbers = [k for k in cutoffs if k is not None] if isinstance(cutoffs, Sequence) else cutoffs
-    if isinstance(cutoffs, Sequence) and None in cutoffs:
+    numbers = [k for k in cutoffs if k is not None] if is_row(cutoffs) else cutoffs
+    if is_row(cutoffs) and None in cutoffs:
         return (*(check_cutoffs("cutoffs", numbers) if numbers else ()), None)
     return check_cutoffs("cutoffs", numbers)
 

@@ -43,7 +43,9 @@ def ranked_rows(subject: str, table: Any, cells: CellFormat) -> Ragged:
     if rank is not None:
         _check_ranks(subject, lists, key)
         if score is not None and ((score[1:] > score[:-1]) & (user[1:] == user[:-1])).any():
-            raise SchemaError(f"{subject}: columns 'rank' and 'score' disagree; pass one of them.")
+            raise SchemaError(
+                f"{subject}: ranks (of a list in a cell its order) and scores disagree; pass one of them."
+            )
     return require_falling(lists if cells.implausible == "keep" else without_padding(subject, lists))
 
 

@@ -28,7 +28,8 @@ USERS = (
 )
 ITEMS = (
     "item itemid itemids iid",
-    "sku skuid product productid productno movie movieid film filmid book bookid asin isbn article articleid "
+    "sku skuid product productid productno productasin productsku itemsku articlesku "
+    "movie movieid film filmid book bookid asin isbn article articleid "
     "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
     "venue venueid poi poiid news newsid recipe recipeid anime animeid beer beerid stockcode ean gtin "
     "artikel artikelnummer offer offerid content contentid video videoid show showid",
@@ -46,7 +47,8 @@ SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
 TIMES = (
     "timestamp time unixreviewtime",
     "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "
-    "ratingdate ratingtimestamp reviewtimestamp orderdate orderedat purchasedate purchasedat clickedat "
+    "ratingdate ratingtimestamp reviewdate reviewtime reviewtimestamp "
+    "orderdate orderedat purchasedate purchasedat clickedat "
     "playedat tdat datum",
 )
 EVENTS = ("event eventtype eventname action actiontype behavior behaviortype interaction interactiontype",)
@@ -162,15 +164,24 @@ class Wanted:
                 )
 
     def columns(
-        self, names: Sequence[str], location: str, numbers: Collection[int] = (), *, header: bool = True
+        self,
+        names: Sequence[str],
+        location: str,
+        numbers: Collection[int] = (),
+        lists: Collection[int] = (),
+        *,
+        header: bool = True,
     ) -> "Columns":
-        """Return which columns are read; `numbers` are those of numbers or truth values.
+        """Return which columns are read.
 
+        `numbers` are those of numbers or truth values, `lists` those whose cells are lists by their type.
         Without a `header`, `names` are positions; roles are chosen by position, or known from the order.
         """
         positions, problems = self._positions(names, header=header)
-        if header and "items" in positions and not self._chosen("item", names) and "score" in positions:
-            del positions["score"]  # of lists in one cell
+        if header and {"item", "items"} <= {*positions} and not self._chosen("items", names):
+            del positions["items"]  # any column may be called list
+        if "items" in self.names and "items" not in positions and positions.get("item") in lists:
+            positions["items"] = positions.pop("item")
         numbered = self._numbered(names, positions) if header else []
         present = {*positions, *problems} | ({"items"} if numbered else set())
         missing = [roles for roles in self.needed if not present & set(roles)]
@@ -340,6 +351,8 @@ class Wanted:
         options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
+        if "rank" in roles and "item" not in roles and "items" in self.names:
+            options.append(f"(or {self.option.format('items', 'COLUMN')}, if its cells are lists)")
         if "item" in roles and "items" in self.names:
             options.append(f"(or {self.option.format('items', 'COLUMN')}, of lists)")
         return " ".join([*([self.command] if self.command else []), *options])

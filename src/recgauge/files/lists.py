@@ -32,10 +32,11 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(part.numbered, np.int64)
     lists = _lists(cells_of(part.columns["items"]), part, numbers)
-    if "scores" in part.columns:
-        values = _lists(cells_of(part.columns["scores"]), part, numbers)
+    scores_of, unused = _scores_of(part)
+    if scores_of is not None:
+        values = _lists(scores_of, part, numbers)
         lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
-    scored = any(scores is not None for items, scores in lists if items)
+    scored = any(scores is not None for items, scores in lists if items or scores)
     for row, (items, scores) in enumerate(lists):
         if scored and len(scores or []) != len(items):
             raise SchemaError(
@@ -49,16 +50,49 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
         list(chain.from_iterable(items for items, _ in lists)), part.file, lines, "item", mixed=True
     )
     columns: dict[Role, Any] = {"user": part.columns["user"].take(to_arrow(owner)), "item": item}
-    labels = dict(part.labels)
+    labels = {role: label for role, label in part.labels.items() if label not in unused}
     if "rank" in wanted.names:
         columns["rank"] = ranks(lengths)
+    columns |= {role: part.columns[role].take(to_arrow(owner)) for role in ("tag",) if role in part.columns}
     value: Role = "score" if "score" in wanted.names else "rating"
     if scored and value in wanted.names:
         columns[value] = as_values(list(chain.from_iterable(scores or [] for _, scores in lists)))
-        labels |= {value: labels.get("scores", "in the lists")}
+        labels |= {value: labels.get("scores", labels.get(value, "in the lists"))}
     others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
     return replace(
-        part, columns=columns, labels=labels, others=others, lines=lines, empty=numbers[lengths == 0]
+        part,
+        columns=columns,
+        labels=labels,
+        others=others,
+        unused=(*part.unused, *unused),
+        lines=lines,
+        empty=numbers[lengths == 0],
+    )
+
+
+def _scores_of(part: RawRows) -> tuple[list[Any] | None, tuple[str, ...]]:
+    """Return the cells with the scores or grades of listed items, and the columns that turn out to be unused.
+
+    The order in a list is the rank, and one number is that of no item.
+    """
+    if "rank" in part.columns:
+        raise SchemaError(
+            f"{part.file}: the column {shown(part.labels['rank'])} ranks lists, whose order in the cell "
+            f"{shown(part.labels['items'])} is the rank. Sort the lists, and leave that column out."
+        )
+    roles: tuple[Role, ...] = ("scores", "score", "rating")
+    role = next((role for role in roles if role in part.columns), None)
+    if role is None:
+        return None, ()
+    cells = cells_of(part.columns[role])
+    known = [cell for cell in cells if cell is not None]
+    if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in known):
+        return cells, ()
+    if role == "score":
+        return None, (part.labels[role],)
+    raise SchemaError(
+        f"{part.file}: the column {shown(part.labels[role])} has one number for a list of items. "
+        "Write a list of numbers, one for each item, or leave the column out."
     )
 
 

@@ -33,8 +33,9 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     if not lines:
         raise _no_object(file, problems)
     labels = list(names)
+    lists = {at for at, name in enumerate(labels) if {*map(type, kept.get(name, ()))} & {list, dict}}
     numbers = {at for at, name in enumerate(labels) if name in kept and _are_flags(kept[name])}
-    columns = wanted.columns(labels, str(file), numbers)
+    columns = wanted.columns(labels, str(file), numbers, lists)
     role_of = {at: role for role, at in columns.roles.items()}
     cells: list[Any] = []
     for at in columns.used:

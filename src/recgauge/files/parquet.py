@@ -16,6 +16,7 @@ from recgauge.files.opening import Source, TableFile
 from recgauge.files.rows import RawRows
 from recgauge.files.stored import StoredTable, columns_of, is_text, plain_type
 from recgauge.files.text import TextFormat
+from recgauge.utils.arrow import without_views
 from recgauge.utils.resources import check_memory
 
 _SAMPLE = 100  # rows by which labels are found
@@ -66,7 +67,7 @@ def arrow_cells(file: TableFile) -> pa.Table:
         stream.seek(0)
         rows = opened(stream).read_all()
     file.limits.check("rows", len(rows), file)
-    return rows
+    return without_views(rows)
 
 
 def _refuse_packed(file: TableFile, name: str) -> None:

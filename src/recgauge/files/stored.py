@@ -335,9 +335,10 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
     """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
-    kinds = map(plain_type, schema.types)
+    kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
-    return wanted.columns(schema.names, str(location), numbers.union(flags))
+    lists = [at for at, kind in enumerate(kinds) if pa.types.is_nested(kind)]
+    return wanted.columns(schema.names, str(location), numbers.union(flags), lists)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -427,7 +427,8 @@ class LikedScore(RatingMetric):
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the score of each group, shape (g,)."""
-        is_liked, as_liked = ratings.actual >= self.liked_from, ratings.predicted >= self.liked_from
+        least = min(self.liked_from, float(np.float32(self.liked_from)))  # ratings of runs have 32 bits
+        is_liked, as_liked = ratings.actual >= least, ratings.predicted >= least
         rows = ratings.counts
         hits, right, predicted, actual = (
             ratings.total(flags.astype(np.float64)).astype(np.int64)

@@ -67,7 +67,7 @@ _RANKED: Mapping[Role, Names] = {
 }
 _NAMES: Mapping[Kind, Mapping[Role, Names]] = {
     "lists": {**_PAIR, **_RANKED},
-    "relevant": {**_PAIR, "rating": GRADES},
+    "relevant": {**_PAIR, "rating": GRADES, "scores": LISTED_SCORES},
     "ratings": {**_PAIR, "rating": ACTUAL_RATINGS},
     "train": _PAIR,
 }

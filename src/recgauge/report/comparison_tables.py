@@ -54,8 +54,8 @@ def interval(values: RunRow | Pair, *, sign: bool = False) -> str:
 
 
 def deviation(row: RunRow) -> str:
-    """Return what varies between seeds and folds; empty for a single run."""
-    if row.repeats is None or row.repeats.deviation is None:
+    """Return what varies between seeds and folds; empty where nothing does."""
+    if row.repeats is None or not row.repeats.deviation:
         return ""
     return f"±{number(row.repeats.deviation)} of {len(row.repeats.means)}"
 

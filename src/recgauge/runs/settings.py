@@ -80,7 +80,7 @@ class RunSettings:
     dataset: Any = None
     filters: Any = field(default_factory=dict)
     split: Any = None
-    candidates: Any = field(default=None, metadata=LISTS)
+    candidates: Any = field(default=None, metadata=LISTS | {"usual": "candidates=all"})
     model: Any = None
     metrics: Any = field(default_factory=dict)
     conventions: Any = None

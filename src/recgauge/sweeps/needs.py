@@ -35,6 +35,7 @@ def check_effects(
     Examples
     --------
     >>> settings = RunSettings()
+    >>> check_effects(settings, ["candidates=all"], measures_lists=False)  # as it is anyway
     >>> settings.learning.patience = 3
     >>> check_effects(settings, [], measures_lists=True)
     Traceback (most recent call last):
@@ -46,7 +47,9 @@ def check_effects(
         "tune=tpe": settings.tune is not None,
         "metrics=[ranking]": measures_lists,
     }
-    keys = [word.lstrip("+~").partition("=")[0].replace("/", ".") for word in words]
+    usual = {setting.metadata.get("usual") for setting in fields(settings)}
+    typed_words = [word.lstrip("+~") for word in words if word not in usual]
+    keys = [word.partition("=")[0].replace("/", ".") for word in typed_words]
     for path, value, setting in _settings(settings):
         need = setting.metadata.get("needs")
         if need is None or met[need] or (root := need.partition("=")[0]) in swept:

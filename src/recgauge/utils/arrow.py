@@ -82,6 +82,52 @@ def filled(column: "pa.ChunkedArray | pa.Array", value: np.generic) -> "pa.Chunk
     return pc.coalesce(column, to_arrow(np.full(len(column), value))) if column.null_count else column
 
 
+def without_views(table: "pa.Table") -> "pa.Table":
+    """Return a table whose texts have offsets: of views, as polars writes them, Arrow can do next to nothing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> without_views(pa.table({"user": pa.array(["a"], pa.string_view())})).schema.types
+    [DataType(large_string)]
+    """
+    import pyarrow as pa
+
+    kinds = [_without_views(kind) for kind in table.schema.types]
+    for place, (name, kind) in enumerate(zip(table.column_names, kinds, strict=True)):
+        column = table.column(place)
+        if pa.types.is_dictionary(kind):  # Arrow casts none of views
+            chunks = [
+                pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(kind.value_type))
+                for chunk in column.chunks
+            ]
+            table = table.set_column(place, name, pa.chunked_array(chunks, kind if not chunks else None))
+        elif kind != column.type:
+            table = table.set_column(place, name, column.cast(kind))
+    return table
+
+
+def _without_views(kind: "pa.DataType") -> "pa.DataType":
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_string_view(kind):
+        return pa.large_string()
+    if types.is_binary_view(kind):
+        return pa.large_binary()
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+    if types.is_large_list(kind):
+        return pa.large_list(_without_views(kind.value_type))
+    if types.is_list(kind):
+        return pa.list_(_without_views(kind.value_type))
+    if types.is_fixed_size_list(kind):
+        return pa.list_(_without_views(kind.value_type), kind.list_size)
+    return kind
+
+
 def to_numpy(column: "pa.ChunkedArray | pa.Array") -> npt.NDArray[Any]:
     """Return the cells of a column, not to be written to: of plain numbers, else as Python's objects.
 

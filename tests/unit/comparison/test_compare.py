@@ -9,6 +9,7 @@ import pytest
 
 import recgauge
 from recgauge import compare, compare_datasets, compare_segments
+from recgauge.cli.commands.cli import main
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
 from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
@@ -384,6 +385,30 @@ def test_evaluations_by_other_definitions_are_refused():
         compare(runs)
 
 
+def test_columns_without_numbers_are_told_and_their_names_are_no_users(frames, tmp_path, capsys):
+    plain = {name: one[["ndcg_at_10"]] for name, one in frames.items() if name != "c"}
+    named = {name: one.rename_axis(None) for name, one in plain.items()}  # users are the index all the same
+    expected = compare(plain, n_resamples=500).results
+    assert compare(named, n_resamples=500).results == expected
+    for name, one in plain.items():
+        wide = one.assign(region="x", joined=pd.Timestamp("2024-03-01"))
+        found = compare({**plain, name: wide}, n_resamples=500)
+        assert found.results == expected
+        assert "region, joined" in found.notes[-1]
+        (tmp_path / name).mkdir()
+        wide.reset_index().to_parquet(tmp_path / name / "part.parquet")
+        wide.to_csv(tmp_path / f"{name}.csv")
+    for sources in (["a.csv", "b.csv"], ["a", "b"]):
+        assert main(["compare", *(str(tmp_path / source) for source in sources)]) == 0
+        assert "region, joined" in capsys.readouterr().out
+    for column in ("fold", "recall"):
+        with pytest.raises(SchemaError, match=column):
+            compare({"a": plain["a"].assign(**{column: "x"}), "b": plain["b"]})
+    groups = pd.Series("x", plain["a"].index)
+    wins = pd.DataFrame({"bpr64": [0, 1] * 150, "svd": 1}, plain["a"].index)
+    assert compare_segments(wins, groups, metric="hit_rate").rows[0].n_users == 300
+
+
 def test_what_means_less_is_told(frames):
     few = compare({name: one[:15] for name, one in frames.items()}, n_resamples=500)
     assert "of 15 users" in few.claims[0]
@@ -398,3 +423,5 @@ def test_what_means_less_is_told(frames):
     idle = compare({"a": seeds, "b": one}, n_resamples=500)
     assert "a seed changes nothing" in " ".join(idle.notes)
     assert "3 runs of 2 models" in idle.to_markdown()
+    assert "±0" not in idle.to_markdown()
+    assert "±." not in idle.to_markdown()

@@ -39,7 +39,7 @@ def ndcg_like(rng, n, n_runs=2, correlation=0.6):
 
 def two_runs(a, b, **settings):
     users = np.arange(len(a))
-    runs = {"a": RunValues(users, {"x": np.asarray(a)}), "b": RunValues(users, {"x": np.asarray(b)})}
+    runs = {"a": RunValues(users, {"ndcg": np.asarray(a)}), "b": RunValues(users, {"ndcg": np.asarray(b)})}
     return compare_values([UserValues.of(runs)], Procedure(**settings)).results[0].pairs[0]
 
 

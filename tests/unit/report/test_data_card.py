@@ -130,7 +130,10 @@ def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not()
 
 
 def test_times_that_no_calendar_knows_end_no_run(rows):
-    far = Interactions.from_ids(["a", "b"], ["x", "y"], None, [0, 10**17])
+    codes, times = np.array([0, 1], np.int32), np.array([0, 10**17])
+    far = Interactions(
+        codes, codes, np.ones(2, np.float32), times, np.array(["a", "b"]), np.array(["x", "y"])
+    )
     assert data_card(dataset_of(far)).data.time is None
 
 

@@ -179,6 +179,11 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
             f"--{role}: {source} is no folder, no file, and no run's id. Give the folder or the id of a run, "
             "models:/NAME@ALIAS, or a table of users' values."
         )
+    elif holds_values(source):
+        raise ConfigError(
+            f"--{role}: {source} holds users' values in Parquet, and the other side does not. Give both in "
+            "Parquet; the values of a run are the file per_user.parquet in its folder."
+        )
     runs, _ = find_runs([source], uri, experiment=options.experiment, wanted=(TEST,))
     return read_side(runs, f"--{role}", keys=rules.keys)
 

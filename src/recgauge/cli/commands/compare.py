@@ -89,7 +89,7 @@ def _compared_values(options: Namespace) -> ComparedRuns:
     metrics = None if options.metrics is None else named(options.metrics)
     values = stored_values(options.sources, metrics, directions_of(options))
     told = told_differences(list(values.protocols.values()), values.runs, "users' values", mark=options.mark)
-    return ComparedRuns(compare_parts(values, _procedure(options, USUAL)), {}, tuple(told))
+    return ComparedRuns(compare_parts(values, _procedure(options, USUAL)), {}, (*told, *values.notes))
 
 
 def _compared_tables(options: Namespace) -> ComparedRuns:

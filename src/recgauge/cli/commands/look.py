@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS = 3
+_COLUMNS = 30
 _LONGEST = 24  # characters of a cell
 _MODELS = "model=popularity,item_knn,svd"
 
@@ -67,7 +68,10 @@ def _columns(rows: "pa.Table", labels: Mapping[Role, str], questions: Sequence[Q
         (name, roles.get(name) or ("?" if name in asked else "not used"), _sample(column[:_ROWS]))
         for name, column in zip(names, cells, strict=True)
     ]
-    return TableBlock("", ("column", "role", "first rows"), tuple(table), words=("role", "first rows"))
+    table.sort(key=lambda row: row[1] == "not used")
+    more = f"{len(table) - _COLUMNS:,} more columns are not used" if len(table) > _COLUMNS else ""
+    header = ("column", "role", "first rows")
+    return TableBlock("", header, tuple(table[:_COLUMNS]), words=header[1:], note=more)
 
 
 def _sample(cells: Sequence[object]) -> str:

@@ -117,11 +117,12 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     metrics = [options.metric] if options.metric else _usual
     values: Iterable[UserValues]
     if are_tables(options.sources):
-        values = [values_of_tables(options.sources, metrics, directions_of(options))]
+        paired = values_of_tables(options.sources, metrics, directions_of(options))
+        values, notes = [paired], paired.notes
     else:
         stored = stored_values(options.sources, metrics, directions_of(options))
         told_differences(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
-        values = stored
+        values, notes = stored, stored.notes
     table = users_of(options)
     if table is None:
         raise ConfigError(
@@ -131,7 +132,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     for by in named(options.by):
         groups = table.groups(by, options.groups)
         found += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
-    return found, [], []
+    return found, [], notes
 
 
 def _usual(metrics: Sequence[str]) -> Sequence[str]:

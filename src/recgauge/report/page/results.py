@@ -254,7 +254,7 @@ def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool)
     series, entry = part.runs[run], part.record(run).result(key)
     error = None if entry is None else entry.stderr
     spread = series.deviation(key) if len(series.jobs) > 1 else error
-    small = () if spread is None else (f"± {tables.number(spread)}",)
+    small = () if spread is None or (len(series.jobs) > 1 and not spread) else (f"± {tables.number(spread)}",)
     return Cell(tables.number(value), small, "best" if is_best else "", order=value)
 
 

@@ -63,8 +63,8 @@ def test_similarities_reach_list_diversity_as_a_mapping_or_a_matrix_or_from_feat
         ({"x": {"y": 1.0}, "y": {"x": 0.5}}, "a pair must have the same similarity in both directions"),
         ({"x": {"y": 1.0}}, "item_similarity: item .* is recommended but has no similarities"),
         ({"x": 1.0}, "item 'x' must have {item: similarity}, got float"),
-        ({item: {"x": float("nan")} for item in "xyzw"}, "every similarity must be a finite number"),
-        ("similar", "item_similarity: pass a mapping with one key per item, or a matrix .* got str"),
+        ({item: {"x": float("nan")} for item in "xyzw"}, "item_similarity: numbers must be finite"),
+        ("similar", "item_similarity: pass a mapping with one key per item, .* got str"),
         ([[1.0, 0.5]], "a matrix must be square, got shape"),
     ],
 )
