@@ -153,7 +153,9 @@ def _with_users(frame: Any, subject: str) -> Any:
 
 def user_column(names: Sequence[str], where: str) -> str:
     """Return the column of users among names, by a usual name."""
-    return names[Wanted({"user": USERS}, (), needed=(("user",),), option="").by_name(names, where)["user"]]
+    return names[
+        Wanted({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).roles["user"]
+    ]
 
 
 def is_count(index: Any) -> bool:

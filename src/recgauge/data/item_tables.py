@@ -272,7 +272,7 @@ def _of_arrow(table: Any) -> tuple[Any, Any]:
 def _item_column(names: Sequence[str], *, first_names: bool) -> int | None:
     """Return the position of the column of items; a genre may be called book, but hardly item_id."""
     like = Wanted({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
-    return like.by_name(names, _FEATURES)["item"] if any(map(like.is_name, names)) else None
+    return like.columns(names, _FEATURES).roles["item"] if any(map(like.is_name, names)) else None
 
 
 def _labelled(frame: Any) -> tuple[Any, Any]:

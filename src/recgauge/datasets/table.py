@@ -279,7 +279,9 @@ class Table(DatasetSource):
 
         file = self._files()[0]
         if not isinstance(file, StoredTable):
-            return read_cells(file)[0].slice(0, n)
+            header = not any(label.startswith("column ") for label in self.labels().values())
+            part = read_cells(file, replace(self._text_format(), header=header))
+            return pa.table(dict(part.others)).slice(0, n)
         with file.open(0) as opened:
             return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
 
@@ -292,8 +294,8 @@ class Table(DatasetSource):
         return inputs.get(read, digests, options, self.label, progress), digests
 
     def _files(self) -> tuple[Source, ...]:
-        limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
-        return find_sources(self._paths, self._wanted(), self.member, limits, "dataset.path", encoding)
+        usual = TableFile(Path(), self.member, Limits.of(self.limits), check_encoding(self.encoding))
+        return find_sources(self._paths, self._wanted(), usual, "dataset.path")
 
     def _inputs(self, files: Sequence[Source]) -> Inputs:
         return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)

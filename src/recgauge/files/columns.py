@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, TypeGuard
 
@@ -111,10 +111,35 @@ class CellFormat:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are read, by position."""
+
+    names: tuple[str, ...]  # of all columns; their positions where there is no header
+    roles: Mapping[Role, int]
+    numbered: tuple[int, ...] = ()  # columns of a list, in their order
+    header: bool = True
+    others: tuple[int, ...] = ()  # in no role: to be looked at, or kept
+    unused: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> list[int]:
+        """All columns that are read."""
+        return list(dict.fromkeys([*self.roles.values(), *self.numbered, *self.others]))
+
+    @property
+    def labels(self) -> dict[Role, str]:
+        """What the columns of roles are called."""
+        names = self.names if self.header else [f"column {name}" for name in self.names]
+        labels: dict[Role, str] = {role: bare(names[at]) for role, at in self.roles.items()}
+        ends = [names[at] for at in (self.numbered[:1] + self.numbered[-1:])]
+        return labels | ({"items": " ... ".join(ends)} if ends else {})
+
+
+@dataclass(frozen=True)
 class Wanted:
     """The columns that a file is read for, and how a user says which they are."""
 
-    names: Mapping[Role, Names]
+    names: Mapping[Role, Names]  # without any, all columns are read
     order: tuple[Role, ...] = ()  # of the columns of a known format that has no header
     choices: Mapping[Role, Choice] = field(default_factory=dict)
     needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
@@ -138,71 +163,85 @@ class Wanted:
                     f"{role} must be a column's name, its position from 0{off} or null, got {choice!r}."
                 )
 
-    def by_name(self, names: Sequence[str], location: str, lists: Collection[int] = ()) -> dict[Role, int]:
-        """Return the position of each role's column among `names`; what is not needed may be absent.
+    def columns(
+        self,
+        names: Sequence[str],
+        location: str,
+        numbers: Collection[int] = (),
+        lists: Collection[int] = (),
+        *,
+        header: bool = True,
+    ) -> "Columns":
+        """Return which columns are read.
 
-        `lists` are the columns whose cells are lists by their type.
+        `numbers` are those of numbers or truth values, `lists` those whose cells are lists by their type.
+        Without a `header`, `names` are positions; roles are chosen by position, or known from the order.
         """
-        positions, problems = {}, {}
-        chosen = {at for role in self.names for at in self._chosen(role, names)}
-        for role in self.names:
-            at = self._chosen(role, names) or self._usual(role, names, chosen)
-            if len(at) == 1:
-                positions[role] = at[0]
-            elif at:
-                problems[role] = f"several columns could be the {role}: {listed(names[p] for p in at)}"
-            elif self.choices.get(role) not in (None, False) and not self.of_lists:
-                problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
-        if {"item", "items"} <= {*positions} and "items" not in self._chosen_roles(names):
+        positions, problems = self._positions(names, header=header)
+        if header and {"item", "items"} <= {*positions} and not self._chosen("items", names):
             del positions["items"]  # any column may be called list
         if "items" in self.names and "items" not in positions and positions.get("item") in lists:
             positions["items"] = positions.pop("item")
-        return self._complete(positions, problems, names, location, f"The columns are: {listed(names)}")
-
-    def by_position(self, n_columns: int, location: str) -> dict[Role, int]:
-        """Return the position of each role's column where there is no header."""
-        chosen = {role: choice for role, choice in self.choices.items() if _is_position(choice)}
-        problems = {
-            role: f"there is no column {choice!r} for the {role}"
-            for role, choice in self.choices.items()
-            if (isinstance(choice, str) and not self.of_lists) or chosen.get(role, -1) >= n_columns
-        }
-        if not chosen and not problems:
-            order = self.order or (_PAIR if n_columns == len(_PAIR) else ())
-            roles = [role for role in order if self.choices.get(role) is not False]
-            chosen = dict(zip(roles, range(n_columns), strict=False))
-        columns = f"There are {n_columns} columns, from 0"
-        return self._complete(chosen, problems, [str(at) for at in range(n_columns)], location, columns)
-
-    def _complete(
-        self,
-        positions: dict[Role, int],
-        problems: dict[Role, str],
-        names: Sequence[str],
-        location: str,
-        columns: str,
-    ) -> dict[Role, int]:
-        """Return positions, or refuse what is wrong, what is missing and what is there twice."""
-        present = {*positions, *problems} | ({"items"} if self.numbered(names, positions) else set())
+        numbered = self._numbered(names, positions) if header else []
+        present = {*positions, *problems} | ({"items"} if numbered else set())
         missing = [roles for roles in self.needed if not present & set(roles)]
         texts = [*problems.values()]
         if missing:  # that lists may stand in one column is said in the docs
             words = (" or ".join(role for role in roles if role != "items") for roles in missing)
             texts.append(f"no column is known as the {', the '.join(words)}")
         if texts:
-            unclear = [*problems, *(roles[0] for roles in missing)]
             none = " (false for none)" if {"rating", "time"} & {*problems} else ""
-            raise SchemaError(
-                f"{location}: {'; '.join(filter(None, texts))}. {columns}. Choose with "
-                f"{self._line(unclear)}{none}."
-            )
+            has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
+            choice = self._line([*problems, *(roles[0] for roles in missing)])
+            raise SchemaError(f"{location}: {'; '.join(texts)}. {has}. Choose with {choice}{none}.")
         for role, at in positions.items():
             if twice := [other for other in positions if other != role and positions[other] == at]:
                 raise SchemaError(
                     f"{location}: column {shortened(names[at])} is taken as {role} and as {twice[0]}. "
                     "Choose different columns."
                 )
-        return positions
+        return self._with_others(Columns(tuple(names), positions, tuple(numbered), header), numbers, location)
+
+    def _positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
+        """Return the position of each role's column, and what is wrong with others."""
+        choices = [choice for choice in self.choices.values() if choice is not None and choice is not False]
+        if not header and all(self.of_lists and isinstance(choice, str) for choice in choices):
+            order = self.order or (_PAIR if len(names) == len(_PAIR) else ())
+            return {role: at for at, role in enumerate(order) if self.choices.get(role) is not False}, {}
+        positions, problems = {}, {}
+        taken = {at for role in self.names for at in self._chosen(role, names)}
+        for role in self.names:
+            at = self._chosen(role, names) or (self._usual(role, names, taken) if header else [])
+            if len(at) == 1:
+                positions[role] = at[0]
+            elif at:
+                problems[role] = f"several columns could be the {role}: {listed(names[p] for p in at)}"
+            elif self.choices.get(role) not in (None, False) and not self.of_lists:
+                problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
+        return positions, problems
+
+    def _with_others(self, columns: "Columns", numbers: Collection[int], location: str) -> "Columns":
+        """Add those in no role: to keep, or to be looked at as they may be labels or grades."""
+        if not self.names:
+            if twice := [name for at, name in enumerate(columns.names) if name in columns.names[:at]]:
+                raise SchemaError(f"{location}: two columns are called {shown(twice[0])}. Rename one.")
+            return replace(columns, others=tuple(range(len(columns.names))))
+        plain, cells = [*map(bare, columns.names)], self.cells
+        absent = [name for name in (*cells.keep, *cells.unused) if name not in plain]
+        if absent and not self.of_lists:
+            raise SchemaError(
+                f"{location}: there is no column {shown(absent[0])}. The columns are: {listed(plain)}."
+            )
+        graded = (
+            "rating" not in self.names or "rating" in columns.roles or self.choices.get("rating") is False
+        )
+        used = {*columns.roles.values(), *columns.numbered}
+        rest = [at for at, name in enumerate(plain) if at not in used and name not in cells.keep]
+        label = {at for at in rest if self.is_label(plain[at]) or is_event(plain[at])}
+        label |= set() if graded else {*numbers} & {*rest}
+        asked = [at for at in sorted(label) if plain[at] not in cells.unused]
+        kept = [at for at, name in enumerate(plain) if name in cells.keep]
+        return replace(columns, others=tuple(kept + asked), unused=tuple(columns.names[at] for at in rest))
 
     def has_header(self, rows: Sequence[Sequence[str]], file: object, header: bool | None = None) -> bool:
         """Whether the first of some rows names the columns: as usual, as chosen, or as `header` says.
@@ -212,40 +251,37 @@ class Wanted:
         SchemaError
             If nobody says so: the message shows the first rows, and how to say which columns are which.
         """
+        if not self.names:
+            return header is not False
         first = rows[0]
         pair = [roles for roles in self.needed if {"user", "item"} & {*roles}]
-        by_name = all(any(self._named(role, first) for role in roles) for roles in pair)
-        by_name = by_name or bool(self.numbered(first, {"user": 0}) and self._named("user", first))
+        named = [any(self._named(role, first) for role in roles) for roles in pair]
+        numbered = self._named("user", first) and self._numbered(first, {"user": 0})
         positions = [role for role in ("user", "item", "items") if _is_position(self.choices.get(role))]
-        chosen = any(isinstance(choice, str) for choice in self.choices.values())
-        if (by_name or (chosen and not self.of_lists)) and (header is None or self.of_lists):
+        chosen = not self.of_lists and any(isinstance(choice, str) for choice in self.choices.values())
+        if (all(named) or numbered or chosen) and (header is None or self.of_lists):
             return True
         if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
             return header
-        if not positions and any(self._named(role, first) for roles in pair for role in roles):
+        if any(named) and not positions:
             return True  # what it does not name is asked for by the names of all columns
         names_it = _seems_header(rows)
-        if len(positions) == 2 and not names_it:
+        if len(positions) == len(_PAIR) and not names_it:
             return False
-        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
-        free = [
-            at for at, cell in enumerate(first) if not is_date(rows[-1][at] if at < len(rows[-1]) else cell)
-        ]
-        numbers = [
-            f"{self.option.format(role, at)}" for role, at in zip(("user", "item"), free, strict=False)
-        ]
-        if self.order or not self.option:
-            words = self.setting.format("header", "true or false")
-        elif len(positions) == 2:
-            words = f"{self.setting.format('header', 'true')} or {self.setting.format('header', 'false')}"
-        else:
-            numbers += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
+        on, off = (self.setting.format("header", value) for value in ("true", "false"))
+        words = f"{on} or {off}"
+        if not (len(positions) == len(_PAIR) or self.order or not self.option):
+            below = rows[-1] if len(rows[-1]) == len(first) else first
+            free = (at for at, cell in enumerate(below) if not is_date(cell))
+            options = [self.option.format(role, at) for role, at in zip(_PAIR, free, strict=False)]
+            options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
             words = (
-                f"{self.command} {' '.join(numbers)}, with the right columns counted from 0, if it is a row; "
+                f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "
                 f"{self._line(['user', 'item'])} if it names the columns"
             ).strip()
             if self.setting.endswith("={}") and not self.of_lists:
                 words += f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
+        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         reason = (
             "seems to name its columns, not as usual" if names_it else "does not name the user and the item"
         )
@@ -255,7 +291,7 @@ class Wanted:
 
     def may_be(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
-        position = any(map(_is_position, self.choices.values()))
+        position = not self.names or any(map(_is_position, self.choices.values()))
         other = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
         return bool(position or other or self.is_name(name))
 
@@ -269,7 +305,7 @@ class Wanted:
         plain, usual = {_plain(name) for name in names}, " ".join(self.names.get(role, ())).split()
         return (isinstance(choice, str) and choice in map(bare, names)) or bool(plain & {*usual})
 
-    def numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
+    def _numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
         """Return the columns of lists in ``rec_1 ... rec_k``, in their order; none if lists are elsewhere."""
         if "items" not in self.names or {"item", "items"} & {*positions}:
             return []
@@ -286,36 +322,6 @@ class Wanted:
         ]
         return full[0] if len(full) == 1 else []
 
-    def rest(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
-        """Return the columns that are in no role."""
-        used = {*positions.values(), *self.numbered(names, positions)}
-        return [at for at in range(len(names)) if at not in used and bare(names[at]) not in self.cells.keep]
-
-    def looked_at(
-        self, names: Sequence[str], positions: Mapping[Role, int], numbers: Collection[int], file: object
-    ) -> list[int]:
-        """Return which columns in no role are read: those to keep, and those that may be labels or grades.
-
-        `numbers` are the columns of numbers, or of truth values.
-        """
-        plain, cells = [bare(name) for name in names], self.cells
-        if not self.of_lists and (
-            absent := [name for name in (*cells.keep, *cells.unused) if name not in plain]
-        ):
-            raise SchemaError(
-                f"{file}: there is no column {shown(absent[0])}. The columns are: {listed(plain)}."
-            )
-        known = "rating" not in self.names or "rating" in positions or self.choices.get("rating") is False
-        return [
-            at
-            for at in range(len(names))
-            if plain[at] in cells.keep
-            or (
-                (at in self.rest(names, positions) and plain[at] not in cells.unused)
-                and (self.is_label(plain[at]) or is_event(plain[at]) or (not known and at in numbers))
-            )
-        ]
-
     def is_label(self, name: str) -> bool:
         """Whether the name of a column that is not used says which rows count, or for what."""
         return is_label(name) or (self.of_lists and _plain(name) in _TAGGED)
@@ -325,9 +331,6 @@ class Wanted:
         if choice is None or choice is False:
             return []
         return [at for at, name in enumerate(names) if choice in (name, bare(name)) or choice == at]
-
-    def _chosen_roles(self, names: Sequence[str]) -> set[Role]:
-        return {role for role in self.names if self._chosen(role, names)}
 
     def _usual(
         self, role: Role, names: Sequence[str], taken: "set[int] | frozenset[int]" = frozenset()

@@ -1,14 +1,13 @@
 """Data frames of pandas, polars, Arrow and others as Arrow tables: cells as they are, or refused."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from recgauge.errors import SchemaError, said
 from recgauge.utils.arrow import without_views
 from recgauge.utils.checks import shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def is_frame(table: object) -> bool:
@@ -16,7 +15,7 @@ def is_frame(table: object) -> bool:
     return hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")
 
 
-def as_arrow(table: Any, subject: str) -> "pa.Table":
+def as_arrow(table: Any, subject: str) -> pa.Table:
     """Return a data frame as an Arrow table, whose cells are what they were.
 
     Parameters
@@ -47,8 +46,6 @@ def as_arrow(table: Any, subject: str) -> "pa.Table":
     Traceback (most recent call last):
     recgauge.errors.SchemaError: users: the column 'user' mixes int and str. Make it one type.
     """
-    import pyarrow as pa
-
     pandas = hasattr(table, "iloc")
     if not is_frame(table) or (pandas and not hasattr(table, "columns")):
         raise SchemaError(
@@ -64,7 +61,7 @@ def as_arrow(table: Any, subject: str) -> "pa.Table":
     names, columns = [], []
     for name, values in (*_index_columns(table, subject), *_columns(table, subject)):
         names.append(name)
-        columns.append(_column(values, f"{subject}: the column {shown(name)}"))
+        columns.append(as_column(values, f"{subject}: the column {shown(name)}"))
     _distinct_names(names, None, subject)
     return without_views(pa.Table.from_arrays(columns, names=names))
 
@@ -102,10 +99,8 @@ def _columns(frame: Any, subject: str) -> Iterator[tuple[str, Any]]:
         yield str(name), frame.iloc[:, at]
 
 
-def _column(values: Any, subject: str) -> "pa.ChunkedArray":
+def as_column(values: Any, subject: str) -> pa.ChunkedArray:
     """Return a column of pandas; one with several kinds of values is refused, not made text."""
-    import pyarrow as pa
-
     if values.dtype == object:
         kinds = {type(value) for value in values[values.notna()]}
         names = sorted(kind.__name__ for kind in kinds)

@@ -1,19 +1,17 @@
 """Turns the id columns of one or several files into codes, keeping ids of any type as they were given."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import SchemaError
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, IntArray, LongArray, text_array
 from recgauge.utils.grouped import encode_sorted, run_starts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Text is read as numbers only if that loses nothing: "007" and "7" are two ids.
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
@@ -21,8 +19,6 @@ LONGEST_ID = 4096  # characters; a web address, the longest id in use, has about
 _NEAR = 1 << 18  # so many numbers are never far apart
 _BLOCK = 1 << 18  # rows at a time: numpy makes 8 bytes of each code that it looks up
 
-MISSING = -4
-"""The code of a cell that the user names as missing."""
 # Why a cell is not an id, by the code that represents it.
 NO_ID = {
     -1: "{} is missing",
@@ -66,11 +62,9 @@ class Ids:
 NO_IDS = Ids(np.empty(0, np.int32), np.empty(0, np.int64), whole=True)
 
 
-def read_ids(column: "pa.ChunkedArray", missing: Collection[str] = ()) -> Ids:
-    """Return the ids of a column; text loses blanks around it, and what is empty or `missing` is none."""
-    import pyarrow as pa
-
-    if not missing and pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
+def read_ids(column: pa.ChunkedArray) -> Ids:
+    """Return the ids of a column; text loses blanks around it, and what is empty is none."""
+    if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -79,13 +73,13 @@ def read_ids(column: "pa.ChunkedArray", missing: Collection[str] = ()) -> Ids:
     if not chunks:
         return NO_IDS
     codes = np.concatenate([to_numpy(filled(chunk.indices, np.int32(-1))) for chunk in chunks])
-    distinct, gaps, whole = _distinct(chunks[0].dictionary, missing)
+    distinct, gaps, whole = _distinct(chunks[0].dictionary)
     if gaps.any():
         codes = np.append(np.where(gaps < 0, gaps, np.arange(len(gaps), dtype=np.int32)), np.int32(-1))[codes]
     return Ids(codes, distinct, whole)
 
 
-def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
+def _numbers_near(column: pa.ChunkedArray) -> Ids | None:
     """Return whole numbers as codes, by their distance from the least: no hashing; None where far apart."""
     if column.null_count or not len(column):
         return None
@@ -100,9 +94,8 @@ def _numbers_near(column: "pa.ChunkedArray") -> Ids | None:
     return Ids(codes, np.arange(span).astype(least.dtype) + least, whole=True)
 
 
-def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDArray[Any], IntArray, bool]:
+def _distinct(dictionary: pa.Array) -> tuple[npt.NDArray[Any], IntArray, bool]:
     """Return distinct ids, which are none (keys of `NO_ID`), and whether the others are whole numbers."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_string_view(dictionary.type):
@@ -110,8 +103,6 @@ def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDA
     if not (pa.types.is_string(dictionary.type) or pa.types.is_large_string(dictionary.type)):
         distinct = to_numpy(dictionary)
         gaps = -np.asarray(distinct != distinct, np.int32)  # only NaN differs from itself
-        if missing:
-            gaps[[str(one) in missing for one in distinct.tolist()]] = MISSING
         return distinct, gaps, distinct.dtype.kind in "iu"
     texts = pc.utf8_trim_whitespace(dictionary)
     gaps = np.zeros(len(texts), np.int32)
@@ -120,16 +111,13 @@ def _distinct(dictionary: "pa.Array", missing: Collection[str]) -> tuple[npt.NDA
     gaps[lengths > LONGEST_ID] = -2
     gaps[_matches(texts, r"\x00|^\x{feff}")] = -3
     ids = texts.to_pylist()
-    if missing:
-        gaps[[one in missing for one in ids]] = MISSING
     whole = _matches(texts, _WHOLE) | (gaps < 0)
     if gaps.any():
         ids = ["" if gap else text for text, gap in zip(ids, gaps.tolist(), strict=True)]
     return text_array(ids), gaps, bool(whole.all())
 
 
-def _matches(texts: "pa.Array", pattern: str) -> BoolArray:
-    import pyarrow as pa
+def _matches(texts: pa.Array, pattern: str) -> BoolArray:
     import pyarrow.compute as pc
 
     matches: BoolArray = to_numpy(pc.match_substring_regex(texts, pattern).cast(pa.uint8())) == 1

@@ -3,23 +3,21 @@
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import ITEMS, SCORES, Role, Wanted
 from recgauge.files.opening import Source
-from recgauge.files.rows import Lines, RawRows
+from recgauge.files.rows import Lines, RawRows, cells_of
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _SEPARATORS = ("|", ";", ",")
 _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
@@ -33,26 +31,19 @@ _PAIR = 2
 def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(part.numbered, np.int64)
-    column = part.columns["items"]
-    cells = column if isinstance(column, list) else column.to_pylist()
-    lists = _lists(cells, part, numbers)
-    scored = [scores is not None for items, scores in lists if items]
-    scores: list[list[Any]] | None = None
+    lists = _lists(cells_of(part.columns["items"]), part, numbers)
     scores_of, unused = _scores_of(part)
     if scores_of is not None:
-        scores = [values for values, _ in _lists(scores_of, part, numbers)]
-    elif any(scored):
-        if not all(scored):
-            first = next(at for at, (items, values) in enumerate(lists) if items and values is None)
-            raise SchemaError(f"{part.place(numbers[first])}: items without scores, and others have some.")
-        scores = [values or [] for _, values in lists]
+        values = _lists(scores_of, part, numbers)
+        lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
+    scored = any(scores is not None for items, scores in lists if items or scores)
+    for row, (items, scores) in enumerate(lists):
+        if scored and len(scores or []) != len(items):
+            raise SchemaError(
+                f"{part.place(numbers[row])}: {len(items)} items and {len(scores or [])} scores. "
+                "Give one score for every item."
+            )
     lengths = np.array([len(items) for items, _ in lists], np.int64)
-    n_scores = lengths if scores is None else np.array([*map(len, scores)], np.int64)
-    if len(wrong := np.flatnonzero(n_scores != lengths)):
-        raise SchemaError(
-            f"{part.place(numbers[wrong[0]])}: {lengths[wrong[0]]} items and {n_scores[wrong[0]]} scores. "
-            "Give one score for every item."
-        )
     owner = np.repeat(np.arange(len(lists)), lengths)
     lines = numbers[owner]
     item = as_ids(
@@ -64,8 +55,8 @@ def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
         columns["rank"] = ranks(lengths)
     columns |= {role: part.columns[role].take(to_arrow(owner)) for role in ("tag",) if role in part.columns}
     value: Role = "score" if "score" in wanted.names else "rating"
-    if scores is not None and value in wanted.names:
-        columns[value] = as_values(list(chain.from_iterable(scores)))
+    if scored and value in wanted.names:
+        columns[value] = as_values(list(chain.from_iterable(scores or [] for _, scores in lists)))
         labels |= {value: labels.get("scores", labels.get(value, "in the lists"))}
     others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
     return replace(
@@ -89,45 +80,20 @@ def _scores_of(part: RawRows) -> tuple[list[Any] | None, tuple[str, ...]]:
             f"{part.file}: the column {shown(part.labels['rank'])} ranks lists, whose order in the cell "
             f"{shown(part.labels['items'])} is the rank. Sort the lists, and leave that column out."
         )
-    for role in ("scores", "score", "rating"):
-        column = part.columns.get(role)
-        if column is None:
-            continue
-        cells = column if isinstance(column, list) else column.to_pylist()
-        known = [cell for cell in cells if cell is not None]
-        if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in known):
-            return cells, ()
-        if role == "score":
-            return None, (part.labels["score"],)
-        raise SchemaError(
-            f"{part.file}: the column {shown(part.labels['rating'])} has one number for a list of items. "
-            "Write a list of numbers, one for each item, or leave the column out."
-        )
-    return None, ()
-
-
-def lists_in_columns(columns: "Sequence[pa.ChunkedArray]") -> list[list[Any]]:
-    """Return a list for each row of columns; what is empty at its end is not in it."""
-    return lists_of_rows(zip(*(column.to_pylist() for column in columns), strict=True))
-
-
-def labels_of(
-    names: Sequence[str], positions: Mapping[Role, int], numbered: Sequence[int]
-) -> dict[Role, str]:
-    """Return what the columns are called."""
-    labels: dict[Role, str] = {role: names[at] for role, at in positions.items()}
-    return labels | ({"items": f"{names[numbered[0]]} ... {names[numbered[-1]]}"} if numbered else {})
-
-
-def lists_of_rows(cells_of_rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    """Return each row without what is empty at its end."""
-    rows: list[list[Any]] = []
-    for row in cells_of_rows:
-        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
-        while cells and cells[-1] is None:
-            cells.pop()
-        rows.append(cells)
-    return rows
+    roles: tuple[Role, ...] = ("scores", "score", "rating")
+    role = next((role for role in roles if role in part.columns), None)
+    if role is None:
+        return None, ()
+    cells = cells_of(part.columns[role])
+    known = [cell for cell in cells if cell is not None]
+    if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in known):
+        return cells, ()
+    if role == "score":
+        return None, (part.labels[role],)
+    raise SchemaError(
+        f"{part.file}: the column {shown(part.labels[role])} has one number for a list of items. "
+        "Write a list of numbers, one for each item, or leave the column out."
+    )
 
 
 Scored = tuple[list[Any], list[Any] | None]
@@ -231,12 +197,9 @@ def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
     return [item for item, _ in pairs], [score for _, score in pairs]
 
 
-def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
+def as_values(cells: Sequence[Any]) -> pa.ChunkedArray:
     """Return cells as numbers if all are, else as text; the checks say which of these are none."""
-    import pyarrow as pa
-
-    kinds = {type(cell) for cell in cells}
-    if kinds <= {int, float}:
+    if {type(cell) for cell in cells} <= {int, float}:
         values = np.array(cells)
         if values.dtype.kind in "if":  # larger whole numbers are Python's own
             return pa.chunked_array([to_arrow(values)])
@@ -244,28 +207,28 @@ def as_values(cells: Sequence[Any]) -> "pa.ChunkedArray":
 
 
 def as_ids(
-    cells: Sequence[Any], file: Source, lines: "Lines | Sequence[int]", role: Role, *, mixed: bool
-) -> "pa.ChunkedArray":
+    cells: Sequence[Any], file: Source, lines: Lines | Sequence[int], role: Role, *, mixed: bool
+) -> pa.ChunkedArray:
     """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
-    import pyarrow as pa
-
-    kinds = {*map(type, cells)} - {type(None)}
-    large = int in kinds and any(isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell in cells)
-    if kinds <= {int, str} and (mixed or not (large or len(kinds) > 1)):
-        if large or len(kinds) > 1:
-            cells = [None if cell is None else str(cell) for cell in cells]
+    kinds = [_kind_of_id(cell) for cell in cells]
+    usual = {*kinds} - {"nothing"}
+    if usual <= {"number"} or usual <= {"text"}:
         return pa.chunked_array([cells_to_arrow(cells)])
-    usual = {int, str} if mixed else {next((type(cell) for cell in cells if type(cell) in (int, str)), int)}
-    odd = next(
-        at
-        for at, cell in enumerate(cells)
-        if cell is not None
-        and (type(cell) not in usual or (isinstance(cell, int) and not -(2**63) <= cell < 2**63))
-    )
+    if mixed and usual <= {"number", "text", "large number"}:
+        return as_values([None if cell is None else str(cell) for cell in cells])
+    first = next(kind for kind in kinds if kind != "nothing")
+    allowed = ("nothing", "number", "text") if mixed else ("nothing", first if first == "text" else "number")
+    odd = next(at for at, kind in enumerate(kinds) if kind not in allowed)
     raise SchemaError(
         f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
         f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
     )
+
+
+def _kind_of_id(cell: Any) -> str:
+    if type(cell) is int:
+        return "number" if -(2**63) <= cell < 2**63 else "large number"
+    return "text" if type(cell) is str else "nothing" if cell is None else "other"
 
 
 def places(lengths: LongArray) -> LongArray:
@@ -273,8 +236,6 @@ def places(lengths: LongArray) -> LongArray:
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def ranks(lengths: LongArray) -> "pa.ChunkedArray":
+def ranks(lengths: LongArray) -> pa.ChunkedArray:
     """Return 1, 2, 3... for each list."""
-    import pyarrow as pa
-
     return pa.chunked_array([to_arrow((places(lengths) + 1).astype(np.float64))])

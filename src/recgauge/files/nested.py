@@ -1,29 +1,30 @@
 """Files whose rows are no rows of cells: JSON lines, and a user with a list of items."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError, said, shortened
 from recgauge.files.columns import Role, Wanted, is_flag
-from recgauge.files.lists import as_ids, as_values, labels_of, lists_of_rows, places, ranks
+from recgauge.files.frames import as_column
+from recgauge.files.lists import as_ids, as_values, places, ranks
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Problem, RawRows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray, shown
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 
 def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
     """Return the rows of a file that holds one JSON object per line."""
+    import pandas as pd
+
     names, kept, lines, broken = _read_objects(file, wanted)
     problems = tuple(
         Problem(reason, np.array([number for number, _ in places], np.int64), places[0][1])
@@ -33,27 +34,22 @@ def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
         raise _no_object(file, problems)
     labels = list(names)
     lists = {at for at, name in enumerate(labels) if {*map(type, kept.get(name, ()))} & {list, dict}}
-    positions = wanted.by_name(labels, str(file), lists)
-    columns: dict[Role, Any] = {role: kept[labels[at]] for role, at in positions.items()}
-    for role in {*columns} - {"items", "scores"}:
-        ids = role in ("user", "item")
-        cells = columns[role]
-        columns[role] = as_ids(cells, file, lines, role, mixed=wanted.mixed_ids) if ids else as_values(cells)
-    if numbered := wanted.numbered(labels, positions):
-        columns["items"] = lists_of_rows(zip(*(kept[labels[at]] for at in numbered), strict=True))
     numbers = {at for at, name in enumerate(labels) if name in kept and _are_flags(kept[name])}
-    return RawRows(
-        file,
-        columns,
-        labels_of(labels, positions, numbered),
-        np.array(lines, np.int64),
-        broken=problems,
-        others={
-            labels[at]: as_values(kept[labels[at]])
-            for at in wanted.looked_at(labels, positions, numbers, file)
-        },
-        unused=tuple(labels[at] for at in wanted.rest(labels, positions)),
-    )
+    columns = wanted.columns(labels, str(file), numbers, lists)
+    role_of = {at: role for role, at in columns.roles.items()}
+    cells: list[Any] = []
+    for at in columns.used:
+        column, role = kept[labels[at]], role_of.get(at)
+        if not wanted.names:
+            cells.append(
+                as_column(pd.Series(column, dtype=object), f"{file}: the column {shown(labels[at])}")
+            )
+        elif role in ("user", "item"):
+            cells.append(as_ids(column, file, lines, role, mixed=wanted.mixed_ids))
+        else:
+            as_lists = role in ("items", "scores") or at in columns.numbered
+            cells.append(column if as_lists else as_values(column))
+    return RawRows.of(file, columns, cells, np.array(lines, np.int64), broken=problems)
 
 
 def _read_objects(
@@ -99,8 +95,7 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
     """Return the rows of a file of JSON objects with the lists of users: of items, or of scores."""
     text = b"\n".join(line for _, line in _lines(file)).decode()
     decoder, at = json.JSONDecoder(object_pairs_hook=_distinct_names), 0
-    users: list[str] = []
-    cells: list[Any] = []
+    lists: dict[str, Any] = {}
     while at < len(text):
         try:
             row, at = decoder.raw_decode(text, at)
@@ -114,11 +109,11 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
                     f"{file}: user {shown(user)} has no list of items but {shown(shortened(str(cell), 60))}. "
                     'Write one object for each row and line, or {"user": ["item", ...], ...}.'
                 )
-            users.append(user)
-            cells.append(cell)
+            if user in lists:
+                raise SchemaError(f"{file}: user {shown(user)} is there twice. Join the lists.")
+            lists[user] = cell
         at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
-    if twice := [user for user, count in Counter(users).items() if count > 1]:
-        raise SchemaError(f"{file}: user {shown(twice[0])} is there twice. Join the lists.")
+    users, cells = [*lists], [*lists.values()]
     columns: dict[Role, Any] = {"user": as_values(users), "items": cells}
     labels: dict[Role, str] = {"user": "names", "item": "their lists"}
     return RawRows(file, columns, labels, range(1, len(users) + 1), unit="user")
@@ -126,38 +121,12 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
 
 def _distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object; a dictionary alone would lose a name that is there twice."""
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the name {shown(twice)} is there twice in one object")
+    row: dict[str, Any] = {}
+    for name, cell in pairs:
+        if name in row:
+            raise ValueError(f"the name {shown(name)} is there twice in one object")
+        row[name] = cell
     return row
-
-
-def read_json_cells(file: TableFile) -> "pa.Table":
-    """Return all columns of a file with one JSON object per line."""
-    import pyarrow as pa
-
-    rows = []
-    for number, text in _lines(file):
-        try:
-            rows.append(_object(text))
-        except ValueError as error:
-            raise SchemaError(f"{file}, line {number}: {error}. Correct the line.") from error
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = []
-    for name in names:
-        cells = [row.get(name) for row in rows]
-        kinds = {type(cell) for cell in cells} - {type(None)}
-        if len(kinds) > 1 and not kinds <= {int, float}:
-            mixed = " and ".join(sorted(kind.__name__ for kind in kinds))
-            raise SchemaError(f"{file}: the column {shown(name)} mixes {mixed}. Make it one type.")
-        try:
-            columns.append(pa.array(cells))
-        except (pa.ArrowException, OverflowError) as error:
-            raise SchemaError(
-                f"{file}: the column {shown(name)}: {said(error)}. Write it as text."
-            ) from error
-    return pa.table(columns, names=names)
 
 
 def _no_object(file: TableFile, problems: Sequence[Problem]) -> SchemaError:
@@ -205,9 +174,7 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
 
     `counted`: it begins with the number of its items instead, and lines are users, from 0.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
-    from pyarrow import csv as arrow_csv
 
     with file.open() as stream:
         text = arrow_csv.read_csv(
@@ -238,15 +205,12 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
     return RawRows(file, columns, labels, line[owner], empty=line[n_items == 0])
 
 
-def _check_counts(file: TableFile, counts: "pa.Array", n_items: LongArray, line: LongArray) -> None:
+def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:
     """Refuse a line that begins with another number than that of its items."""
-    import pyarrow.compute as pc
-
-    wrong = np.flatnonzero(to_numpy(pc.not_equal(counts, pc.cast(to_arrow(n_items), counts.type))))
-    if len(wrong):
-        first = wrong[0]
-        raise SchemaError(
-            f"{file}, line {line[first]}: it begins with {shown(counts[first].as_py())}, and "
-            f"{n_items[first]:,} items follow. A line of count_lines begins with the number of its items, "
-            "one of user_lines with the user."
-        )
+    texts = counts.to_pylist()
+    for at, (text, n) in enumerate(zip(texts, n_items.tolist(), strict=True)):
+        if text != str(n):
+            raise SchemaError(
+                f"{file}, line {line[at]}: it begins with {shown(text)}, and {n:,} items follow. A line of "
+                "count_lines begins with the number of its items, one of user_lines with the user."
+            )

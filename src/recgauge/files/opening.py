@@ -174,14 +174,7 @@ class TableFile:
     def _refuse_kind(self, sample: bytes) -> None:
         """Name what is no table by its first bytes, and what to do."""
         begin = sample[:64].removeprefix(codecs.BOM_UTF8).lstrip()
-        kind = next(
-            (
-                kind
-                for sign, kind in _KINDS.items()
-                if begin.startswith(sign) or begin.lower().startswith(sign)
-            ),
-            None,
-        )
+        kind = next((kind for sign, kind in _KINDS.items() if begin.lower().startswith(sign.lower())), None)
         if re.match(rb"\[\s*[\[{]", begin):
             kind = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
         if sample[_TAR] == b"ustar":
@@ -240,32 +233,22 @@ def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) 
     Patterns such as ``part-*.csv`` are sorted; without `pattern`, each must name one file. `option` names the
     files in messages.
     """
-    limits = Limits(adjustable=False)
-    files = [file for text in paths for file in _files_of(text, None, limits, option, "utf-8")]
+    usual = TableFile(Path(), limits=Limits(adjustable=False))
+    files = [file for text in paths for file in _files_of(text, usual, option)]
     if not pattern and len(files) != len(paths):
         raise ConfigError(f"{option}={','.join(paths)} names {len(files)} files. Name one.")
     _refuse_twice(files, paths, option)
     return tuple(files)
 
 
-def find_sources(
-    paths: Sequence[str],
-    wanted: Wanted,
-    member: str | None,
-    limits: Limits,
-    option: str,
-    encoding: str = "utf-8",
-) -> tuple[Source, ...]:
+def find_sources(paths: Sequence[str], wanted: Wanted, usual: TableFile, option: str) -> tuple[Source, ...]:
     """Return what `paths` name, in order: folders and addresses of Parquet, and files.
 
-    `member` is that of zip archives; see `find_list_files`.
+    `usual` has the member of zip archives, limits and encoding of files; see `find_list_files`.
     """
     found: list[Source] = []
     for text in paths:
-        if is_stored(text):
-            found.append(find_table(text, wanted, option))
-        else:
-            found += _files_of(text, member, limits, option, encoding)
+        found += [find_table(text, wanted, option)] if is_stored(text) else _files_of(text, usual, option)
     _refuse_twice(found, paths, option)
     return tuple(found)
 
@@ -301,7 +284,7 @@ def _refuse_twice(found: Sequence[Source], paths: Sequence[str], option: str) ->
         resolved.add(path.resolve())
 
 
-def _files_of(text: str, member: str | None, limits: Limits, option: str, encoding: str) -> list[TableFile]:
+def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
     """Return the file that a path names, or the files of a pattern, within the limits as far as is known."""
     path = user_path(text)
     try:
@@ -317,7 +300,7 @@ def _files_of(text: str, member: str | None, limits: Limits, option: str, encodi
     files = []
     for path in paths:
         refuse_irregular(path, option)
-        files.append(TableFile(path, _member(path, member), limits, encoding))
+        files.append(replace(usual, path=path, member=_member(path, usual.member)))
         files[-1].size()
     return files
 

@@ -3,9 +3,10 @@
 import re
 import shlex
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event, is_flag
@@ -13,9 +14,6 @@ from recgauge.files.ids import Ids
 from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
 from recgauge.files.stored import StoredTable
 from recgauge.utils.checks import LongArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _NOBODY = re.compile(
     r"[<(\[#]?(na|n/a|nan|nat|null|none|nil|unknown|undefined|missing|not set|anonymous|guest|\?|-)[>)\]!]?"
@@ -34,6 +32,7 @@ _COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers ar
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
 _MOST_VALUES = 1_000
 _SHOWN = 5
+_FIRST = np.zeros(1, np.int64)  # the first row
 
 
 def check_plausible(rows: Rows, wanted: Wanted) -> None:
@@ -46,9 +45,7 @@ def check_plausible(rows: Rows, wanted: Wanted) -> None:
             _check_ids(rows, role, ids, wanted)
     rating = rows.numbers.get("rating")
     if rating is not None and float(rating.min()) > 1e8:
-        raise _refusal(
-            rows, wanted, "rating", np.array([0]), "all ratings are above 100,000,000, as times are"
-        )
+        raise _refusal(rows, wanted, "rating", _FIRST, "all ratings are above 100,000,000, as times are")
     if rows.time is not None and wanted.cells.time_unit is None:
         _check_times(rows, rows.time, wanted)
 
@@ -56,32 +53,29 @@ def check_plausible(rows: Rows, wanted: Wanted) -> None:
 def _check_ids(rows: Rows, role: Role, ids: Ids, wanted: Wanted) -> None:
     counts = np.bincount(ids.codes, minlength=len(ids.distinct))
     used = np.flatnonzero(counts)
-    few = ids.distinct[used[:_SAMPLE]]
-    if few.dtype.kind in "iu":
-        dates = bool(is_yyyymmdd(few).all())
-    else:
-        dates = all(_is_date(str(text)) for text in few.tolist())
-    if dates:
-        raise _refusal(rows, wanted, role, np.array([0]), f"the ids of the column for the {role} are dates")
+    if all(_is_date(str(one)) for one in ids.distinct[used[:_SAMPLE]].tolist()):
+        raise _refusal(rows, wanted, role, _FIRST, f"the ids of the column for the {role} are dates")
     top = used[np.argsort(counts[used])[-100:]][::-1]
-    n_rows = len(ids.codes)
-    for code in top[counts[top] > max(_SHARE * n_rows, 1)].tolist():
-        text = str(ids.distinct[code])
-        if _NOBODY.fullmatch(text.strip()):
-            raise _nobody(rows, wanted, role, text, int(counts[code]), np.flatnonzero(ids.codes == code))
-    first = int(top[0])
-    following = int(counts[top[1]]) if len(top) > 1 else n_rows
-    if counts[first] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(str(ids.distinct[first])):
-        text = str(ids.distinct[first])
-        raise _nobody(rows, wanted, role, text, int(counts[first]), np.flatnonzero(ids.codes == first))
-    if role == "item" and wanted.of_lists and ids.whole and len(used) > 1:
-        padding = [code for code in used.tolist() if str(ids.distinct[code]) == "-1"]
-        negative = (
-            [code for code in used.tolist() if str(ids.distinct[code]).startswith("-")] if padding else []
-        )
-        if len(padding) == len(negative) == 1:
-            places = np.flatnonzero(ids.codes == padding[0])
-            raise _nobody(rows, wanted, role, "-1", int(counts[padding[0]]), places)
+    n_rows, following = len(ids.codes), int(counts[top[1]]) if len(top) > 1 else len(ids.codes)
+    nobody = [
+        code for code in top if counts[code] > max(_SHARE * n_rows, 1) and _NOBODY.fullmatch(_text(ids, code))
+    ]
+    if counts[top[0]] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(_text(ids, top[0])):
+        nobody.append(top[0])
+    if role == "item" and wanted.of_lists and ids.whole and len(used) > 1:  # padding of lists
+        negative = [code for code in used if _text(ids, code).startswith("-")]
+        nobody += negative if [_text(ids, code) for code in negative] == ["-1"] else []
+    if nobody:
+        text, count = _text(ids, nobody[0]), int(counts[nobody[0]])
+        stands_for = "nobody" if role == "user" else "no item"
+        share = f"{count:,} of {n_rows:,} rows ({count / n_rows:.0%})"
+        reason = f"the {role} {shown(text)} has {share}, and may stand for {stands_for}"
+        words = f"To leave these rows out: {_listing(wanted, 'missing', text)}"
+        raise _refusal(rows, wanted, role, np.flatnonzero(ids.codes == nobody[0]), reason, words)
+
+
+def _text(ids: Ids, code: Any) -> str:
+    return str(ids.distinct[code]).strip()
 
 
 def _is_date(text: str) -> bool:
@@ -104,16 +98,7 @@ def _check_times(rows: Rows, time: LongArray, wanted: Wanted) -> None:
             f"Whole numbers that are dates: {form}; days of Excel, hours or minutes: write dates; no times: "
             f"{wanted.option.format('time', 'false')}; if they do count from any moment: {unit}"
         )
-        raise _refusal(rows, wanted, "time", np.array([0]), reason, words)
-
-
-def _nobody(rows: Rows, wanted: Wanted, role: Role, text: str, count: int, places: LongArray) -> SchemaError:
-    share = f"{count:,} of {len(rows.lines):,} rows ({count / len(rows.lines):.0%})"
-    reason = (
-        f"the {role} {shown(text)} has {share}, and may stand for {'nobody' if role == 'user' else 'no item'}"
-    )
-    leave = _listing(wanted, "missing", text)
-    return _refusal(rows, wanted, role, places, reason, f"To leave these rows out: {leave}")
+        raise _refusal(rows, wanted, "time", _FIRST, reason, words)
 
 
 def _listing(wanted: Wanted, name: str, text: str) -> str:
@@ -136,12 +121,8 @@ def _refusal(
     rows: Rows, wanted: Wanted, role: Role, places: LongArray, reason: str, words: str = ""
 ) -> SchemaError:
     where = ", ".join(f"{rows.part.within(rows.lines[row])}: {_row(rows, int(row))}" for row in places[:3])
-    if not words:
-        words = (
-            f"Choose other columns ({wanted.option.format(role, 'COLUMN')})"
-            if wanted.option
-            else "Correct the file"
-        )
+    other = f"Choose other columns ({wanted.option.format(role, 'COLUMN')})"
+    words = words or (other if wanted.option else "Correct the file")
     keep = wanted.setting.format("implausible", "keep") if wanted.setting else 'keep=["implausible"]'
     label = rows.labels.get(role, role)
     column = label if label.startswith("column ") else f"the column {label}"
@@ -160,20 +141,20 @@ def check_unused(part: RawRows | StoredTable, wanted: Wanted) -> None:
     """Ask what columns in no role are for that may say which rows count, or how much."""
     others = part.others if isinstance(part, RawRows) else part.others()
     for name, column in others.items():
-        if bare(name) not in wanted.cells.keep:
-            _check_column(part, name, column, wanted)
+        texts = [] if bare(name) in wanted.cells.keep else _values(name, column, wanted)
+        if texts:
+            raise _question(part, name, texts, wanted)
 
 
-def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArray", wanted: Wanted) -> None:
-    import pyarrow as pa
+def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
+    """Return the values of a column that may say which rows count, or how much; none of other columns."""
     import pyarrow.compute as pc
 
+    if pa.types.is_nested(column.type):
+        return []
     if pa.types.is_dictionary(column.type):
-        values = pa.chunked_array(
-            [chunk.dictionary for chunk in column.chunks], column.type.value_type
-        ).unique()
-    elif pa.types.is_nested(column.type):
-        return
+        dictionaries = [chunk.dictionary for chunk in column.chunks]
+        values = pa.chunked_array(dictionaries, column.type.value_type).unique()
     else:
         values = column.unique()
     values = values.filter(pc.is_valid(values))
@@ -181,17 +162,17 @@ def _check_column(part: RawRows | StoredTable, name: str, column: "pa.ChunkedArr
     texts = [text for text in found if text.strip()]
     has_empty = len(texts) < len(found) or column.null_count > 0
     if len(texts) + has_empty < 2:  # one value says nothing
-        return
+        return []
     counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
     rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
     flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
     flags = flags or (has_empty and len(texts) == 1 and is_flag(texts[0]))
     genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
-    if wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre):
-        raise _question(part, name, texts, wanted)
+    asked = wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
+    return texts if asked else []
 
 
-def _has_zeros(values: "pa.ChunkedArray", texts: list[str], cells: CellFormat) -> bool:
+def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:
     """Whether values are truth values, or numbers with a zero among them."""
     if all(text.lower() in TRUTHS for text in texts):
         return True

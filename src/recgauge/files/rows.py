@@ -2,26 +2,24 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import SchemaError, listed, shortened
-from recgauge.files.columns import LATEST, CellFormat, Role, TimeUnit, Wanted, is_date
-from recgauge.files.ids import MISSING, NO_IDS, Ids, read_ids
+from recgauge.files.columns import LATEST, CellFormat, Columns, Role, TimeUnit, Wanted, is_date
+from recgauge.files.ids import NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
-from recgauge.files.stored import StoredTable
+from recgauge.files.stored import StoredTable, is_number, is_text, plain_type
 from recgauge.utils.arrow import filled, to_numpy
 from recgauge.utils.checks import BoolArray, DoubleArray, LongArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NUMBERS: tuple[Role, ...] = ("rating", "rank", "score")
 Lines = LongArray | range
@@ -38,12 +36,28 @@ class Problem:
     hint: str = ""  # what may have been meant
 
 
+def lists_in_columns(columns: Sequence[Any]) -> list[list[Any]]:
+    """Return a list for each row of columns; what is empty at its end is not in it."""
+    rows: list[list[Any]] = []
+    for row in zip(*map(cells_of, columns), strict=True):
+        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        rows.append(cells)
+    return rows
+
+
+def cells_of(column: Any) -> list[Any]:
+    """Return a column, which may be a list already, as a list."""
+    return column if isinstance(column, list) else list(column.to_pylist())
+
+
 @dataclass(frozen=True)
 class RawRows:
     """The rows of one file as they were written."""
 
     file: Source
-    columns: Mapping[Role, "pa.ChunkedArray"]  # as text or as the type that the file gives them
+    columns: Mapping[Role, pa.ChunkedArray]  # as text or as the type that the file gives them
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines | None = None  # the line of each row; None if nobody has counted yet
     unit: str = "line"  # "row" where rows and lines differ, "user" where neither is known
@@ -52,13 +66,26 @@ class RawRows:
     layout: str = ""  # what separates the columns, in words
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
     ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
-    others: "Mapping[str, pa.ChunkedArray]" = field(default_factory=dict)  # to be looked at, or kept
+    others: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # to be looked at, or kept
     unused: tuple[str, ...] = ()  # columns in no role
+    again: "Callable[[], RawRows] | None" = None  # reads once more, in a way that knows lines and broken rows
+
+    @classmethod
+    def of(
+        cls, file: Source, columns: Columns, cells: Sequence[Any], lines: Lines | None = None, **more: Any
+    ) -> "RawRows":
+        """Return rows of cells, in the order of the columns that are used."""
+        cell_of = dict(zip(columns.used, cells, strict=True))
+        roles = {role: cell_of[at] for role, at in columns.roles.items()}
+        if columns.numbered:
+            roles["items"] = lists_in_columns([cell_of[at] for at in columns.numbered])
+        others = {columns.names[at]: cell_of[at] for at in columns.others}
+        return cls(file, roles, columns.labels, lines, others=others, unused=columns.unused, **more)
 
     @property
     def n_rows(self) -> int:
         """Rows that could be split into columns."""
-        return len(self.columns["user"])
+        return len(next(iter([*self.columns.values(), *self.others.values()])))
 
     @property
     def numbered(self) -> Lines:
@@ -94,9 +121,7 @@ class Rows:
     tags: npt.NDArray[Any] | None = None  # the run that a row belongs to
     events: npt.NDArray[Any] | None = None  # what kind of event a row is
     left_out: tuple[Problem, ...] = ()  # rows with a cell that the user names as missing
-    kept: Mapping[str, npt.NDArray[Any]] = field(
-        default_factory=dict
-    )  # columns that are read along, as texts
+    kept: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # read along, as texts
 
     @property
     def file(self) -> Source:
@@ -160,6 +185,7 @@ _DATE = re.compile(r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}")
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _LOOKED_AT = 100  # cells that tell what times count
 _LONGEST_EXAMPLE = 60
+_COMMA, _POINT = '","', '"."'
 
 
 Check = tuple[Role, str, BoolArray]
@@ -168,25 +194,26 @@ Check = tuple[Role, str, BoolArray]
 
 def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     """Return the good rows of a file as numbers, with what is wrong with the others."""
-    columns, cells = part.columns, wanted.cells
+    cells, among = wanted.cells, np.ones(part.n_rows, np.bool_)
+    left_out: list[Problem] = []
+    if cells.missing:
+        part, among, left_out = _without_missing(part, wanted)
+    columns = part.columns
     unit = unit_of(columns.get("time"), cells)
     pair: tuple[Role, Role] = ("user", "item")
-    named = {role: columns[role] for role in pair if role in columns}
+    of_ids = {role: columns[role] for role in pair if role in columns}
     with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be; numbers wait for memory
-        in_turn = map if all(map(_is_whole, named.values())) else threads.map
-        read = partial(read_ids, missing=cells.missing)
-        ids = dict(zip(named, in_turn(read, named.values()), strict=True))
+        in_turn = map if all(map(_is_whole, of_ids.values())) else threads.map
+        ids = dict(zip(of_ids, in_turn(read_ids, of_ids.values()), strict=True))
     user, item = (ids.get(role, NO_IDS) for role in pair)
     numbers = {
         role: _read(role, columns[role], cells, single=role == "rating" and not wanted.of_lists)
         for role in NUMBERS
         if role in columns
     }
-    time = read_times(columns["time"], unit, cells) if "time" in columns else None
     checks: list[Check] = [
-        *(("user", reason.format("the user"), good) for reason, good in user.lacking()),
-        *(("item", reason.format("the item"), good) for reason, good in item.lacking()),
-        *_headers(part, user, item),
+        *((role, reason.format(f"the {role}"), good) for role in ids for reason, good in ids[role].lacking()),
+        *_headers(part, ids),
         *(
             (role, f"the {role} is not a finite number", np.isfinite(values))
             for role, values in numbers.items()
@@ -196,31 +223,20 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
     rank = numbers.get("rank")
     if rank is not None and rank.dtype != np.int32:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
-    if time is not None:
-        reason = f"the time is not in 1970..2100, read in {unit}"
-        if unit == "date":
-            reason = (
-                f"the time is not of the form {cells.time_format}"
-                if cells.time_format
-                else "the time is no date"
-            )
-        checks.append(("time", reason, time[1]))
-    among: BoolArray | None = None
-    left_out: list[Problem] = []
-    if cells.missing:
-        named_cells = {role: _named(role, columns, ids, cells) for role in columns if role != "items"}
-        absent: list[Check] = [
-            (role, f"the {role} is named as missing", ~is_in) for role, is_in in named_cells.items()
-        ]
-        among, left_out = _passing(part, absent, wanted)
+    time = None
+    if "time" in columns:
+        time, in_range = read_times(columns["time"], unit, cells)
+        form_of_dates = f"of the form {cells.time_format}" if cells.time_format else "a date"
+        reason = form_of_dates if unit == "date" else f"in 1970..2100, read in {unit}"
+        checks.append(("time", f"the time is not {reason}", in_range))
     good, problems = _passing(part, checks, wanted, among)
     rows = Rows(
-        replace(part, columns={}, others={}),
+        replace(part, columns={}, others={}, again=None),
         form,
         user,
         item,
         numbers,
-        None if time is None else time[0],
+        time,
         unit,
         part.numbered,
         (*part.broken, *problems),
@@ -229,70 +245,73 @@ def check(part: RawRows, form: str, wanted: Wanted) -> Rows:
         tuple(left_out),
         {name: texts_of(part.others[name]) for name in cells.keep if name in part.others},
     )
-    good = good if among is None else good & among
     return rows if good.all() else rows.take(good)
 
 
-def _headers(part: RawRows, user: Ids, item: Ids) -> list[Check]:
+def _headers(part: RawRows, ids: Mapping[Role, Ids]) -> list[Check]:
     """Return a check for rows that repeat the names of the columns, as files do that were put together."""
-    repeats = []
-    for role, ids in (("user", user), ("item", item)):
-        label = part.labels.get(role, "")  # type: ignore[call-overload]
-        if part.header != "header" or ids.distinct.dtype.kind not in "UO":
-            return []
-        names = np.flatnonzero((ids.distinct == label) | (ids.distinct == f"{label}:token"))
-        if not len(names):
-            return []
-        repeats.append(np.isin(ids.codes, names))
-    return [("user", "the row names the columns again", ~(repeats[0] & repeats[1]))]
+    repeats = np.full(part.n_rows, part.header == "header" and len(ids) > 1)
+    for role, column in ids.items():
+        label = part.labels.get(role, "")
+        texts = column.distinct if column.distinct.dtype.kind in "UO" else np.empty(0, "U1")
+        names = np.flatnonzero((texts == label) | (texts == f"{label}:token"))
+        repeats &= np.isin(column.codes, names) if len(names) else False
+    return [("user", "the row names the columns again", ~repeats)]
 
 
-def texts_of(column: "pa.ChunkedArray") -> npt.NDArray[Any]:
+def _without_missing(part: RawRows, wanted: Wanted) -> tuple[RawRows, BoolArray, list[Problem]]:
+    """Leave out cells that the user names as missing; of numbers only what is no number."""
+    columns, checks = dict(part.columns), []
+    for role in (role for role in part.columns if role != "items"):
+        cells, absent = without(part.columns[role], wanted.cells.missing)
+        if role in ("user", "item"):
+            columns[role] = cells
+        else:
+            absent &= ~np.isfinite(numbers_of(part.columns[role]))
+        checks.append((role, f"the {role} is named as missing", ~absent))
+    among, left_out = _passing(part, checks, wanted, np.ones(part.n_rows, np.bool_))
+    return replace(part, columns=columns), among, left_out
+
+
+def without(column: pa.ChunkedArray, missing: Collection[str]) -> tuple[pa.ChunkedArray, BoolArray]:
+    """Return a column in which cells that are missing are null, and which these are."""
+    import pyarrow.compute as pc
+
+    kind = plain_type(column.type)
+    if pa.types.is_nested(kind) or not (is_text(kind) or {*missing} - {""}):
+        return column, np.zeros(len(column), np.bool_)
+    column = column.cast(kind)
+    texts = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+    absent = pc.is_in(texts, pa.array(missing, pa.large_string()))
+    mask = to_numpy(absent.cast(pa.uint8())) == 1
+    return pc.if_else(absent, pa.nulls(len(column), kind), column) if mask.any() else column, mask
+
+
+def texts_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return cells as text, empty where there is none."""
     return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], object)
 
 
-def _named(
-    role: Role, columns: "Mapping[Role, pa.ChunkedArray]", ids: Mapping[Role, Ids], cells: CellFormat
-) -> BoolArray:
-    """Return which cells of a column the user names as missing; of numbers only what is no number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if role in ids:
-        return np.asarray(ids[role].codes == MISSING)
-    column = columns[role]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return np.zeros(len(column), np.bool_)
-    absent = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(cells.missing, column.type))
-    no_number = ~pc.match_substring_regex(column, _NUMBER).to_numpy(zero_copy_only=False).astype(bool)
-    return np.asarray((to_numpy(absent.cast(pa.uint8())) == 1) & no_number, np.bool_)
-
-
-def _is_whole(column: "pa.ChunkedArray") -> bool:
+def _is_whole(column: pa.ChunkedArray) -> bool:
     """Whether the type of a column alone says that all its cells are whole numbers."""
-    import pyarrow as pa
-
     return bool(pa.types.is_integer(column.type)) and column.null_count == 0
 
 
 def _passing(
-    part: RawRows, checks: list[Check], wanted: Wanted, among: BoolArray | None = None
+    part: RawRows, checks: Sequence[Check], wanted: Wanted, among: BoolArray
 ) -> tuple[BoolArray, list[Problem]]:
-    """Return which rows pass all checks, and those of `among` that do not by the first of these."""
-    kept, problems = np.ones(part.n_rows, dtype=np.bool_), []
+    """Return which rows of `among` pass all checks, and why others do not, by the first of these."""
+    kept, problems = among, []
     for role, reason, good in checks:
         if good.all():
             continue
-        bad = np.flatnonzero((kept if among is None else kept & among) & ~good)
+        bad = np.flatnonzero(kept & ~good)
         if len(bad):
             cell = part.columns[role][int(bad[0])].as_py()
             problems.append(
                 Problem(reason, lines_at(part.numbered, bad), _example(cell), _hint(role, cell, wanted))
             )
-        kept &= good
+        kept = kept & good
     return kept, problems
 
 
@@ -301,17 +320,12 @@ def _hint(role: Role, cell: Any, wanted: Wanted) -> str:
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
         if not wanted.setting:
             return " (make the column numbers: pandas.to_numeric)"
-        decimal, thousands = (
-            wanted.setting.format("decimal", '","'),
-            wanted.setting.format("thousands", '"."'),
-        )
-        other = wanted.setting.format("thousands", '","')
-        return f" (1.234,5: say {decimal} {thousands}; 1,234.5: {other})"
+        say = wanted.setting.format
+        european = f"{say('decimal', _COMMA)} {say('thousands', _POINT)}"
+        return f" (1.234,5: say {european}; 1,234.5: {say('thousands', _COMMA)})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):
-        forms = " or ".join(
-            wanted.setting.format("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")
-        )
-        return f" (say which form dates have: {forms})"
+        forms = [wanted.setting.format("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")]
+        return f" (say which form dates have: {' or '.join(forms)})"
     return ""
 
 
@@ -326,10 +340,8 @@ def lines_at(lines: Lines, rows: LongArray) -> LongArray:
     return rows + lines.start if isinstance(lines, range) else lines[rows]
 
 
-def _read(role: Role, column: "pa.ChunkedArray", cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
+def _read(role: Role, column: pa.ChunkedArray, cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
     """Return a column as float32 or float64; ranks as int32 where all of them are whole numbers from 0."""
-    import pyarrow as pa
-
     if role == "rank" and _is_whole(column):
         ranks = to_numpy(column)
         if ranks.min(initial=0) >= 0 and ranks.max(initial=0) < 1 << 31:
@@ -341,7 +353,7 @@ def _read(role: Role, column: "pa.ChunkedArray", cells: CellFormat, *, single: b
         return numbers_of(column, cells).astype(np.float32 if single else np.float64)
 
 
-def unit_of(column: "pa.ChunkedArray | None", cells: CellFormat | None = None) -> TimeUnit:
+def unit_of(column: pa.ChunkedArray | None, cells: CellFormat | None = None) -> TimeUnit:
     """Return what the times of a column count: dates, or the unit in which the middle one is before 2100.
 
     Examples
@@ -389,11 +401,9 @@ def _as_number(cell: object) -> float | None:
 
 
 def read_times(
-    column: "pa.ChunkedArray", unit: TimeUnit, cells: CellFormat | None = None
+    column: pa.ChunkedArray, unit: TimeUnit, cells: CellFormat | None = None
 ) -> tuple[LongArray, BoolArray]:
     """Return times in whole seconds since 1970-01-01 UTC, and which are in 1970..2100."""
-    import pyarrow as pa
-
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         column, unit = column.cast(pa.timestamp("s"), safe=False).cast(pa.int64()), "s"
     if unit == "s" and pa.types.is_int64(column.type) and column.null_count == 0:
@@ -407,9 +417,8 @@ def read_times(
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
 
 
-def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> DoubleArray:
+def numbers_of(column: pa.ChunkedArray, cells: CellFormat | None = None) -> DoubleArray:
     """Return the cells as numbers; NaN where a cell is empty or no number."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):  # each distinct cell once: a few long ones may stand in many rows
@@ -418,9 +427,8 @@ def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> Do
             places = to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))
             parts.append(np.append(numbers_of(pa.chunked_array([chunk.dictionary]), cells), np.nan)[places])
         return np.concatenate(parts)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if is_text(column.type):
+        column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
         column = pc.utf8_trim_whitespace(column)
         if cells and (cells.thousands or cells.decimal == ","):
             column = _plain_numbers(column, cells)
@@ -428,17 +436,13 @@ def numbers_of(column: "pa.ChunkedArray", cells: CellFormat | None = None) -> Do
         column = pc.if_else(
             pc.match_substring_regex(column, _NUMBER), column, pa.nulls(len(column), column.type)
         )
-    elif not (
-        pa.types.is_integer(column.type)
-        or pa.types.is_floating(column.type)
-        or pa.types.is_decimal(column.type)
-    ):
+    elif not is_number(column.type):
         return np.full(len(column), np.nan)
     numbers = column.cast(pa.float64(), safe=False)
     return np.asarray(to_numpy(filled(numbers, np.float64("nan"))))
 
 
-def _plain_numbers(column: "pa.ChunkedArray", cells: CellFormat) -> "pa.ChunkedArray":
+def _plain_numbers(column: pa.ChunkedArray, cells: CellFormat) -> pa.ChunkedArray:
     """Return numbers as Python writes them; one that is written otherwise becomes empty."""
     import pyarrow.compute as pc
 
@@ -452,16 +456,15 @@ def _plain_numbers(column: "pa.ChunkedArray", cells: CellFormat) -> "pa.ChunkedA
     return pc.if_else(fits, column, "")
 
 
-def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
+def _dates(column: pa.ChunkedArray, form: str | None) -> DoubleArray:
     """Return dates as seconds, NaN where a cell is none: ISO 8601, YYYYMMDD, or of a form as of strptime."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if not is_text(column.type):
         column = column.cast(pa.string())
     if form is not None or is_yyyymmdd(numbers_of(column)).all():
         dates = column.dictionary_encode().combine_chunks()
-        parse = partial(_seconds_of, form=form or "%Y%m%d")
+        parse = partial(_seconds, form=form or "%Y%m%d")
         values = np.array([*map(parse, dates.dictionary.to_pylist()), np.nan], np.float64)
         return np.asarray(values[to_numpy(filled(dates.indices.cast(pa.int64()), np.int64(-1)))], np.float64)
     column = pc.replace_substring_regex(column, " UTC$", "Z")
@@ -475,20 +478,12 @@ def _dates(column: "pa.ChunkedArray", form: str | None) -> DoubleArray:
     return np.array([_seconds(cell) for cell in column.to_pylist()], dtype=np.float64)
 
 
-def _seconds_of(cell: Any, form: str) -> float:
+def _seconds(cell: Any, form: str | None = None) -> float:
     text = str(cell).strip()
     if text.isdecimal() and form in ("%d%m%Y", "%m%d%Y"):  # whole numbers lose a zero at their beginning
         text = text.zfill(8)
     try:
-        moment = datetime.strptime(text, form)
-    except ValueError:
-        return float("nan")
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _seconds(cell: Any) -> float:
-    try:
-        moment = datetime.fromisoformat(str(cell).strip())
+        moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
     except ValueError:
         return float("nan")
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
-from recgauge.files.columns import Role, Wanted
+from recgauge.files.columns import Columns, Role, Wanted
 from recgauge.utils.files import digest_of, irregular, user_path
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyarrow import fs, parquet
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
@@ -41,17 +40,15 @@ Spans = Mapping[str, tuple[int, int]]
 class StoredFile:
     """A file in an object store, opened like a path."""
 
-    system: "fs.FileSystem"
+    system: fs.FileSystem
     path: str
 
     def __str__(self) -> str:
         return printable(self.path)
 
     @contextmanager
-    def open(self, mode: str = "rb") -> "Iterator[pa.NativeFile]":  # noqa: ARG002 - as of a path
+    def open(self, mode: str = "rb") -> Iterator[pa.NativeFile]:  # noqa: ARG002 - as of a path
         """Open the bytes; what the store or they themselves refuse becomes one line."""
-        import pyarrow as pa
-
         try:
             with self.system.open_input_file(self.path) as source:
                 yield source
@@ -85,7 +82,7 @@ class StoredTable:
 
     name: str
     address: str
-    system: "fs.FileSystem"
+    system: fs.FileSystem
     paths: tuple[str, ...]
     facts: tuple[tuple[int, float], ...]
     wanted: Wanted
@@ -101,8 +98,6 @@ class StoredTable:
     @cached_property
     def files(self) -> "tuple[Path | StoredFile, ...]":
         """The files, to be opened one by one."""
-        from pyarrow import fs
-
         local = isinstance(self.system, fs.LocalFileSystem)
         return tuple(Path(path) if local else StoredFile(self.system, path) for path in self.paths)
 
@@ -111,10 +106,8 @@ class StoredTable:
         return printable(self.paths[file])
 
     @contextmanager
-    def open(self, file: int, texts: Sequence[str] = ()) -> "Iterator[parquet.ParquetFile]":
+    def open(self, file: int, texts: Sequence[str] = ()) -> Iterator[parquet.ParquetFile]:
         """Open a file, some columns as dictionaries."""
-        from pyarrow import parquet
-
         with StoredFile(self.system, self.paths[file]).open() as source:
             yield parquet.ParquetFile(source, read_dictionary=texts)
 
@@ -132,33 +125,26 @@ class StoredTable:
         return sum(group.n_rows for group in self.groups)
 
     @cached_property
+    def layout(self) -> Columns:
+        """Which columns of the first file are read."""
+        return self._columns(0, self._footers[0][1])
+
+    @property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return self._columns(0, self._footers[0][1])
+        return self._labels(0, self._footers[0][1])
 
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
         return list(dict.fromkeys([*self.labels.values(), *self.wanted.cells.keep]))
 
-    @cached_property
-    def unused(self) -> tuple[str, ...]:
-        """The names of the other columns of the first file."""
-        return tuple(name for name in self._footers[0][1].names if name not in self.columns)
-
-    def others(self) -> "Mapping[str, pa.ChunkedArray]":
+    def others(self) -> Mapping[str, pa.ChunkedArray]:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
-        import pyarrow as pa
+        names = [self.layout.names[at] for at in self.layout.others]
+        return {name: self._distinct(name) for name in names if name not in self.wanted.cells.keep}
 
-        first = self._footers[0][1]
-        tests = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
-        numbers = {at for at, one in enumerate(first) if any(test(plain_type(one.type)) for test in tests)}
-        positions = {role: first.names.index(label) for role, label in self.labels.items()}
-        looked_at = [first.names[at] for at in self.wanted.looked_at(first.names, positions, numbers, self)]
-        return {name: self._distinct(name) for name in looked_at if name not in self.wanted.cells.keep}
-
-    def _distinct(self, name: str) -> "pa.ChunkedArray":
-        import pyarrow as pa
+    def _distinct(self, name: str) -> pa.ChunkedArray:
 
         values = pa.chunked_array([], self._footers[0][1].field(name).type)
         for file, (_, schema, _) in enumerate(self._footers):
@@ -178,15 +164,11 @@ class StoredTable:
     @cached_property
     def has_whole_users(self) -> bool:
         """Whether ids of users are whole numbers."""
-        import pyarrow as pa
-
         return bool(pa.types.is_integer(self.schema.field(self.labels["user"]).type))
 
     @cached_property
-    def schema(self) -> "pa.Schema":
+    def schema(self) -> pa.Schema:
         """The columns that are read, numbers in a type that holds those of all files."""
-        import pyarrow as pa
-
         fields = []
         for label in self.columns:
             found = [schema.field(label) for _, schema, _ in self._footers]
@@ -212,13 +194,13 @@ class StoredTable:
         return _joint([spans for groups, _, spans in self._footers if groups])
 
     @cached_property
-    def _footers(self) -> "list[tuple[tuple[RowGroup, ...], pa.Schema, Spans]]":
+    def _footers(self) -> list[tuple[tuple[RowGroup, ...], pa.Schema, Spans]]:
         """Read what all files say of themselves, and refuse those that are not like the first."""
         found: list[tuple[tuple[RowGroup, ...], Any, Spans]] = []
         for file in range(len(self.paths)):
             with self.open(file) as opened:
                 schema = opened.schema_arrow
-                labels = self._columns(file, schema)
+                labels = self._labels(file, schema)
                 if found:
                     self._refuse_others(file, schema, labels, found[0][1])
                 rows = list(_row_groups(file, opened, labels))
@@ -226,19 +208,22 @@ class StoredTable:
                 found.append((tuple(group for group, _ in rows), schema, spans))
         return found
 
-    def _columns(self, file: int, schema: "pa.Schema") -> Mapping[Role, str]:
-        positions = self.wanted.by_name(schema.names, self.where(file))
-        if numbered := self.wanted.numbered(schema.names, positions):
+    def _columns(self, file: int, schema: pa.Schema) -> Columns:
+        columns = columns_of(schema, self.wanted, self.where(file))
+        if columns.numbered:
             raise SchemaError(
-                f"{self.where(file)}: lists in columns {schema.names[numbered[0]]} ... are read from files, "
-                "not from folders and addresses. Write one row for each item."
+                f"{self.where(file)}: lists in columns {columns.names[columns.numbered[0]]} ... are read "
+                "from files, not from folders and addresses. Write one row for each item."
             )
-        return {role: schema.names[position] for role, position in positions.items()}
+        return columns
+
+    def _labels(self, file: int, schema: pa.Schema) -> Mapping[Role, str]:
+        return {role: schema.names[at] for role, at in self._columns(file, schema).roles.items()}
 
     def _refuse_others(
-        self, file: int, schema: "pa.Schema", labels: Mapping[Role, str], first: "pa.Schema"
+        self, file: int, schema: pa.Schema, labels: Mapping[Role, str], first: pa.Schema
     ) -> None:
-        if missing := [label for label in self._columns(0, first).values() if label not in schema.names]:
+        if missing := [label for label in self._labels(0, first).values() if label not in schema.names]:
             raise SchemaError(
                 f"{self.where(file)}: there is no column {missing[0]}, which {self.paths[0]} has. Give all "
                 "files the same columns."
@@ -269,7 +254,7 @@ class StoredTable:
         ]
         return sha256("\n".join(known).encode()).hexdigest()
 
-    def read(self, groups: Sequence[RowGroup]) -> "Iterator[tuple[RowGroup, pa.Table]]":
+    def read(self, groups: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, pa.Table]]:
         """Yield row groups, in the order of files."""
         for file in dict.fromkeys(group.file for group in groups):
             with self.open(file) as opened:
@@ -277,9 +262,8 @@ class StoredTable:
                     if group.file == file:
                         yield group, self._plain(opened.read_row_group(group.place, columns=self.columns))
 
-    def cells(self, role: Role) -> "Iterator[pa.ChunkedArray]":
+    def cells(self, role: Role) -> Iterator[pa.ChunkedArray]:
         """Yield the cells of a column, or of the lists in its cells, some at a time."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         label = self.labels.get(role) or self.labels["items"]
@@ -290,7 +274,7 @@ class StoredTable:
                     nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
                     yield pa.chunked_array([pc.list_flatten(column) if nested else column])
 
-    def batches(self, n_rows: int, groups: Sequence[RowGroup]) -> "Iterator[pa.RecordBatch]":
+    def batches(self, n_rows: int, groups: Sequence[RowGroup]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of row groups in their order, some at a time."""
         for file in dict.fromkeys(group.file for group in groups):
             places = [group.place for group in groups if group.file == file]
@@ -300,8 +284,6 @@ class StoredTable:
 
     def _plain(self, rows: Any) -> Any:
         """Return a table or batch without dictionaries where other files have none."""
-        import pyarrow as pa
-
         for name in self.columns:
             kind = self.schema.field(name).type
             column = rows.column(name)
@@ -311,7 +293,7 @@ class StoredTable:
 
 
 def _row_groups(
-    file: int, opened: "parquet.ParquetFile", labels: Mapping[Role, str]
+    file: int, opened: parquet.ParquetFile, labels: Mapping[Role, str]
 ) -> Iterator[tuple[RowGroup, Spans]]:
     names = list(labels.values())
     for place in range(opened.metadata.num_row_groups):
@@ -340,25 +322,32 @@ def _joint(spans: Sequence[Spans]) -> Spans:
     }
 
 
-def _kind(kind: "pa.DataType") -> str:
+def _kind(kind: pa.DataType) -> str:
     """Return what the values of a type are: whole, real, text, or the type itself."""
-    import pyarrow as pa
-
     tests = {"whole": pa.types.is_integer, "real": pa.types.is_floating, "text": is_text}
     return next((name for name, test in tests.items() if test(plain_type(kind))), str(plain_type(kind)))
 
 
-def plain_type(kind: "pa.DataType") -> "pa.DataType":
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of the values of a dictionary."""
-    import pyarrow as pa
-
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def is_text(kind: "pa.DataType") -> bool:
-    """Whether values are texts, however they are stored."""
-    import pyarrow as pa
+def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
+    """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
+    kinds = [*map(plain_type, schema.types)]
+    numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
+    lists = [at for at, kind in enumerate(kinds) if pa.types.is_nested(kind)]
+    return wanted.columns(schema.names, str(location), numbers.union(flags), lists)
 
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values are numbers, of any size."""
+    return any(test(kind) for test in (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values are texts, however they are stored."""
     return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
@@ -377,8 +366,6 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     ConfigError
         If nothing here reads such an address.
     """
-    from pyarrow import fs
-
     system, path = _system(text, option)
     try:
         infos = list(_files(system, path, "*" if "://" in text else "*?["))
@@ -409,15 +396,11 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
 
 def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTable:
     """Return local Parquet files, which a pattern named, as one table."""
-    from pyarrow import fs
-
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)
 
 
-def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
-    import pyarrow as pa
-    from pyarrow import fs
+def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
 
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
@@ -437,14 +420,12 @@ def _system(text: str, option: str) -> "tuple[fs.FileSystem, str]":
         raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
 
 
-def _files(system: "fs.FileSystem", path: str, signs: str) -> "Iterator[fs.FileInfo]":
+def _files(system: fs.FileSystem, path: str, signs: str) -> Iterator[fs.FileInfo]:
     """Yield a file, or the Parquet files of a folder or pattern, sorted; hidden ones are left out.
 
     `signs` are those that make a pattern.
     """
     from fnmatch import fnmatchcase
-
-    from pyarrow import fs
 
     first = next((at for at, sign in enumerate(path) if sign in signs), None)
     base = path if first is None else path[:first].rpartition("/")[0]

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import ITEMS, USERS, Names, Role, Wanted
@@ -13,11 +14,8 @@ from recgauge.files.formats import read_cells
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.ids import NO_ID, read_ids
 from recgauge.files.opening import find_list_files
-from recgauge.files.rows import numbers_of
+from recgauge.files.rows import Lines, numbers_of, without
 from recgauge.utils.checks import BoolArray, DoubleArray, shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _NAMES: dict[Role, Names] = {"user": USERS, "item": ITEMS}
 
@@ -32,7 +30,7 @@ class Table:
         What messages call the table.
     cells : pyarrow.Table
         Of text files texts, an empty one null; of others the types that they have.
-    lines : range
+    lines : range or array of int
         The line of each row of text; of others its number, from 1.
     unit : {"line", "row"}
     missing : collection of str
@@ -40,8 +38,8 @@ class Table:
     """
 
     subject: str
-    cells: "pa.Table"
-    lines: range
+    cells: pa.Table
+    lines: Lines
     unit: str = "row"
     missing: Collection[str] = ()
 
@@ -70,9 +68,9 @@ class Table:
             If there is none, or several could be meant; the message names the columns.
         """
         wanted = Wanted({role: _NAMES[role]}, (), {role: choice}, ((role,),), option=option)
-        return self.names[wanted.by_name(self.names, self.subject)[role]]
+        return self.names[wanted.columns(self.names, self.subject).roles[role]]
 
-    def column(self, name: str) -> "pa.ChunkedArray":
+    def column(self, name: str) -> pa.ChunkedArray:
         """Return the cells of a column; what is missing is null.
 
         Raises
@@ -80,21 +78,11 @@ class Table:
         SchemaError
             If there is no such column.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if name not in self.names:
             raise SchemaError(
                 f"{self.subject}: there is no column {shown(name)}; it has {listed(self.names)}."
             )
-        cells = self.cells.column(name)
-        if pa.types.is_dictionary(cells.type):
-            cells = cells.cast(cells.type.value_type)
-        if not self.missing or pa.types.is_nested(cells.type):
-            return cells
-        texts = cells if pa.types.is_large_string(cells.type) else cells.cast(pa.large_string())
-        absent = pc.is_in(texts, pa.array([*self.missing], pa.large_string()))
-        return pc.if_else(absent, pa.nulls(len(cells), cells.type), cells)
+        return without(self.cells.column(name), ("", *self.missing))[0]
 
     def ids(self, name: str) -> npt.NDArray[Any]:
         """Return a column as ids: whole numbers where that loses nothing (``007`` stays text), else texts.
@@ -104,14 +92,8 @@ class Table:
         SchemaError
             If a cell is missing or no id; the message names its row.
         """
-        import pyarrow as pa
-
         cells = self.column(name)
-        if (
-            pa.types.is_floating(cells.type)
-            or pa.types.is_nested(cells.type)
-            or pa.types.is_boolean(cells.type)
-        ):
+        if any(test(cells.type) for test in (pa.types.is_floating, pa.types.is_nested, pa.types.is_boolean)):
             raise SchemaError(
                 f"{self.subject}: ids must be whole numbers or texts, but the column {shown(name)} holds "
                 f"{cells.type}. Write it as such."
@@ -189,10 +171,8 @@ def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Ta
         cells = as_arrow(source, option)
         return Table(option, cells, range(1, len(cells) + 1), missing=missing)
     (file,) = find_list_files([str(source)], option, pattern=False)
-    cells, lines, unit = read_cells(file)
-    if len(set(cells.column_names)) < len(cells.column_names):
-        twice = next(name for name in cells.column_names if cells.column_names.count(name) > 1)
-        raise SchemaError(f"{file}: two columns are called {shown(twice)}. Rename one.")
+    part = read_cells(file)
+    cells = pa.table(dict(part.others))
     if not len(cells):
         raise SchemaError(f"{file} has no rows.")
-    return Table(str(file), cells, lines, unit, missing)
+    return Table(str(file), cells, part.numbered, part.unit, missing)

@@ -5,24 +5,23 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from functools import partial
+from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Role, Wanted, bare, is_date, is_flag
+from recgauge.files.columns import Columns, Role, Wanted, is_date, is_flag
 from recgauge.files.limits import BLOCK
-from recgauge.files.lists import labels_of, lists_in_columns
 from recgauge.files.opening import TableFile, lines_read
 from recgauge.files.rows import NUMBERS, Lines, Problem, RawRows
-from recgauge.utils.checks import shown
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from recgauge.utils.arrow import to_numpy
+from recgauge.utils.checks import BoolArray, LongArray, shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
 _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
@@ -31,8 +30,7 @@ _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
-_ROWS_AT_A_TIME = 1 << 12  # which stay near the processor
-_ANY = Wanted({}, (), needed=(), of_lists=True)
+_LONGEST = 1 << 17  # characters of a field over several lines
 
 
 @dataclass(frozen=True)
@@ -48,215 +46,171 @@ class TextFormat:
 class Layout:
     """How a text file is laid out."""
 
+    columns: Columns
     separator: str  # empty: blanks, any number of them
     quotes: bool
-    names: tuple[str, ...]  # of all columns; empty without a header
-    n_columns: int
     n_skipped: int  # lines before the first row
-    positions: dict[Role, int]
-    numbered: tuple[int, ...] = ()  # columns of a list, in their order
-    others: tuple[int, ...] = ()  # columns to be looked at, or kept
-    unused: tuple[str, ...] = ()
     texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
-    @property
-    def columns(self) -> list[int]:
-        """All columns that are read."""
-        return list(dict.fromkeys([*self.positions.values(), *self.numbered, *self.others]))
-
-    def name(self, at: int) -> str:
-        """Return the name of a column, its number where there is no header."""
-        return self.names[at] if self.names else str(at)
-
-    def rows(
-        self,
-        file: TableFile,
-        columns: "Mapping[int, pa.ChunkedArray]",
-        lines: Lines | None,
-        broken: tuple[Problem, ...] = (),
-    ) -> RawRows:
+    def rows(self, file: TableFile, cells: pa.Table, lines: Lines | None, **more: Any) -> RawRows:
         """Return rows that have been read, with how the file is laid out in words."""
-        names = self.names or [f"column {at}" for at in range(self.n_columns)]
-        cells: dict[Role, Any] = {role: columns[at] for role, at in self.positions.items()}
-        if self.numbered:
-            cells["items"] = lists_in_columns([columns[at] for at in self.numbered])
         sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
-        return RawRows(
-            file,
-            cells,
-            labels_of(names, self.positions, self.numbered),
-            lines,
-            broken=broken,
-            header="header" if self.names else "no header",
-            layout=f"separator {sign}",
-            others={self.name(at): columns[at] for at in self.others},
-            unused=self.unused,
+        header = "header" if self.columns.header else "no header"
+        columns = [cells.column(str(at)) for at in self.columns.used]
+        return RawRows.of(
+            file, self.columns, columns, lines, header=header, layout=f"separator {sign}", **more
         )
 
 
-def read_fast(file: TableFile, layout: Layout, wanted: Wanted) -> RawRows:
-    """Return the rows of a text file, or raise an ArrowException at the first cell that is no number.
+FindLayout = Callable[[TableFile, Wanted, TextFormat], Layout]
 
-    Without blank lines, the line of each row is known.
+
+def read_text(file: TableFile, wanted: Wanted, how: TextFormat, find: FindLayout | None = None) -> RawRows:
+    """Return the rows of a text file; `find` says how it is laid out.
+
+    Without blank lines, the line of each row is known; `RawRows.again` reads in a way that always knows.
     """
+    layout = (find or find_layout)(file, wanted, how)
+    again = partial(_read_carefully, file, layout)
+    types = _types(layout, wanted)
     try:
-        # Without a quote in the file, looking for quoted fields would cost half as much time again.
-        columns, n_lines = _columns(file, replace(layout, quotes=False), wanted, refuse_quotes=layout.quotes)
-    except _QuoteFoundError:
-        columns, n_lines = _columns(file, layout, wanted)
-        if n_lines != layout.n_skipped + len(columns[layout.positions["user"]]):  # fields go on over lines
-            return read_carefully(file, layout)
-    all_rows = n_lines == layout.n_skipped + len(columns[layout.positions["user"]])
-    lines = range(layout.n_skipped + 1, n_lines + 1) if all_rows else None
-    return layout.rows(file, columns, lines)
+        try:
+            # Without a quote in the file, looking for quoted fields would cost half as much time again.
+            cells, n_lines = _cells(file, layout, types, quotes=False, refuse_quotes=layout.quotes)
+        except _QuoteFoundError:
+            cells, n_lines = _cells(file, layout, types, quotes=True)
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
+    except pa.ArrowException:  # a cell or row is bad
+        return again()
+    all_rows = n_lines == layout.n_skipped + len(cells)
+    if layout.quotes and not all_rows:  # fields may go on over lines
+        return again()
+    return layout.rows(
+        file, cells, range(layout.n_skipped + 1, n_lines + 1) if all_rows else None, again=again
+    )
 
 
-def _columns(
-    file: TableFile, layout: Layout, wanted: Wanted, *, refuse_quotes: bool = False
-) -> tuple[dict[int, "pa.ChunkedArray"], int]:
-    """Return the columns, and how many lines the file has."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
+def _types(layout: Layout, wanted: Wanted) -> dict[int, pa.DataType]:
+    """Return the type of each column that is read."""
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
-    types = dict.fromkeys(layout.columns, pa.string())
-    for role, at in layout.positions.items():
+    types = dict.fromkeys(layout.columns.used, pa.string())
+    for role, at in layout.columns.roles.items():
         if role in _IDS:
             types[at] = ids
-        elif role == "time":
-            types[at] = pa.string() if layout.dates else pa.int64()
+        elif role == "time" and not layout.dates:
+            types[at] = pa.int64()
         elif role in NUMBERS and not layout.texts:
             types[at] = pa.float32() if role == "rating" and not wanted.of_lists else pa.float64()
-    types |= dict.fromkeys(layout.others, ids)
-    columns = {str(at): kind for at, kind in types.items()}
+    return types | dict.fromkeys(layout.columns.others, ids)
+
+
+def _cells(
+    file: TableFile,
+    layout: Layout,
+    types: Mapping[int, pa.DataType],
+    *,
+    quotes: bool,
+    refuse_quotes: bool = False,
+    broken: "Callable[[Any], str] | None" = None,
+) -> tuple[pa.Table, int]:
+    """Return columns, called by their positions, and how many lines the file has.
+
+    `broken` is told of rows with a wrong number of columns; lines that are empty are rows then.
+    """
     options = (
         arrow_csv.ReadOptions(
-            block_size=_BLOCK,
+            use_threads=broken is None,  # else rows have no numbers
+            block_size=_BLOCK if broken is None else 2 * file.limits.line_bytes,
             skip_rows=layout.n_skipped,
-            column_names=[str(position) for position in range(layout.n_columns)],
+            column_names=[str(position) for position in range(len(layout.columns.names))],
         ),
         arrow_csv.ParseOptions(
             delimiter=_sign(layout.separator),
-            quote_char='"' if layout.quotes else False,
-            newlines_in_values=layout.quotes,
+            quote_char='"' if quotes else False,
+            newlines_in_values=quotes,
+            ignore_empty_lines=broken is None,
+            invalid_row_handler=broken,
         ),
         arrow_csv.ConvertOptions(
-            include_columns=list(columns),
-            column_types=columns,
+            include_columns=list(map(str, types)),
+            column_types={str(at): kind for at, kind in types.items()},
             null_values=[],
             strings_can_be_null=False,
         ),
     )
     with file.open() as stream:
         source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
-        table = arrow_csv.read_csv(source, *options)
-        n_lines = lines_read(stream)
-    return {at: table.column(str(at)) for at in layout.columns}, n_lines
+        return arrow_csv.read_csv(source, *options), lines_read(stream)
 
 
-def read_carefully(file: TableFile, layout: Layout) -> RawRows:
+def _read_carefully(file: TableFile, layout: Layout) -> RawRows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
-    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    lines: list[int] = []
-    broken: list[int] = []
-    counts: list[int] = []
+    n_columns, broken = len(layout.columns.names), []
 
-    def good_rows() -> Iterator[list[str]]:
-        for line, row in _rows(file, layout):
-            if line <= layout.n_skipped or not any(map(str.strip, row)):
-                continue
-            if len(row) == layout.n_columns:
-                lines.append(line)
-                yield row
-            else:
-                broken.append(line)
-                counts.append(len(row))
+    def note(row: Any) -> str:
+        blank = not row.text.strip(layout.separator + " \t\r\n")
+        broken.append((row.number - 1 - layout.n_skipped, row.text.count("\n"), blank, row.actual_columns))
+        return "skip"
 
-    chunks: dict[int, list[pa.Array]] = {at: [] for at in layout.columns}
-    ids = {*layout.others, *(at for role, at in layout.positions.items() if role in _IDS)}
-    rows = good_rows()
-    while batch := list(islice(rows, _ROWS_AT_A_TIME)):
-        for at in layout.columns:
-            column = pa.array([row[at] for row in batch], pa.string())
-            chunks[at].append(column.dictionary_encode() if at in ids else column)
-    columns = {at: pa.chunked_array(found, None if found else pa.string()) for at, found in chunks.items()}
-    reason = f"the row does not have {layout.n_columns} columns"
-    problems = (Problem(reason, np.array(broken, np.int64), f"{counts[0]} columns"),) if broken else ()
-    return layout.rows(file, columns, np.array(lines, np.int64), problems)
-
-
-def read_texts(file: TableFile, how: TextFormat) -> tuple["pa.Table", range, str]:
-    """Return all columns of a text file with a header as texts, empty ones null, and what rows are called."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    number, line, _ = first_lines(file)
-    one = not set(line.strip()) & set("\t;,| :")
-    separator = how.separator or ("," if one else _guess_separator(file, line, _ANY))
-    quotes = _has_quotes(line, separator)
-    names = _split([line], separator, quotes=quotes)[0]
-    file.limits.check("columns", len(names), file)
-    sign = _sign(separator)
-    with file.open() as stream:
-        cells = arrow_csv.read_csv(
-            _Source(stream, separator),
-            arrow_csv.ReadOptions(block_size=_BLOCK, skip_rows=number, column_names=names),
-            arrow_csv.ParseOptions(
-                delimiter=sign, quote_char='"' if quotes else False, newlines_in_values=quotes
-            ),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.large_string()),
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
-        n_lines = lines_read(stream)
-    if n_lines == number + len(cells):
-        return cells, range(number + 1, n_lines + 1), "line"
-    return cells, range(1, len(cells) + 1), "row"
+    texts = dict.fromkeys(range(n_columns), pa.string())
+    cells, _ = _cells(file, layout, texts, quotes=layout.quotes, broken=note)
+    breaks = np.zeros(len(cells) + len(broken), np.int64)
+    whole = np.ones(len(breaks), np.bool_)
+    whole[[at for at, *_ in broken]] = False
+    breaks[~whole] = [n for _, n, *_ in broken]
+    filled = np.zeros(len(cells), np.bool_)
+    for column in cells.columns:
+        breaks[whole] += to_numpy(pc.count_substring(column, "\n").cast(pa.int64()))
+        filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
+    lines = layout.n_skipped + 1 + np.arange(len(breaks)) + np.cumsum(breaks) - breaks
+    _refuse_swallowed(file, layout, cells, breaks, whole, lines)
+    bad = [(at, count) for at, _, blank, count in broken if not blank]
+    reason = f"the row does not have {n_columns} columns"
+    problem = Problem(reason, lines[[at for at, _ in bad]], f"{bad[0][1]} columns") if bad else None
+    for at in {*layout.columns.others, *(at for role, at in layout.columns.roles.items() if role in _IDS)}:
+        cells = cells.set_column(at, str(at), cells.column(at).dictionary_encode())
+    kept = cells if filled.all() else cells.filter(pa.array(filled))
+    return layout.rows(file, kept, lines[whole][filled], broken=(problem,) if problem else ())
 
 
-def _rows(file: TableFile, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row with its first line; bytes that are no text become halves of characters."""
-    with file.open() as stream:
-        texts = io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="\n")
-        if not layout.quotes:
-            for number, text in enumerate(texts, start=1):
-                yield number, text.rstrip("\r\n").split(layout.separator or None)
-            return
-        sign = _sign(layout.separator)
-        rows = csv.reader((text.replace(layout.separator, sign) for text in texts), delimiter=sign)
-        first = 1
-        try:
-            for row in rows:
-                if rows.line_num > first > layout.n_skipped and _swallows(row, layout, sign):
-                    raise _swallowing(file, first, f"over {rows.line_num - first + 1:,} lines")
-                yield first, row
-                first = rows.line_num + 1
-        except csv.Error as error:  # a field of more than 128 KiB
-            raise _swallowing(file, first, "over more than 128 KiB") from error
-
-
-def _swallows(row: list[str], layout: Layout, separator: str) -> bool:
-    """Whether a quoted field holds what are rows, or goes on over lines in an id.
+def _refuse_swallowed(
+    file: TableFile, layout: Layout, cells: pa.Table, breaks: LongArray, whole: BoolArray, lines: LongArray
+) -> None:
+    """Refuse a quoted field that holds what are rows, or goes on over lines in an id.
 
     Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
     line break, a row over several lines without the right number of columns, or lines inside a field that
     have all columns and numbers where numbers must be.
     """
-    at = layout.positions
-    ids = [at[role] for role in _IDS if role in at]
-    if len(row) != layout.n_columns or any("\n" in row[place].strip() for place in ids):
+    rows = np.flatnonzero(whole & (breaks > 0))
+    columns = cells.take(np.searchsorted(np.flatnonzero(whole), rows)).to_pydict().values()
+    bad = [*np.flatnonzero(~whole & (breaks > 0))[:1]]
+    bad += [at for at, row in zip(rows, zip(*columns, strict=True), strict=False) if _swallows(row, layout)][
+        :1
+    ]
+    if bad:
+        at = min(bad)
+        raise SchemaError(
+            f"{file}, line {lines[at]}: a quoted field that begins here goes over {breaks[at] + 1:,} lines "
+            f"and swallows rows: is a quote not closed? Correct the line{_if_quotes_are_signs(file)}."
+        )
+
+
+def _swallows(row: Sequence[str], layout: Layout) -> bool:
+    at = layout.columns.roles
+    if any("\n" in row[at[role]].strip() for role in _IDS if role in at) or max(map(len, row)) > _LONGEST:
         return True
     # Without a number to look at, text with as many separators could be anything.
     numbers = [at[role] for role in (*NUMBERS, "time") if role in at]
-    inside = (line.split(separator) for field in row for line in field.strip().splitlines()[1:])
+    sign = _sign(layout.separator)
+    inside = (line.split(sign) for field in row for line in field.strip().splitlines()[1:])
     return bool(numbers) and any(
-        len(cells) == layout.n_columns and all(_is_number(cells[place]) for place in numbers)
-        for cells in inside
+        len(cells) == len(row) and all(_is_number(cells[place]) for place in numbers) for cells in inside
     )
 
 
@@ -265,13 +219,6 @@ def _is_number(cell: str) -> bool:
         return math.isfinite(float(cell))
     except ValueError:
         return is_date(cell)
-
-
-def _swallowing(file: TableFile, line: int, length: str) -> SchemaError:
-    return SchemaError(
-        f"{file}, line {line}: a quoted field that begins here goes on {length} and swallows rows, so a "
-        f"quote may not be closed. Correct the line{_if_quotes_are_signs(file)}."
-    )
 
 
 def _if_quotes_are_signs(file: TableFile) -> str:
@@ -283,7 +230,8 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
     number, line, more = first_lines(file)
     if how.separator is None and (said := _SAID.fullmatch(line.strip())) and more:
         how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
-    separator = how.separator or _guess_separator(file, line, wanted)
+    one = not wanted.names and not set(line.strip()) & set("\t;,| :")
+    separator = how.separator or ("," if one else "") or _guess_separator(file, line, wanted)
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
     try:
         first = _split([line], separator, quotes=quotes)[0]
@@ -296,34 +244,26 @@ def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
     below: list[list[str]] = []
     with suppress(csv.Error):  # the reading of the rows says where
         below = _split(more, separator, quotes=quotes)
-    if len(first) == 1:
+    if len(first) == 1 and wanted.names:
         raise _one_column(file, line)
     header = wanted.has_header([first, *below], file, how.header)
-    if header:
-        positions = wanted.by_name(first, str(file))
-    else:
-        positions = wanted.by_position(len(first), f"{file}, line {number} {shown(line[:200])} (no header)")
-    names = tuple(map(bare, first)) if header else ()
-    numbered = wanted.numbered(first, positions) if header else []
     rows = below if header else [first, *below]
-    columns = [
+    samples = [
         [row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(len(first))
     ]
-    plain = names or tuple(map(str, range(len(first))))
-    numbers = {at for at, cells in enumerate(columns) if cells and all(map(is_flag, cells))}
-    used = {*positions.values(), *numbered}
+    columns = wanted.columns(
+        first if header else [*map(str, range(len(first)))],
+        str(file) if header else f"{file}, line {number} {shown(line[:200])} (no header)",
+        {at for at, cells in enumerate(samples) if cells and all(map(is_flag, cells))},
+        header=header,
+    )
     return Layout(
+        columns,
         separator,
         quotes,
-        names,
-        len(first),
         number if header else number - 1,
-        positions,
-        tuple(numbered),
-        tuple(wanted.looked_at(plain, positions, numbers, file)),
-        tuple(plain[at] for at in range(len(first)) if at not in used and plain[at] not in wanted.cells.keep),
         bool(wanted.cells.missing or wanted.cells.thousands or wanted.cells.decimal != "."),
-        "time" in positions and not all(cell.isdecimal() for cell in columns[positions["time"]]),
+        "time" in columns.roles and not all(cell.isdecimal() for cell in samples[columns.roles["time"]]),
     )
 
 
@@ -382,20 +322,17 @@ def _guess_separator(file: TableFile, line: str, wanted: Wanted) -> str:
     """Return what separates the cells of the first line; empty: blanks."""
     unquoted = re.sub('"[^"]*"', "", line)
     counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
-    for certain in ("::", "\t"):
-        if counts[certain]:
-            return certain
-    best = max(counts, key=lambda separator: counts[separator])
+    best = next((one for one in ("::", "\t") if counts[one]), max(counts, key=lambda sign: counts[sign]))
     if counts[best]:
         return best
-    if " " in line.strip() and (wanted.of_lists or _has_names(line, wanted)):
+    if " " in line.strip() and (wanted.of_lists or not wanted.names or _has_names(line, wanted)):
         return ""
     raise _one_column(file, line)
 
 
 def _has_names(line: str, wanted: Wanted) -> bool:
     try:
-        wanted.by_name(line.split(), "")
+        wanted.columns(line.split(), "")
     except SchemaError:
         return False
     return True

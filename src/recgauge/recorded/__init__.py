@@ -15,6 +15,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.files import parquet
 from recgauge.files.columns import (
     ACTUAL_RATINGS,
     GRADES,
@@ -33,7 +34,6 @@ from recgauge.files.columns import (
 from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
 from recgauge.files.opening import Source, TableFile, find_list_files
-from recgauge.files.parquet import part_of_table
 from recgauge.files.plausible import spans
 from recgauge.files.rows import Rows, describe_skipped
 from recgauge.files.stored import StoredTable
@@ -346,7 +346,7 @@ def wanted(
 def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
     """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
     like = like or wanted(kind)
-    return checked(part_of_table(TableFile(Path(name)), table, like), "parquet", like)
+    return checked(parquet.rows_of_table(TableFile(Path(name)), table, like), "parquet", like)
 
 
 def read_rows(

@@ -221,7 +221,7 @@ def _in_parts(
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     for table in (*runs, truth):
         labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
-        labels += f", not used: {listed(table.unused, most=10)}" if table.unused else ""
+        labels += f", not used: {listed(table.layout.unused, most=10)}" if table.layout.unused else ""
         files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
         _say(f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}")
     with closing(_engine(options, stored.folder.absolute())) as engine:

@@ -29,7 +29,7 @@ def look_at(path: str, overrides: Sequence[str]) -> None:
     """Print the first rows with the role of each column, what is asked of the user, and a command."""
     words = [f"dataset.path={path}", *overrides]
     dataset, source, questions = _load(words)
-    render_terminal([_columns(source.first_rows(_ROWS + 1), source.labels(), questions)], output())
+    render_terminal([_columns(source.first_rows(_ROWS), source.labels(), questions)], output())
     for question in questions:
         say(f"question {question}")
     answers = [question.answers[0] for question in questions]
@@ -61,9 +61,8 @@ def _columns(rows: "pa.Table", labels: Mapping[Role, str], questions: Sequence[Q
     roles = {label: role for role, label in labels.items()}
     cells = [rows.column(at).to_pylist() for at in range(rows.num_columns)]
     names = rows.column_names
-    if any(label.startswith("column ") for label in roles):  # no header: what was taken for one is a row
-        cells = [[name, *column] for name, column in zip(names, cells, strict=True)]
-        names = [f"column {at}" for at in range(len(names))]
+    if any(label.startswith("column ") for label in roles):  # no header
+        names = [f"column {name}" for name in names]
     asked = {question.column for question in questions}
     table = [
         (name, roles.get(name) or ("?" if name in asked else "not used"), _sample(column[:_ROWS]))
