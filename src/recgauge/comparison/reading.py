@@ -13,7 +13,7 @@ from recgauge.evaluation import Evaluation, about_values
 from recgauge.files.columns import USERS, Wanted, is_label
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.rows import numbers_of
-from recgauge.files.tables import Table, read_table
+from recgauge.files.tables import OwnTable, read_table
 from recgauge.metrics.names import as_key, known_direction
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
@@ -115,7 +115,7 @@ def read_run(source: "Source") -> RunValues:
     return _of_table(source, "the data frame")
 
 
-def read_users(source: Any, subject: str, missing: Collection[str] = ()) -> tuple[Table, str]:
+def read_users(source: Any, subject: str, missing: Collection[str] = ()) -> tuple[OwnTable, str]:
     """Return a table with a row per user, and the name of its column of users.
 
     Users of a data frame of pandas are its index unless it has a column of users; an index that only counts
@@ -186,7 +186,7 @@ def may_be_words(key: str) -> bool:
     return known_direction(key) is None and not is_label(key)
 
 
-def _has_numbers(table: Table, name: str) -> bool:
+def _has_numbers(table: OwnTable, name: str) -> bool:
     """Whether a column has a number, or is empty."""
     import pyarrow as pa
 
@@ -217,7 +217,7 @@ def metric_columns(names: Sequence[str], user: str, where: str) -> dict[str, str
     return dict(zip(keys, others, strict=True))
 
 
-def numbers_in(table: Table, name: str) -> DoubleArray:
+def numbers_in(table: OwnTable, name: str) -> DoubleArray:
     """Return a column as numbers, true and false as 1 and 0."""
     import pyarrow as pa
 
@@ -372,7 +372,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     return (_with_repeats(frame), {}) if users else ({}, _means(frame))
 
 
-def _texts(table: Table, name: str) -> list[str]:
+def _texts(table: OwnTable, name: str) -> list[str]:
     cells = table.column(name).to_pylist()
     if None in cells:
         place = table.place(cells.index(None))
@@ -380,7 +380,7 @@ def _texts(table: Table, name: str) -> list[str]:
     return list(map(str, cells))
 
 
-def _whole(table: Table, name: str) -> LongArray:
+def _whole(table: OwnTable, name: str) -> LongArray:
     numbers = table.numbers(name)
     bad = np.flatnonzero(~(numbers == np.round(numbers)) | (numbers < 0))
     if len(bad):

@@ -21,7 +21,7 @@ _NAMES: dict[Role, Names] = {"user": USERS, "item": ITEMS}
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class OwnTable:
     """Columns by their names; a cell is what the file has until its column is asked for ids or numbers.
 
     Attributes
@@ -136,7 +136,7 @@ class Table:
             )
 
 
-def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Table:
+def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> OwnTable:
     r"""Return a table with columns of the user's own.
 
     Parameters
@@ -169,10 +169,10 @@ def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Ta
         raise ConfigError(f"missing must be a list of cells, got {missing!r}. Write [{missing}].")
     if is_frame(source):
         cells = as_arrow(source, option)
-        return Table(option, cells, range(1, len(cells) + 1), missing=missing)
+        return OwnTable(option, cells, range(1, len(cells) + 1), missing=missing)
     (file,) = find_list_files([str(source)], option, pattern=False)
     part = read_cells(file)
     cells = pa.table(dict(part.others))
     if not len(cells):
         raise SchemaError(f"{file} has no rows.")
-    return Table(str(file), cells, part.numbered, part.unit, missing)
+    return OwnTable(str(file), cells, part.numbered, part.unit, missing)
