@@ -184,8 +184,8 @@ def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) 
         found += coverage.reasons()
     level: Level = "note"
     if share < FEW_EVALUATED or coverage.rows_dropped > (1.0 - FEW_EVALUATED) * coverage.rows:
-        # a split may hold out few users: a tenth of all counts only where most of these are lost
-        few = coverage.users_evaluated < LEAST_EVALUATED * split.test.n_users
+        # a split may hold out few users: a tenth of all counts only where most of those are lost
+        few = share < FEW_EVALUATED and coverage.users_evaluated < LEAST_EVALUATED * split.test.n_users
         level = "error" if share < LEAST_EVALUATED or few else "warning"
         found += f". {split.test.n_users:,} users are in the data"
     message = f"{found}."
