@@ -186,7 +186,7 @@ class StoredRuns:
                     found = new if found is None else pc.unique(pa.chunked_array([found, new]))
                     advance(len(items))
             if found is None:
-                raise DataError(f"{self.truth.name}: no row names an item, so no item is known.")
+                raise DataError(f"{self.truth.name}: no row names an item. Name a truth with items.")
             _store(file, pa.table({"item": found.drop_null()}))
         return replace(self.task, items=_read_stored(file, lambda table: table.column("item")))
 
