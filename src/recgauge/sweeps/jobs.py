@@ -209,6 +209,8 @@ def _run(job: Job, started: float) -> JobOutcome:
         experiment.model.set_log(job.folder / LIBRARY_LOG)
     ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
+    if isinstance(experiment.model, Isolated):
+        facts |= {"model_environment": experiment.model.versions}
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
         names=job.names,
