@@ -6,8 +6,8 @@ with the exit code; or, if there is `leave` in it, with the process id of the fo
 [event, point]`` the run kills itself just before the event with that number, as a power cut would, and the
 answer is the exit code and how many of each event there were. Most of the time of a short run goes to
 imports, to numba's tables of types and to the demo data; here they are paid for once.
-The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Runs that are
-started as a user starts them (`run_fresh`) have the real one.
+The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Workers
+of sweeps are forks as well. Runs that are started as a user starts them (`run_fresh`) have the real ones.
 """
 
 import gc
@@ -26,6 +26,7 @@ from typing import Any, Self
 
 import hydra
 from hydra.core.singleton import Singleton
+from loky.backend.context import set_start_method
 from numba.core.registry import cpu_target
 from omegaconf import OmegaConf
 
@@ -179,6 +180,7 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
 
 if __name__ == "__main__":
     answers = os.dup(1)
+    set_start_method("fork")
     warm_up()
     for line in sys.stdin:
         os.write(answers, f"{json.dumps(answer(json.loads(line)))}\n".encode())

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from e2e.program import Workplace
-from recgauge.isolated import LIBRARIES, PINS
 
 pytestmark = pytest.mark.e2e
 
@@ -161,10 +160,6 @@ IN_AN_EXPERIMENT = {
     "grid that sets the environment": (GRID.format("+hydra.job.env_set.PATH: .."), "hydra.job.env_set"),
     "grid that names a server": (GRID.format(f"tracking.uri: '{SERVER}'"), HOST.format("tracking.uri")),
     "server": (f"tracking: {{uri: '{SERVER}'}}", HOST.format("tracking.uri")),  # nobody answers there
-    "environment of a library": (
-        "defaults: [{override /model: rectools}]\ndata: {cache: ../cache}",
-        "Make it once: recgauge env make rectools",
-    ),
 }
 # file, its text, more words, and the message
 IN_A_FILE = {
@@ -237,13 +232,9 @@ def prepare(folder: Path) -> None:
     (folder / "modules").mkdir()
     (folder / "modules" / "stranger.py").write_text(MODULE)
     (folder / "rerun.pkl").write_bytes(b"cposix\nsystem\n(S'touch marker'\ntR.")
-    environment = folder / "cache" / "environments" / "rectools"
-    (environment / "bin").mkdir(parents=True)
-    for program in (folder / "git", environment / "bin" / "python"):
-        program.write_text(f"#!/bin/sh\n: > {folder}/work/marker\n")
-        program.chmod(0o755)
-    (environment / "pyvenv.cfg").write_text("version = 3.11.0\n")
-    (environment / PINS).write_text(LIBRARIES["rectools"].requirements())
+    program = folder / "git"
+    program.write_text(f"#!/bin/sh\n: > {folder}/work/marker\n")
+    program.chmod(0o755)
 
 
 def words_of(name: str, folder: Path) -> list[str]:

@@ -17,10 +17,9 @@ from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
 from recgauge.files.columns import Wanted
 from recgauge.files.stored import find_stored, is_stored
-from recgauge.isolated import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
-from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated
+from recgauge.runs.settings import fingerprint, free_settings
 from recgauge.runs.sources import is_own, own_sources, sources_of
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
@@ -65,13 +64,10 @@ def environment() -> dict[str, Any]:
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return `environment` and what else a run with these settings depends on.
 
-    These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
-    ``model_environment``, the versions in the environment of its own in which the model is trained.
+    These are ``sources`` (`read_beside`), and the library that trains the model among ``packages``.
     """
     facts = environment() | {"sources": read_beside(settings)}
-    library, own = _trained_by(settings.get("model"))
-    facts["packages"] = facts["packages"] | library
-    return facts if own is None else facts | {"model_environment": own.versions()}
+    return facts | {"packages": facts["packages"] | _trained_by(settings.get("model"))}
 
 
 def user_name() -> str:
@@ -103,8 +99,8 @@ def _git(*arguments: str) -> str | None:
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of recgauge's sources, of those of other classes, and of named files.
 
-    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
-    is in the environment of its own in which it is trained.
+    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`. Those of
+    libraries in environments of their own are pinned in recgauge's sources.
 
     Notes
     -----
@@ -134,9 +130,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
         except ConfigError:  # compose says what is wrong
             digests[target] = "not importable"
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
-    library, own = _trained_by(counted.get("model"))
-    digests |= library
-    return digests if own is None else digests | {f"environment of {own.library.name}": own.identity()}
+    return digests | _trained_by(counted.get("model"))
 
 
 def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
@@ -144,19 +138,16 @@ def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
     return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
 
 
-def _trained_by(model: Any) -> tuple[dict[str, str], Environment | None]:
-    """Return the library, with its version, that trains a model instead of recgauge, or its environment.
-
-    Neither is there where recgauge trains the model, and where compose says what is wrong.
-    """
+def _trained_by(model: Any) -> dict[str, str]:
+    """Return the installed library that trains a model, with its version; empty where compose refuses it."""
     target = str(model.get(TARGET)) if isinstance(model, Mapping) else ""
-    if not target.startswith((ISOLATED, f"{adapters.__name__}.")):
-        return {}, None
+    if not target.startswith(f"{adapters.__name__}."):
+        return {}
     try:
         name = getattr(find_class(target, f"model.{TARGET}", allowed_packages(())), "library", "")
-        return ({}, find_environment(name)) if is_isolated(model) else ({name: str(_version(name))}, None)
     except ConfigError:
-        return {}, None
+        return {}
+    return {name: str(_version(name))}
 
 
 def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ from recgauge.search.space import with_settings
 from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
 from recgauge.sweeps.compose import build_model, build_store, build_study, compose, compose_metrics
-from recgauge.sweeps.engines import Output, terminal
+from recgauge.sweeps.engines import Output
 from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import conf_folder, program, work_folder
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
@@ -209,6 +209,8 @@ def _run(job: Job, started: float) -> JobOutcome:
         experiment.model.set_log(job.folder / LIBRARY_LOG)
     ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
+    if isinstance(experiment.model, Isolated):
+        facts |= {"model_environment": experiment.model.versions}
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
         names=job.names,
@@ -371,21 +373,23 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
 def _output_of_worker(job: Job) -> Iterator[None]:
     """Let all that this process and its libraries print go to a file, to nowhere if there can be none.
 
-    Or let it go to the terminal, also if a component has closed that.
+    Or let it go to the terminal, which is as before afterwards, also if a component has closed it.
     """
     with private_output(job.words), ExitStack() as files:
-        targets = terminal()
+        outputs = {number: os.dup(number) for number in (1, 2)}
         if job.output == "log":
             file = files.enter_context(_log_file(job.folder).open("ab"))
-            targets = file.fileno(), file.fileno()
-        for number, target in enumerate(targets, 1):
-            os.dup2(target, number)
+            for number in outputs:
+                os.dup2(file.fileno(), number)
         try:
             yield
         finally:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):
                     stream.flush()
+            for number, copy in outputs.items():
+                os.dup2(copy, number)
+                os.close(copy)
 
 
 def _log_file(folder: Path) -> Path:

@@ -35,10 +35,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "package": "one zip of runs for a paper, with what it takes to check them",
         "verify": "repeat a run, or judge a package again, and compare every number",
     },
-    "Manage data, stores and environments": {
+    "Manage data and stores": {
         "data": "list, fetch, verify and describe data sets",
         "sync": "track complete runs that their store did not take",
-        "env": "environments of RecBole, LensKit and RecTools",
     },
 }
 COMMANDS: Mapping[str, str] = {name: text for group in GROUPS.values() for name, text in group.items()}
