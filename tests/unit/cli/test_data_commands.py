@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recgauge.cli.explain import group_options
-from recgauge.report.data_card import DataCard
+from recgauge.data.card import DataCard
 from recgauge.splits.shares import RandomRows
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.randomness import stream

@@ -9,10 +9,12 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 
 from conftest import REPOSITORY
+from recgauge.data.card import DataCard, data_card
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
+from recgauge.data.popularity import shares_by_popularity
 from recgauge.data.split import Split, Step
-from recgauge.report.data_card import DataCard, card_markdown, card_tables, data_card, shares_by_popularity
+from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
 from strategies import interactions

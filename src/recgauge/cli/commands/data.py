@@ -13,14 +13,15 @@ from recgauge.cli.commands.look import look_at
 from recgauge.cli.commands.options import say, write_out
 from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
+from recgauge.data.card import DataCard, data_card
 from recgauge.data.dataset import Dataset
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place
 from recgauge.datasets.published_files import Locations
 from recgauge.filters import Filter, apply_filters
 from recgauge.report.blocks import TableBlock
+from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.report.console import ConsoleProgress, output, render_terminal
-from recgauge.report.data_card import DataCard, card_markdown, card_tables, data_card
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.splits import Splitter
 from recgauge.sweeps.compose import build, build_dataset

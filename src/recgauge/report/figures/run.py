@@ -8,15 +8,15 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from recgauge.data.card import count_ratings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.popularity import by_popularity, short_head
 from recgauge.errors import SchemaError
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging import judge
-from recgauge.metrics.beyond.catalogue import by_popularity, short_head
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
-from recgauge.report.data_card import count_ratings
 from recgauge.report.figures.metrics import (
     plot_coverage,
     plot_metric_over_k,

@@ -13,7 +13,7 @@ from recgauge.metrics import metric_class
 from recgauge.metrics.names import label
 from recgauge.report.blocks import Cell, Code, Folded, Lines, PageBlock, Section, TableBlock, Text
 from recgauge.report.comparison_tables import explanation, on_dataset
-from recgauge.report.data_card import card_tables, percent
+from recgauge.report.card_tables import card_tables, percent
 from recgauge.report.page.data import DatasetPart, ReportData, Told
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings

@@ -21,7 +21,8 @@ from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
 from recgauge.metrics.names import split_key
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
-from recgauge.report.data_card import DataCard, shares_by_popularity
+from recgauge.data.card import DataCard
+from recgauge.data.popularity import shares_by_popularity
 from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST, RunFolder

@@ -26,7 +26,7 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
-from recgauge.report.data_card import percent
+from recgauge.report.card_tables import percent
 from recgauge.report.figures.compared import (
     plot_gains,
     plot_popularity_shares,
