@@ -13,7 +13,6 @@ from recgauge.report.figures import (
     plot_predicted_against_actual,
     plot_roc,
 )
-from recgauge.report.figures.compared import plot_popularity_shares
 
 
 def texts(axes):
@@ -69,15 +68,6 @@ def test_predictions_are_summed_up_per_actual_rating():
     assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
     assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
-
-
-def test_the_most_popular_items_are_drawn_at_one_on_the_right():
-    train, svd = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0])
-    (axes,) = plot_popularity_shares({"training rows": train, "svd": svd}, k=10).axes
-    for line, shares in zip(axes.lines, (train, svd), strict=True):
-        assert dict(line.get_xydata().tolist()) == {1: shares[0], 2: shares[1], 3: shares[2]}
-    assert axes.get_xlim() == (3, 1)
-    assert [line.get_label() for line in axes.lines] == ["training rows", "svd"]
 
 
 @pytest.mark.parametrize(
