@@ -64,8 +64,6 @@ def add_package_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     default = "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
-    lists = f"whole lists, the ranks of held-out items, or nothing {default}"
-    parser.add_argument("--lists", choices=("all", "relevant", "none"), default="all", help=lists)
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
 
@@ -76,7 +74,6 @@ def run_package(options: Namespace) -> None:
     file = package(
         options.sources,
         options.out,
-        lists=options.lists,
         uri=store_uri(options),
         experiment=options.experiment,
         search=options.where,
