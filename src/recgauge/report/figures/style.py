@@ -171,8 +171,8 @@ def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None
     """Return finite numbers, `size` of them where that is known, or raise MetricError."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1 or len(numbers) == 0 or len(numbers) != (size or len(numbers)):
-        wanted = "at least one number" if size is None else f"{size} numbers"
-        raise MetricError(f"{owner}: {name} must hold {wanted} in one column, got shape {numbers.shape}.")
+        length = "at least one number" if size is None else f"{size} numbers"
+        raise MetricError(f"{owner}: {name} must hold {length} in one column, got shape {numbers.shape}.")
     if not np.isfinite(numbers).all():
         first = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise MetricError(f"{owner}: {name} must be finite, got {numbers[first]} at position {first}.")

@@ -191,8 +191,8 @@ def _configuration(data: ReportData) -> list[PageBlock]:
 
 def _shown(record: RunRecord) -> dict[str, str]:
     hidden = NOT_SHOWN if record.search is not None else (*NOT_SHOWN, "search")
-    counted = counted_settings(record.settings)
-    parts = {key: counted[key] for key in ("dataset", "split", "model") if key in counted}  # without paths
+    of_numbers = counted_settings(record.settings)  # without paths
+    parts = {key: of_numbers[key] for key in ("dataset", "split", "model") if key in of_numbers}
     shown = record.settings | parts
     return flat_settings({key: value for key, value in shown.items() if key not in hidden})
 
