@@ -153,19 +153,13 @@ def claim(folder):
 def test_what_was_changed_is_named_though_the_digests_fit(package, verify, tmp_path, change, named):
     folder = unpacked(package, tmp_path / "unpacked")
     change(folder)
+    if change is claim:
+        assert "the file was changed" in verify(folder)[1]
     sign(folder)
     code, out, _ = verify(folder)
     assert code == 1
     assert named in out
     assert "not as packed" in out
-
-
-def test_what_was_changed_and_does_not_fit_its_digest_is_named(package, verify, tmp_path):
-    folder = unpacked(package, tmp_path / "unpacked")
-    claim(folder)
-    code, out, _ = verify(folder)
-    assert code == 1
-    assert "the file was changed" in out
 
 
 def with_member(name, content=b"x", mode=stat.S_IFREG):
@@ -243,15 +237,6 @@ def test_a_full_disk_is_not_blamed_on_the_package(package, verify, tmp_path, mon
     assert code == 1
     assert "TMPDIR" in err
     assert str(package) not in err
-
-
-def test_a_full_disk_ends_packing_in_one_line(sweep, command, tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    code, _, err = command("package", sweep, "--out", tmp_path / "package.zip")
-    assert code == 1
-    assert "TMPDIR" in err
-    assert len(err.splitlines()) == 1
 
 
 def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, monkeypatch):

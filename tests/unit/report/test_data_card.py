@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
 from markdown_it import MarkdownIt
 
 from conftest import REPOSITORY
@@ -17,7 +16,6 @@ from recgauge.data.split import Split, Step
 from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
-from strategies import interactions
 
 DAY = 86_400
 # user, item, rating, day; the last three rows are test
@@ -137,16 +135,6 @@ def test_times_that_no_calendar_knows_end_no_run(rows):
         codes, codes, np.ones(2, np.float32), times, np.array(["a", "b"]), np.array(["x", "y"])
     )
     assert data_card(dataset_of(far)).data.time is None
-
-
-@given(interactions())
-def test_any_data_have_a_card_that_adds_up(rows):
-    card = data_card(dataset_of(rows))
-    assert sum(count for _, count in card.data.ratings.values) == len(rows)
-    assert 0 < card.data.density <= 1
-    assert 0 <= card.data.gini < 1
-    assert card.data.ratings.mean == pytest.approx(float(rows.value.mean()), rel=1e-5)
-    assert DataCard.from_json(card.to_json()) == card
 
 
 def test_popular_items_are_in_the_first_group_and_unknown_ones_in_the_last():
