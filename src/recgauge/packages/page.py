@@ -19,8 +19,12 @@ from recgauge.sweeps.ending import compared_jobs
 
 _CHECK = """\
 pip install recgauge
-recgauge verify PACKAGE.zip          # seconds: every number again from lists and predictions
-recgauge verify PACKAGE.zip --train  # every run again from its settings"""
+recgauge verify PACKAGE.zip
+recgauge verify PACKAGE.zip --train"""
+_VERIFY = (
+    "The first computes every number again from lists and predictions, in seconds; with --train every run is "
+    "repeated from its settings."
+)
 _FILES = (
     "Each folder of runs/ holds a run: settings and results (record.json, config.yaml), versions, guards, "
     "data card, values of each user, lists. SHA256SUMS has the digests of all files."
@@ -28,16 +32,20 @@ _FILES = (
 
 
 def write_pages(folder: Path, target: Path) -> None:
-    """Write what follows from the records and values of a package: its page, and the settings of each run.
+    """Write the files of a package that follow from its records and values: page, settings of each run.
 
     `verify` writes it again and compares.
     """
-    jobs = runs_in(folder)
-    records = [job.record for job in jobs if job.record is not None]
-    for job, record in zip(jobs, records, strict=True):
-        run = target / RUNS / job.folder.name
-        run.mkdir(parents=True, exist_ok=True)
-        write_record(record, run)
+    runs = runs_in(folder)
+    for run in runs:
+        made = target / RUNS / run.folder.name
+        made.mkdir(parents=True, exist_ok=True)
+        write_record(run.record, made)
+    records = [run.record for run in runs]
+    jobs = [
+        JobOutcome(number, run.folder.name, record=run.record, folder=run.folder)
+        for number, run in enumerate(runs)
+    ]
     datasets = listed(dict.fromkeys(record.names["dataset"] for record in records))
     title = f"{len(records)} run{'s' if len(records) > 1 else ''} on {datasets}"
     sections = [_runs(jobs, records), _data(records), _check()]
@@ -75,5 +83,5 @@ def _data(records: Sequence[RunRecord]) -> Section:
 
 
 def _check() -> Section:
-    blocks: tuple[PageBlock, ...] = (Code("Commands that check the package", _CHECK), Text(_FILES))
+    blocks: tuple[PageBlock, ...] = (Code("Commands that check it", _CHECK), Text(_VERIFY), Text(_FILES))
     return Section("Check it", "Everything on this page follows from the files beside it.", blocks)

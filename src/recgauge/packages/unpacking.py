@@ -1,4 +1,4 @@
-"""A package opened safely: bounds on what is unpacked, and no file that its list of digests does not name."""
+"""A package opened safely: bounds on its size, and no file that its list of digests does not name."""
 
 import zipfile
 from collections import Counter
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from recgauge.errors import IntegrityError, RecgaugeError, listed, printable, said
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.runs.folder import CHECKSUMS, JobOutcome, read_checksums
+from recgauge.runs.folder import CHECKSUMS, read_checksums
 from recgauge.runs.stored import RunFolder
 from recgauge.utils.messages import FULL
 
@@ -28,13 +28,9 @@ def is_package(path: Path) -> bool:
     return (path / RUNS).is_dir() and (path / PAGE).is_file() if path.is_dir() else path.is_file()
 
 
-def runs_in(folder: Path) -> list[JobOutcome]:
-    """Return the runs of an unpacked package, by their folders."""
-    runs = sorted(path for path in (folder / RUNS).glob("*") if path.is_dir())
-    return [
-        JobOutcome(number, run.name, record=RunFolder.read(run).record, folder=run)
-        for number, run in enumerate(runs)
-    ]
+def runs_in(folder: Path) -> list[RunFolder]:
+    """Return the runs of an unpacked package, in the order of their folders."""
+    return [RunFolder.read(path) for path in sorted((folder / RUNS).glob("*")) if path.is_dir()]
 
 
 @contextmanager
@@ -69,7 +65,7 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse what would fill disk or memory; zipfile reads no more of a member than the archive says."""
+    """Refuse an archive that would fill the disk; zipfile reads no more of a member than its entry says."""
     members = archive.infolist()
     if len(members) > MOST_FILES:
         raise IntegrityError(f"{path}: has {len(members):,} files, at most {MOST_FILES:,} are unpacked.")

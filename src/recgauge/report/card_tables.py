@@ -36,7 +36,7 @@ _SIZES: Mapping[str, Callable[[PartCard], str]] = {
     "median day": lambda part: part.time.median_day if part.time else "",
     "last (UTC)": lambda part: _moment(part.time.last) if part.time else "",
 }
-"""What is told of all rows and of each part; what is empty for all of them is left out."""
+"""Facts of all rows and of each part; a fact that is empty for all of them is left out."""
 
 
 def card_tables(card: DataCard) -> tuple[TableBlock, ...]:

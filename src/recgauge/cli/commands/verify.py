@@ -59,7 +59,7 @@ def _verify_package(path: Path, options: Namespace) -> bool:
     with opened(path) as folder:
         differences = changed_files(folder, PAGE)
         _print_differences(differences)
-        runs = [RunFolder.read(job.folder) for job in runs_in(folder)]
+        runs = runs_in(folder)
         judged = [_judge(run, options, prepared) for run in runs]
         is_same = all(verification.is_same for verification in judged)
         if is_same:  # else the page differs, too, since it follows from the values
@@ -129,11 +129,11 @@ def _print_outcome(verification: Verification, outcome: str) -> None:
 def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
     for each in differences[:most]:
         size = "" if each.size == inf else f" (difference {each.size:.3g})"
-        say(f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}")
+        say(f"differs  {each.subject}: stored {each.stored}; now {each.repeated}{size}")
     if len(differences) > most:
         say(f"         and {len(differences) - most} more")
 
 
 def _print_environment(facts: Iterable[Difference]) -> None:
     for fact in facts:
-        say(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}")
+        say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")

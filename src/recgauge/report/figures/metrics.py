@@ -209,7 +209,7 @@ def _draw_curves(
 
 
 def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalogue coverage") -> Figure:
-    """Draw the share of the catalogue that each model recommends to somebody, from 0 to 100 %.
+    """Draw the share of the catalogue that each model recommends at all, from 0 to 100 %.
 
     Parameters
     ----------

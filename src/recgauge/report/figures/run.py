@@ -1,4 +1,4 @@
-"""The figures that a run leaves behind, and those of its data: the long tail, ratings given and predicted."""
+"""The figures of a run and of its data: long tail, activity, ratings, predictions, curves."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -132,8 +132,7 @@ def _png(figure: Figure) -> bytes:
 def svg_text(figure: Figure, name: str, label: str) -> str:
     """Return a figure as an ``<svg>`` element for a page in HTML, in the page's font and colours.
 
-    Figures of one page need distinct names, which their ids are made from; readers who cannot see it are
-    told the label.
+    Figures of one page need distinct names, which their ids are made from; screen readers say the label.
     """
     text = _svg(figure, name).replace("xlink:href", "href")
     text = text.replace(f"font-family: '{_LOOK['font.family']}'; ", "")

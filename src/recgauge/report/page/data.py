@@ -1,4 +1,4 @@
-"""What a report is made from: a comparison, and what stored runs and their data show beside it."""
+"""Content of a report: a comparison, and facts that come from the folders and the data of its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -35,7 +35,7 @@ WANTED = (LISTS, TEST, CARD)
 GROUPS = ("activity", "item_popularity", "genre")
 EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
 TRAINING = "training rows"
-"""What stands beside the runs where shares of popular items are told."""
+"""Name of the row of the training part beside the runs, in shares of popular items."""
 _Made = TypeVar("_Made")
 Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
 """Loads data and split of a run again, with classes of some packages."""
@@ -43,10 +43,10 @@ Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
 
 @dataclass(eq=False)
 class DatasetPart:
-    """The runs on one data set, in the comparison's order, and what else is found out of them.
+    """The runs on one data set, in the comparison's order, and facts about them.
 
     `popularity` has the shares of each run's recommendations, and of the training rows, that go to groups of
-    items, the most popular ones first; `notes` say what is left out, and why.
+    items, the most popular ones first; `notes` name the parts that are left out, with the reason.
     """
 
     name: str
@@ -82,14 +82,14 @@ class DatasetPart:
         try:
             return make()
         except Exception as error:  # one section less is better than no report
-            # the rest of the message is for whoever sits at this machine: paths, and what to do
+            # later sentences of a message are paths and remedies, which help on this machine alone
             self.notes.append(f"{title} {said(error).partition('. ')[0].removesuffix('.')}.")
             return None
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that a report says: the comparison, and what is found out of each data set."""
+    """The content of a report: the comparison, and a part for each data set."""
 
     compared: ComparedRuns
     parts: tuple[DatasetPart, ...]
@@ -107,10 +107,6 @@ class ReportData:
     def place(self, dataset: str) -> str:
         """Return " on" and the data set's name where there are several."""
         return f" on {dataset}" if self.several else ""
-
-    def best(self, part: DatasetPart) -> str:
-        """Return the best run by the first metric."""
-        return self.comparison.result(self.comparison.metrics[0], part.name).rows[0].run
 
 
 Content = tuple[str, list[PageBlock]] | None
@@ -140,7 +136,7 @@ def report_data(
     most_rows: float = inf,
     most_values: float = inf,
 ) -> ReportData:
-    """Return everything that a report says; what cannot be found out is left out with a note.
+    """Return the content of a report; a part that cannot be made is left out with a note.
 
     Data are loaded again with classes of recgauge and `packages`, if they have at most `most_rows`; lists are
     evaluated under other choices if there are at most `most_values` users times runs.
@@ -180,7 +176,7 @@ def dataset_parts(compared: ComparedRuns) -> tuple[DatasetPart, ...]:
 
 
 def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
-    """Load the data of the runs again, and add what only they show."""
+    """Load the data of the runs again; add segments, example users and shares of popular items."""
     condition = Condition({name: series.folders[0] for name, series in part.runs.items()})
 
     def loaded() -> tuple[Dataset, Split]:
