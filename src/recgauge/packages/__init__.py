@@ -8,7 +8,6 @@ from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 
 from recgauge.errors import ConfigError
-from recgauge.packages.page import write_pages
 from recgauge.packages.public import FILES, copy_public_files, public_record
 from recgauge.packages.unpacking import RUNS
 from recgauge.runs.folder import JobOutcome, write_checksums
@@ -80,6 +79,8 @@ def package(
 
 def _write_folder(jobs: Sequence[JobOutcome], folder: Path) -> None:
     """Write everything that the zip gets."""
+    from recgauge.packages.page import write_pages  # brings matplotlib
+
     runs = [(job.record, job.folder) for job in jobs if job.record is not None]
     # the order in which a user names the runs changes nothing
     runs.sort(key=lambda run: (*_names(run[0]), run[0].seed, run[0].fingerprint()))

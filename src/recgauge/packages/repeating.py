@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from recgauge._version import __version__
 from recgauge.errors import SchemaError, printable
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
+from recgauge.guards import STOPPING, GuardSettings
 from recgauge.models.popularity import Popularity
-from recgauge.packages.page import write_pages
 from recgauge.packages.public import PREDICTED, copy_public_files
 from recgauge.packages.stored_output import StoredOutput, computable
 from recgauge.packages.unpacking import PAGE
@@ -99,8 +99,15 @@ def verify_from_files(
     stored = run.record
     names = {entry.name for entry in stored.results}
     metrics = {name: metric for name, metric in experiment.metrics.items() if name in names}
-    model = StoredOutput(run.folder)
-    experiment = replace(experiment, metrics=metrics, model=model, sanity=False, curves=False, learning=None)
+    experiment = replace(
+        experiment,
+        metrics=metrics,
+        model=StoredOutput(run.folder),
+        guards=GuardSettings(STOPPING),  # they have stopped the run or not
+        sanity=False,
+        curves=False,
+        learning=None,
+    )
     key = repr((replace(experiment, metrics={}, model=Popularity()), bool(experiment.metrics_of("lists"))))
     if key not in prepared:
         prepared.clear()
@@ -199,6 +206,8 @@ def changed_pages(folder: Path) -> list[Difference]:
 
     A page that another version of recgauge has written is not compared.
     """
+    from recgauge.packages.page import write_pages  # brings matplotlib
+
     differences = []
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         write_pages(folder, Path(temporary))
