@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recgauge._version import __version__
 from recgauge.errors import SchemaError, printable
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.guards import STOPPING, GuardSettings
@@ -33,6 +32,11 @@ from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, 
 from recgauge.sweeps.artifacts import which_lists, write_tables
 from recgauge.utils.progress import Progress, Timings
 
+_VERSION = re.compile(
+    r'(?<=name="generator" content="recgauge )[\w.+-]+(?=">)'
+    r"|(?<=<footer><p>Made by recgauge )[\w.+-]+(?=\.</p>)"
+)
+"""The version of recgauge in the two places where a page names it."""
 TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, PREDICTED)
 
 
@@ -202,10 +206,7 @@ def changed_files(folder: Path, name: str) -> list[Difference]:
 
 
 def changed_pages(folder: Path) -> list[Difference]:
-    """Return which settings, and which page, of a package do not follow from its records and values.
-
-    A page that another version of recgauge has written is not compared.
-    """
+    """Return which settings, and which page, of a package do not follow from its records and values."""
     from recgauge.packages.page import write_pages  # brings matplotlib
 
     differences = []
@@ -213,25 +214,24 @@ def changed_pages(folder: Path) -> list[Difference]:
         write_pages(folder, Path(temporary))
         for path in sorted(path for path in Path(temporary).rglob("*") if path.is_file()):
             name = path.relative_to(temporary).as_posix()
-            if name != PAGE or page_version(folder) == __version__:
-                differences += _differing_line(name, folder / name, path)
+            differences += _differing_line(name, folder / name, path)
     return differences
 
 
 def page_version(folder: Path) -> str:
     """Return the version of recgauge that says to have written a package's page."""
-    text = (folder / PAGE).read_text(encoding="utf-8", errors="replace")
-    match = re.search('name="generator" content="recgauge ([^"]*)"', text)
-    return printable(match[1]) if match else "unknown"
+    match = _VERSION.search((folder / PAGE).read_text(encoding="utf-8", errors="replace"))
+    return match[0] if match else "unknown"
 
 
 def _differing_line(name: str, stored: Path, written: Path) -> list[Difference]:
-    """Return the first line that differs, if any does."""
+    """Return the first line that differs, if any does; the version that wrote a page may be another."""
     if not stored.is_file():
         return [Difference(name, "not there", "follows from the records")]
-    texts = [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in (stored, written)]
-    for number, lines in enumerate(zip_longest(*texts, fillvalue=""), 1):
-        if lines[0] != lines[1]:
-            then, now = (printable(line.strip())[:120] or "nothing" for line in lines)
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in (stored, written)]
+    lines = [_VERSION.sub("", text).splitlines() for text in texts]
+    for number, pair in enumerate(zip_longest(*lines, fillvalue=""), 1):
+        if pair[0] != pair[1]:
+            then, now = (printable(line.strip())[:120] or "nothing" for line in pair)
             return [Difference(f"{name}, line {number}", then, now)]
     return []

@@ -68,7 +68,7 @@ def _verify_package(path: Path, options: Namespace) -> bool:
             differences += pages
         facts = dict.fromkeys(fact for each in judged for fact in each.environment)
         if (version := page_version(folder)) != __version__:
-            facts[Difference(f"{PAGE}, which is not compared", version, __version__, nan)] = None
+            facts[Difference(f"{PAGE}, whose words may be others", version, __version__, nan)] = None
         _print_environment(facts)
         is_same &= not differences
         if options.train:
