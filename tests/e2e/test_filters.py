@@ -5,7 +5,7 @@ import json
 import pytest
 from mlflow import MlflowClient
 
-from recgauge.report.data_card import DataCard
+from recgauge.data.card import DataCard
 
 pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
 

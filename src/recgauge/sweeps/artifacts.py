@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
+from recgauge.data.card import data_card
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
@@ -23,8 +24,8 @@ from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.models import Recommender
 from recgauge.models.recommend import recommend
+from recgauge.report.card_tables import card_markdown
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.report.data_card import card_markdown, data_card
 from recgauge.runs.folder import HITS as HITS
 from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult

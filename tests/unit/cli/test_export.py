@@ -15,12 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from finished import finished
-from recgauge import evaluate
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.table import Table
-from recgauge.errors import MetricError, SchemaError
-from recgauge.recorded import read_recorded
-from recgauge.report.conventions import convention_values
+from recgauge.errors import SchemaError
 from recgauge.runs.export import Exporter
 from recgauge.runs.stored import RunFolder
 from recgauge.splits.published import Published
@@ -88,22 +85,6 @@ def test_the_files_evaluate_to_the_numbers_of_the_run(runs, export, run, form):
     ours = RunFolder.read(runs[run]).per_user()
     users = users.set_index(users.pop("user_id").astype(ours.index.dtype)).loc[ours.index]
     pd.testing.assert_frame_equal(users, ours, check_exact=True)
-
-
-def test_all_conventions_find_in_the_files_what_they_find_in_the_stored_lists(runs, export):
-    run = RunFolder.read(runs["ties"])
-    assert export(runs["ties"], "--as", "parquet", "--no-train", "--out", "x")[0] == 0
-    found = read_recorded(["x/lists.parquet"], ["x/test.parquet"])
-    values = convention_values(METRICS, run.lists().inputs(run.record.dataset.relevant_from), cutoffs=(3, 20))
-    for ours in values:
-        name, _, k = ours.key.rpartition("_at_")
-        asked = {"metrics": (name,), "cutoffs": (int(k),), "conventions": ours.convention}
-        if ours.value is None:
-            with pytest.raises(MetricError):
-                evaluate(found.runs[0].lists, found.relevant, **asked)
-            continue
-        again = evaluate(found.runs[0].lists, found.relevant, **asked)
-        assert again.values()[ours.key] == pytest.approx(ours.value, rel=1e-12), (ours.convention, ours.key)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,8 @@ def add_export_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``export``."""
     default = "(default: %(default)s)"
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
-    known = ", ".join(FORMS)
-    parser.add_argument(
-        "--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=f"one or several of {known}"
-    )
+    forms = f"one or several of {', '.join(FORMS)}"
+    parser.add_argument("--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=forms)
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="made if missing")
     scores = "of trec: falling with the rank, or the model's, whose ties tools order on their own"
     parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{scores} {default}")
@@ -35,7 +33,7 @@ def add_export_options(parser: ArgumentParser) -> None:
 
 
 def run_export(options: Namespace) -> None:
-    """Write the files that were asked for, and about.md, which says what is in them."""
+    """Write the files of each format, and about.md, which says what they hold."""
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
     folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
     run, out = RunFolder.read(folder), user_path(str(options.out))
@@ -64,8 +62,6 @@ def add_package_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     default = "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
-    lists = f"whole lists, the ranks of held-out items, or nothing {default}"
-    parser.add_argument("--lists", choices=("all", "relevant", "none"), default="all", help=lists)
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
 
@@ -76,7 +72,6 @@ def run_package(options: Namespace) -> None:
     file = package(
         options.sources,
         options.out,
-        lists=options.lists,
         uri=store_uri(options),
         experiment=options.experiment,
         search=options.where,

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.data.popularity import gini, short_head
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import (
     catalogue_of,
@@ -267,11 +268,7 @@ class Gini(RunMetric):
     def value(self, sums: DoubleArray) -> float:
         """Return the coefficient."""
         n_items = len(sums)
-        scale = sums.sum() * (n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
-        if scale == 0:
-            return float("nan")
-        weight = 2.0 * np.arange(1.0, n_items + 1.0) - n_items - 1.0
-        return to_float(exact_dot(weight, np.sort(sums)), products=True) / float(scale)
+        return gini(sums, n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
 
 
 @dataclass(frozen=True)
@@ -632,11 +629,6 @@ class TailPercentage(UserMetric):
         return mean_over_list(least_popular(train_rows(self, judged), self.tail), judged, k, self.divisor)
 
 
-def by_popularity(counts: LongArray) -> LongArray:
-    """Return item codes, most popular first, equal counts by rising code, shape (n_items,)."""
-    return np.argsort(-counts, kind="stable")
-
-
 def whole(share: float, count: int) -> int:
     """Return a share of a count, rounded down, yet 0.29 of 100 is 29 whatever floats make of it.
 
@@ -646,43 +638,6 @@ def whole(share: float, count: int) -> int:
     (29, 28)
     """
     return int(share * count * (1 + 1e-12))
-
-
-def short_head(counts: LongArray, share: float, boundary: str) -> BoolArray:
-    """Mark the most popular items that together hold a share of the interactions.
-
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (n_items,)
-        Interactions of each item.
-    share : float
-        Of all interactions, in (0, 1].
-    boundary : {"head", "tail"}
-        Where the item goes with which the share is crossed.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_items,)
-        Items without interactions are never in the head.
-
-    Examples
-    --------
-    >>> short_head(np.array([1, 6, 3]), 0.8, "head")
-    array([False,  True,  True])
-    >>> short_head(np.array([1, 6, 3]), 0.8, "tail")
-    array([False,  True, False])
-    """
-    order = by_popularity(counts)
-    reached = np.cumsum(counts[order])
-    wanted = share * counts.sum()
-    # a hair of tolerance, since 0.55 of 100 is a little more than 55 as floats
-    if boundary == "head":
-        size = int(np.searchsorted(reached, wanted * (1 - 1e-12), side="left")) + 1
-    else:
-        size = int(np.searchsorted(reached, wanted * (1 + 1e-12), side="right"))
-    head = np.zeros(len(counts), np.bool_)
-    head[order[:size]] = True
-    return head & (counts > 0)
 
 
 def least_popular(counts: LongArray, share: float) -> BoolArray:

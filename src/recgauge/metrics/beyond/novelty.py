@@ -6,10 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from recgauge.data.popularity import by_popularity
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import catalogue_of, seen_items, sum_over_list, train_rows, train_users
-from recgauge.metrics.beyond.catalogue import by_popularity, whole
+from recgauge.metrics.beyond.catalogue import whole
 from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import DoubleArray, PositiveShare, Within

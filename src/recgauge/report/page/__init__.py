@@ -9,34 +9,26 @@ from recgauge.metrics.names import label
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page
-from recgauge.report.page import behind, results, training
+from recgauge.report.page import results
+from recgauge.report.page.behind import behind
 from recgauge.report.page.data import ReportData, by_dataset
 from recgauge.utils.files import text_writer, write_files
 
 
 def sections(data: ReportData) -> list[Section]:
-    """Return the sections of a report; what is folded follows what everybody reads."""
-    made = [
+    """Return the sections of a report; what the numbers stand on is folded in the last one."""
+    parts = [
         results.answer(data),
         results.leaderboards(data),
         results.pairs(data),
-        by_dataset("Who gains, who loses", data, results.segments, folded=False),
+        by_dataset("Who gains, who loses", data, results.segments),
         by_dataset("Every metric over cutoffs", data, results.over_cutoffs),
         by_dataset("Quality against cost", data, results.costs),
-        by_dataset("Beyond accuracy", data, results.beyond),
         by_dataset("Does the winner stay?", data, results.stability),
         by_dataset("Example users", data, results.stories),
-        by_dataset("Popular and rare items", data, results.long_tail),
-        by_dataset("Predicted ratings", data, training.ratings),
-        by_dataset("Learning curves", data, training.learning),
-        by_dataset("Search history", data, training.searches),
-        by_dataset("Data", data, behind.data_card),
-        behind.guards(data),
-        behind.protocol(data),
-        behind.configuration(data),
-        behind.left_out(data),
+        behind(data),
     ]
-    return [section for section in made if section is not None]
+    return [section for section in parts if section is not None]
 
 
 def pictures(data: ReportData) -> Iterator[Picture]:
@@ -69,5 +61,5 @@ def write_figures(data: ReportData, folder: Path) -> list[Path]:
     def write(picture: Picture, file: Path) -> None:
         (save_png if file.suffix == ".png" else save_svg)(picture.draw(), file)
 
-    made = {folder / f"{each.name}{suffix}": each for each in pictures(data) for suffix in (".png", ".svg")}
-    return write_files({path: partial(write, picture) for path, picture in made.items()})
+    files = {folder / f"{each.name}{suffix}": each for each in pictures(data) for suffix in (".png", ".svg")}
+    return write_files({path: partial(write, picture) for path, picture in files.items()})

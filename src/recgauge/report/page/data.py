@@ -1,4 +1,4 @@
-"""What a report is made from: a comparison, and what stored runs and their data show beside it."""
+"""Content of a report: a comparison, and facts that come from the folders and the data of its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,12 +16,13 @@ from recgauge.comparison.segments import Segments
 from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
+from recgauge.data.card import DataCard
 from recgauge.data.dataset import Dataset
+from recgauge.data.popularity import shares_by_popularity
 from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
 from recgauge.metrics.names import split_key
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
-from recgauge.report.data_card import DataCard, shares_by_popularity
 from recgauge.report.segment_tables import stories
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS, TEST, RunFolder
@@ -34,7 +35,7 @@ WANTED = (LISTS, TEST, CARD)
 GROUPS = ("activity", "item_popularity", "genre")
 EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
 TRAINING = "training rows"
-"""What stands beside the runs where shares of popular items are told."""
+"""Name of the row of the training part beside the runs, in shares of popular items."""
 _Made = TypeVar("_Made")
 Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
 """Loads data and split of a run again, with classes of some packages."""
@@ -42,10 +43,10 @@ Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
 
 @dataclass(eq=False)
 class DatasetPart:
-    """The runs on one data set, in the comparison's order, and what else is found out of them.
+    """The runs on one data set, in the comparison's order, and facts about them.
 
     `popularity` has the shares of each run's recommendations, and of the training rows, that go to groups of
-    items, the most popular ones first; `notes` say what is left out, and why.
+    items, the most popular ones first; `notes` name the parts that are left out, with the reason.
     """
 
     name: str
@@ -76,19 +77,19 @@ class DatasetPart:
         value = self.runs[run].mean(key)
         return float("nan") if value is None else value
 
-    def tried(self, what: str, make: Callable[[], _Made]) -> _Made | None:
+    def attempt(self, title: str, make: Callable[[], _Made]) -> _Made | None:
         """Return what a function makes; None, with a note, where the runs or this machine lack the data."""
         try:
             return make()
         except Exception as error:  # one section less is better than no report
-            # the rest of the message is for whoever sits at this machine: paths, and what to do
-            self.notes.append(f"{what} {said(error).partition('. ')[0].removesuffix('.')}.")
+            # later sentences of a message are paths and remedies, which help on this machine alone
+            self.notes.append(f"{title} {said(error).partition('. ')[0].removesuffix('.')}.")
             return None
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Everything that a report says: the comparison, and what is found out of each data set."""
+    """The content of a report: the comparison, and a part for each data set."""
 
     compared: ComparedRuns
     parts: tuple[DatasetPart, ...]
@@ -107,28 +108,24 @@ class ReportData:
         """Return " on" and the data set's name where there are several."""
         return f" on {dataset}" if self.several else ""
 
-    def best(self, part: DatasetPart) -> str:
-        """Return the best run by the first metric."""
-        return self.comparison.result(self.comparison.metrics[0], part.name).rows[0].run
 
-
-Told = tuple[str, list[PageBlock]] | None
-"""What a section says of one data set: a sentence, and blocks; None if there is nothing to say."""
+Content = tuple[str, list[PageBlock]] | None
+"""A sentence and blocks of one data set; None where there is nothing to show."""
 
 
 def by_dataset(
-    title: str, data: ReportData, tell: Callable[[ReportData, DatasetPart], Told], *, folded: bool = True
+    title: str, data: ReportData, show: Callable[[ReportData, DatasetPart], Content]
 ) -> Section | None:
-    """Return a section of what is told of each data set; None if nothing is told of any."""
+    """Return a section on each data set; None if there is nothing to show of any."""
     leads: list[str] = []
     blocks: list[PageBlock] = []
     for part in data.parts:
-        told = tell(data, part)
-        if told is not None:
-            lead, some = told
+        content = show(data, part)
+        if content is not None:
+            lead, own = content
             leads += [lead] if lead and lead not in leads else []
-            blocks += [Heading(part.name), *some] if data.several else some
-    return Section(title, " ".join(leads), tuple(blocks), folded=folded) if blocks else None
+            blocks += [Heading(part.name), *own] if data.several else own
+    return Section(title, " ".join(leads), tuple(blocks)) if blocks else None
 
 
 def report_data(
@@ -139,24 +136,22 @@ def report_data(
     most_rows: float = inf,
     most_values: float = inf,
 ) -> ReportData:
-    """Return everything that a report says; what cannot be found out is left out with a note.
+    """Return the content of a report; a part that cannot be made is left out with a note.
 
     Data are loaded again with classes of recgauge and `packages`, if they have at most `most_rows`; lists are
     evaluated under other choices if there are at most `most_values` users times runs.
     """
     key, procedure = compared.comparison.metrics[0], compared.comparison.procedure
-    parts = []
-    for dataset in compared.comparison.datasets:
-        first = compared.comparison.result(key, dataset)
-        part = DatasetPart(dataset, {row.run: compared.series[dataset, row.run] for row in first.rows})
-        parts.append(part)
+    parts = dataset_parts(compared)
+    for part in parts:
+        first = compared.comparison.result(key, part.name)
         best, second, *_ = part.runs
-        every = [folder for series in part.runs.values() for folder in series.folders]
+        folders = [folder for series in part.runs.values() for folder in series.folders]
         with suppress(OSError, RecgaugeError):
-            part.card = DataCard.from_json(read_own(every[0].folder / CARD))
-        if first.n_users * len(every) <= most_values:
-            look = partial(stability_of, every, key, confidence=procedure.confidence)
-            part.stability = part.tried("Does the winner stay?", look)
+            part.card = DataCard.from_json(read_own(folders[0].folder / CARD))
+        if first.n_users * len(folders) <= most_values:
+            look = partial(stability_of, folders, key, confidence=procedure.confidence)
+            part.stability = part.attempt("Does the winner stay?", look)
         else:
             part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
         if part.record(best).dataset.n_rows <= most_rows:
@@ -168,18 +163,27 @@ def report_data(
                 "Who gains and who loses, example users, popularity: not looked at during the sweep, since "
                 "the data set is large."
             )
-    return ReportData(compared, tuple(parts))
+    return ReportData(compared, parts)
+
+
+def dataset_parts(compared: ComparedRuns) -> tuple[DatasetPart, ...]:
+    """Return the runs on each data set of a comparison, without anything that stored files show."""
+    key, parts = compared.comparison.metrics[0], []
+    for dataset in compared.comparison.datasets:
+        rows = compared.comparison.result(key, dataset).rows
+        parts.append(DatasetPart(dataset, {row.run: compared.series[dataset, row.run] for row in rows}))
+    return tuple(parts)
 
 
 def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
-    """Load the data of the runs again, and add what only they show."""
+    """Load the data of the runs again; add segments, example users and shares of popular items."""
     condition = Condition({name: series.folders[0] for name, series in part.runs.items()})
 
     def loaded() -> tuple[Dataset, Split]:
         condition.check()
         return load(condition.first, options.packages)
 
-    data = part.tried("Who gains and who loses, example users, popularity:", loaded)
+    data = part.attempt("Who gains and who loses, example users, popularity:", loaded)
     if data is None:
         return
     dataset, split = data
@@ -187,17 +191,17 @@ def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOption
     two = Condition({name: condition.runs[name] for name in (base, best)})
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
     made = [
-        part.tried(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
+        part.attempt(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
         for by in groups
     ]
     repeat = max(len(series.records) for series in part.runs.values()) > 1
-    one = f"Of one run of each model, seed {condition.first.record.seed}, whose users these are."
-    part.segments = [replace(each, notes=(one,) if repeat else ()) for each in made if each is not None]
+    note = f"Of one run of each model, seed {condition.first.record.seed}, whose users these are."
+    part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]
     if all(run.has_lists for run in condition.runs.values()):
         users = partial(stories, two, key, dataset, split, base, EXAMPLES)
-        part.stories = part.tried("Example users:", users) or ()
+        part.stories = part.attempt("Example users:", users) or ()
         shares = partial(_popularity, condition, split, cutoff_of(key))
-        part.popularity = part.tried("Popular and rare items:", shares) or {}
+        part.popularity = part.attempt("Popular and rare items:", shares) or {}
 
 
 def cutoff_of(key: str) -> int:
@@ -209,11 +213,11 @@ def _popularity(condition: Condition, split: Split, k: int) -> dict[str, DoubleA
     import pandas as pd
 
     train = split.train.item_counts()
-    places = pd.Series(np.arange(len(train)), split.train.item_ids)
+    codes = pd.Series(np.arange(len(train)), split.train.item_ids)
     shares = {TRAINING: shares_by_popularity(train, train)[0]}
     for name, run in condition.runs.items():
         lists = run.recommended()
-        items: pd.Series = lists[lists["rank"] <= k]["item_id"].map(places).dropna()
+        items: pd.Series = lists[lists["rank"] <= k]["item_id"].map(codes).dropna()
         counts = np.bincount(items.to_numpy(np.int64), minlength=len(train))
         shares[name] = shares_by_popularity(train, counts)[1]
     return shares

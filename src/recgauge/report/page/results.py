@@ -1,6 +1,6 @@
 """Sections of what the runs reached, whether it holds, and what it costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -26,25 +26,17 @@ from recgauge.report.blocks import (
     lines,
     slug,
 )
-from recgauge.report.data_card import percent
 from recgauge.report.figures.compared import (
     plot_gains,
-    plot_popularity_shares,
     plot_stability,
     plot_tradeoff,
 )
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
-from recgauge.report.page.data import DatasetPart, ReportData, Told, cutoff_of
+from recgauge.report.page.data import Content, DatasetPart, ReportData
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
-BEYOND = (
-    *("catalog_coverage", "novelty", "diversity", "intra_list_similarity", "personalization", "gini"),
-    *("serendipity", "long_tail_share"),
-)
-"""Metrics beyond accuracy, the first ones of which are drawn against quality."""
-MOST_BEYOND = 4
 SHORTEST = 1e-3  # seconds that are drawn
 
 
@@ -107,8 +99,8 @@ def _matrix(result: MetricComparison) -> TableBlock:
     runs = [row.run for row in result.rows]
     rows: list[Row] = []
     for place, name in enumerate(runs[:-1]):
-        others = runs[place + 1 :]
-        rows.append((name, *[""] * place, *(_difference(result.pair(name, other)) for other in others)))
+        differences = [_difference(result.pair(name, other)) for other in runs[place + 1 :]]
+        rows.append((name, *[""] * place, *differences))
     where = f" on {result.dataset}" if result.dataset else ""
     caption = f"{metric_label(result.metric)}{where}: row less column, corrected p below"
     note = "Bold: shown to differ; grey: not shown."
@@ -120,7 +112,7 @@ def _difference(pair: Pair) -> Cell:
     return Cell(tables.number(pair.difference, sign=True), (p,), look="shown" if pair.differs else "faint")
 
 
-def segments(data: ReportData, part: DatasetPart) -> Told:
+def segments(data: ReportData, part: DatasetPart) -> Content:
     """Return who gains and who loses, by groups of users or items."""
     if not part.segments:
         return None
@@ -143,7 +135,7 @@ def segments(data: ReportData, part: DatasetPart) -> Told:
     return (f"{part.name}: {claims[0]}" if data.several else claims[0]), blocks
 
 
-def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as every section
+def stories(data: ReportData, part: DatasetPart) -> Content:  # noqa: ARG001 - as every section
     """Return users with the largest gain and loss: their history and both lists."""
     if not part.stories:
         return None
@@ -151,21 +143,21 @@ def stories(data: ReportData, part: DatasetPart) -> Told:  # noqa: ARG001 - as e
     return lead, list(part.stories)
 
 
-def stability(data: ReportData, part: DatasetPart) -> Told:
+def stability(data: ReportData, part: DatasetPart) -> Content:
     """Return whether the winner stays under other metrics, cutoffs, conventions, seeds."""
     result = part.stability
     if result is None:
         return None
     changing = [axis.axis for axis in result.axes if axis.other_winners()]
-    told = f"under every option of {len(result.axes)} choices"
+    options = f"under every option of {len(result.axes)} choices"
     if changing:
-        told = f"but not under every {' and every '.join(changing)}"
+        options = f"but not under every {' and every '.join(changing)}"
     first = result.axes[0]
     winner = first.winner(first.reference)
     claims = tuple(stability_tables.claims(result))
     caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
     draw = partial(plot_stability, result, title=None)
-    lead = f"{winner} wins{data.place(part.name)}{',' if changing else ''} {told}."
+    lead = f"{winner} wins{data.place(part.name)}{',' if changing else ''} {options}."
     picture = Picture(f"stability_{slug(part.name)}", draw, caption, lead, wide=True)
     own = (stability_tables.choice_table(result), stability_tables.option_table(result))
     blocks: list[PageBlock] = [
@@ -176,12 +168,12 @@ def stability(data: ReportData, part: DatasetPart) -> Told:
     return lead, blocks
 
 
-def over_cutoffs(_: ReportData, part: DatasetPart) -> Told:
+def over_cutoffs(_: ReportData, part: DatasetPart) -> Content:
     """Return every metric at every cutoff: figures of the first ones, a table of all."""
     pictures = tuple(_cutoff_pictures(part))
     drawn: list[PageBlock] = [Pictures(pictures)] if pictures else []
     lead = "Does a run lead at some cutoffs only, or by some metrics only?"
-    return lead, [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_every_metric(part),))]
+    return lead, [*drawn, Folded(f"Every metric, every cutoff: {part.name}", (_metric_table(part),))]
 
 
 def _cutoff_pictures(part: DatasetPart) -> Iterator[Picture]:
@@ -209,7 +201,7 @@ def _leaders(part: DatasetPart, name: str, ks: Sequence[int]) -> str:
         means = {run: part.mean(run, f"{name}_at_{k}") for run in part.runs}
         best = (min if lower else max)(means, key=means.__getitem__)
         leaders.setdefault(best, []).append(k)
-    return f"{'; '.join(f'{run} leads at {listed(some)}' for run, some in leaders.items())}."
+    return f"{'; '.join(f'{run} leads at {listed(cutoffs)}' for run, cutoffs in leaders.items())}."
 
 
 def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
@@ -218,13 +210,13 @@ def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
     for short, (run, series) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
         means[short] = [series.mean(key) or 0.0 for key in keys]
         entries = [part.record(run).result(key) for key in keys]
-        known = [entry.stderr for entry in entries if entry is not None and entry.stderr is not None]
-        if len(series.jobs) == 1 and len(known) == len(keys):
-            errors[short] = known
+        stderrs = [entry.stderr for entry in entries if entry is not None and entry.stderr is not None]
+        if len(series.jobs) == 1 and len(stderrs) == len(keys):
+            errors[short] = stderrs
     return plot_metric_over_k(ks, means, stderr=errors, metric=metric_label(name), width=COLUMN)
 
 
-def _every_metric(part: DatasetPart) -> TableBlock:
+def _metric_table(part: DatasetPart) -> TableBlock:
     keys = part.common_keys()
     best = best_values(list(part.runs.values()), list(keys))
     cutoffs: list[int | None] = [*sorted({k for _, k in keys.values() if k is not None})]
@@ -258,11 +250,13 @@ def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool)
     return Cell(tables.number(value), small, "best" if is_best else "", order=value)
 
 
-def costs(data: ReportData, part: DatasetPart) -> Told:
+def costs(data: ReportData, part: DatasetPart) -> Content:
     """Return quality against the seconds of training."""
     first = data.comparison.result(data.comparison.metrics[0], part.name)
-    known = {row.run: data.compared.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows}
-    times = {run: max(time, SHORTEST) for run, time in known.items() if time is not None}
+    seconds = {
+        row.run: data.compared.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows
+    }
+    times = {run: max(time, SHORTEST) for run, time in seconds.items() if time is not None}
     if len(times) < 2:
         return None
     quality = {row.run: row.mean if first.higher_is_better else -row.mean for row in first.rows}
@@ -271,60 +265,8 @@ def costs(data: ReportData, part: DatasetPart) -> Told:
         if not fastest or quality[run] > quality[fastest[-1]]:
             fastest.append(run)
     lead = f"No run{data.place(part.name)} is both faster and better than {', '.join(fastest)}."
-    name, x_label = f"cost_{slug(part.name)}", "training, s (logarithmic)"
-    return lead, [Pictures((_tradeoff(name, part, times, x_label, first, lead, log_x=True),))]
-
-
-def beyond(data: ReportData, part: DatasetPart) -> Told:
-    """Return accuracy against coverage, novelty and diversity: of metrics at the first metric's cutoff."""
-    first = data.comparison.result(data.comparison.metrics[0], part.name)
-    k, common = first.metric.rpartition("_at_")[2], part.common_keys()
-    keys = [key for name in BEYOND if (key := f"{name}_at_{k}") in common][:MOST_BEYOND]
-    if not keys:
-        return None
-    best, drawn = data.best(part), []
-    told = ", ".join(f"{metric_label(key)} {tables.number(part.mean(best, key))}" for key in keys)
-    lead = f"The most accurate run{data.place(part.name)}, {best}, has {told}."
-    for key in keys:
-        values = {run: part.mean(run, key) for run in part.runs}
-        name = f"beyond_{slug(part.name)}_{slug(key)}"
-        drawn.append(_tradeoff(name, part, values, metric_label(key), first, lead))
-    return lead, [Pictures(tuple(drawn))]
-
-
-def _tradeoff(
-    name: str,
-    part: DatasetPart,
-    values: Mapping[str, float],
-    x_label: str,
-    result: MetricComparison,
-    shows: str,
-    *,
-    log_x: bool = False,
-) -> Picture:
-    """Return the metric of a comparison against another value of the runs that have one."""
-    points = {row.run: (values[row.run], row.mean) for row in result.rows if row.run in values}
-    y_label = metric_label(result.metric)
-    draw = partial(plot_tradeoff, points, x_label=x_label, y_label=y_label, log_x=log_x)
-    return Picture(name, draw, f"{y_label} against {x_label}, {part.name}", shows)
-
-
-def long_tail(data: ReportData, part: DatasetPart) -> Told:
-    """Return what each run recommends of popular and of rare items."""
-    if not part.popularity:
-        return None
-    best, k = data.best(part), cutoff_of(data.comparison.metrics[0])
-    shares = {name: [percent(float(share)) for share in each] for name, each in part.popularity.items()}
-    lead = (
-        f"The most popular items with a tenth of the training rows get {shares[best][0]} of what {best} "
-        f"recommends{data.place(part.name)}, the rarest with a tenth of the rows {shares[best][-1]}."
-    )
-    draw = partial(plot_popularity_shares, part.popularity, k=k)
-    caption = f"What is recommended, by popularity in training, {part.name}"
-    header = ("run", *(f"{place}." for place in range(1, len(shares[best]) + 1)))
-    table = TableBlock(
-        f"{part.name}: share of the top {k} recommendations by tenths of the training rows",
-        header,
-        tuple((name, *texts) for name, texts in shares.items()),
-    )
-    return lead, [Pictures((Picture(f"tail_{slug(part.name)}", draw, caption, lead),)), table]
+    points = {row.run: (times[row.run], row.mean) for row in first.rows if row.run in times}
+    metric, cost = metric_label(first.metric), "training, s (logarithmic)"
+    draw = partial(plot_tradeoff, points, x_label=cost, y_label=metric)
+    picture = Picture(f"cost_{slug(part.name)}", draw, f"{metric} against {cost}, {part.name}", lead)
+    return lead, [Pictures((picture,))]

@@ -1,11 +1,11 @@
-"""The data card: what a data set and its split are, in numbers, as JSON, and as tables of words.
+"""The data card: what a data set and its split are, in numbers, and as JSON.
 
 Making one takes a second or two for 20 million rows.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from math import fsum, inf
 from typing import Any, Self
 
@@ -14,21 +14,19 @@ import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.popularity import gini, shares_by_popularity, short_head
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
-from recgauge.metrics.beyond.catalogue import Gini, by_popularity, short_head
-from recgauge.report.blocks import TableBlock, escaped, render_markdown
-from recgauge.runs.record import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 from recgauge.utils.plain import from_plain
 
+_PARTS = ("train", "fold_in", "validation", "test")
 # recmetrics' long_tail_plot, and the short head of LongTailShare and Elliot
 _HEADS = ((0.5, "tail"), (0.8, "head"))
 _MOST_VALUES = 100  # distinct ratings; more are counted in bins
 _BINS = 20
 _DAY = 86_400
 _EARLIEST, _LATEST = -719_162, 2_932_896  # days of the years 1 and 9999, which dates are written with
-_BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ def data_card(
     "validation", "test". SchemaError if there are no rows.
     """
     parts = {}
-    for name in PARTS if split is not None else ():
+    for name in _PARTS if split is not None else ():
         part: Interactions | None = getattr(split, name)
         if part is not None and len(part):
             # the evaluated part is called what it is: a run on validation rows has no test part
@@ -229,12 +227,12 @@ def data_card(
 
 def _part(part: Interactions, dataset: Dataset, sha256: str | None) -> PartCard:
     per_user, per_item = part.user_counts(), part.item_counts()
-    known_users, known_items = per_user[per_user > 0], per_item[per_item > 0]
+    active_users, rated_items = per_user[per_user > 0], per_item[per_item > 0]
     heads = []
     for share, boundary in _HEADS:
         head = per_item[short_head(per_item, share, boundary) & (per_item > 0)]
         held = float(head.sum() / len(part))
-        heads.append(HeadShare(share, boundary, len(head), len(known_items) - len(head), held))
+        heads.append(HeadShare(share, boundary, len(head), len(rated_items) - len(head), held))
     time = None
     if part.timestamp is not None:
         first, last = int(part.timestamp.min()), int(part.timestamp.max())
@@ -245,13 +243,13 @@ def _part(part: Interactions, dataset: Dataset, sha256: str | None) -> PartCard:
             time = TimeFacts(first, last, str(np.datetime64(middle, "D")))
     return PartCard(
         n_rows=len(part),
-        n_users=len(known_users),
-        n_items=len(known_items),
-        density=len(part) / (len(known_users) * len(known_items)),
+        n_users=len(active_users),
+        n_items=len(rated_items),
+        density=len(part) / (len(active_users) * len(rated_items)),
         ratings=_ratings(part.value, dataset.relevant_from) if dataset.feedback == "explicit" else None,
-        rows_per_user=_quantiles(known_users),
-        rows_per_item=_quantiles(known_items),
-        gini=Gini().value(known_items.astype(np.float64)),
+        rows_per_user=_quantiles(active_users),
+        rows_per_item=_quantiles(rated_items),
+        gini=gini(rated_items.astype(np.float64), len(rated_items)),
         heads=tuple(heads),
         time=time,
         sha256=sha256 or part.sha256(),
@@ -297,176 +295,23 @@ def _against_train(split: Split, parts: Mapping[str, PartCard]) -> tuple[ColdSta
     ratings = late = early = None
     # bins of two parts need not be the same
     if own.ratings and held_out.ratings and not (own.ratings.binned or held_out.ratings.binned):
-        one, other = dict(own.ratings.values), dict(held_out.ratings.values)
+        before, after = dict(own.ratings.values), dict(held_out.ratings.values)
         differences = (
-            abs(one.get(value, 0) / own.n_rows - other.get(value, 0) / held_out.n_rows)
-            for value in sorted(one.keys() | other.keys())
+            abs(before.get(value, 0) / own.n_rows - after.get(value, 0) / held_out.n_rows)
+            for value in sorted(before.keys() | after.keys())
         )
         ratings = fsum(differences) / 2
     if train.timestamp is not None and test.timestamp is not None:
         late = float((test.timestamp > train.timestamp.max()).mean())
         early = float((train.timestamp > test.timestamp.min()).mean())
-    before, after = train.item_counts(), test.item_counts()
-    groups = shares_by_popularity(before, after)
+    in_train, in_test = train.item_counts(), test.item_counts()
+    groups = shares_by_popularity(in_train, in_test)
     return ColdStart(users, items, *shares, *rows), Drift(
         ratings=ratings,
         popularity=float(np.abs(groups[0] - groups[1]).sum() / 2),
         groups=tuple(zip(groups[0].tolist(), groups[1].tolist(), strict=True)),
-        popularity_of_train=float(before @ before / len(train)),
-        popularity_of_test=float(before @ after / len(test)),
+        popularity_of_train=float(in_train @ in_train / len(train)),
+        popularity_of_test=float(in_train @ in_test / len(test)),
         test_after_train=late,
         train_after_first_test=early,
     )
-
-
-def shares_by_popularity(
-    train: LongArray, test: LongArray, n_groups: int = 10
-) -> tuple[DoubleArray, DoubleArray]:
-    """Return the shares of training and of test rows of groups of items, the most popular ones first.
-
-    Each group holds about the same share of the training rows; items without training rows are in the last.
-    """
-    order = by_popularity(train)
-    middle = (np.cumsum(train[order]) - train[order] / 2) / train.sum()
-    group = np.minimum((middle * n_groups).astype(np.int64), n_groups - 1)
-    shares = [
-        np.bincount(group, counts[order].astype(np.float64), minlength=n_groups) / counts.sum()
-        for counts in (train, test)
-    ]
-    return shares[0], shares[1]
-
-
-def card_markdown(card: DataCard, figures: Mapping[str, str] | None = None) -> str:
-    """Return the card as a page in Markdown, with figures by caption and relative path at its end."""
-    parts = []
-    for place, table in enumerate(card_tables(card)):
-        head = f"## {table.caption}" if place else f"# Data card: {escaped(table.caption)}"
-        parts += [head, render_markdown([replace(table, caption="")])]
-    parts += [f"![{caption}]({path})" for caption, path in (figures or {}).items()]
-    return "\n\n".join(parts) + "\n"
-
-
-_SIZES: Mapping[str, Callable[[PartCard], str]] = {
-    "rows": lambda part: f"{part.n_rows:,}",
-    "users": lambda part: f"{part.n_users:,}",
-    "items": lambda part: f"{part.n_items:,}",
-    "density": lambda part: percent(part.density, 3),
-    "Gini of item popularity": lambda part: f"{part.gini:.3f}",
-    "mean rating": lambda part: f"{part.ratings.mean:.4f}" if part.ratings else "",
-    "deviation": lambda part: f"{part.ratings.deviation:.4f}" if part.ratings else "",
-    "relevant rows": lambda part: percent(part.ratings.relevant) if part.ratings else "",
-    "first (UTC)": lambda part: (
-        f"{np.datetime64(part.time.first, 's')}".replace("T", " ") if part.time else ""
-    ),
-    "median day": lambda part: part.time.median_day if part.time else "",
-    "last (UTC)": lambda part: _moment(part.time.last) if part.time else "",
-}
-"""What is told of all rows and of each part; what is empty for all of them is left out."""
-
-
-def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
-    """Return the card as tables, most important first; those without content are left out."""
-    parts = {"all rows": card.data, **card.parts}
-    sizes = {name: [tell(part) for part in parts.values()] for name, tell in _SIZES.items()}
-    spreads, held, steps = [], [], []
-    for kind in ("user", "item"):
-        for name, part in parts.items():
-            numbers = astuple(part.rows_per_user if kind == "user" else part.rows_per_item)
-            texts = (f"{number:,.1f}".removesuffix(".0") for number in numbers)
-            spreads.append((f"{kind}, {name}", *texts))
-    for name, part in parts.items():
-        for head in part.heads:
-            what = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
-            shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
-            held.append((name, what, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"))
-    for step in card.steps:
-        users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
-        numbers = (step.dropped_rows, users, items, step.rows[1])
-        steps.append((step.name, *(f"{number:,}" for number in numbers)))
-    quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
-    heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
-    dropped = ("", "rows dropped", "users", "items", "rows left")
-    tables = (
-        TableBlock(card.name, (), tuple(_facts(card)), look="facts"),
-        TableBlock(
-            "Size", ("", *parts), tuple((name, *texts) for name, texts in sizes.items() if any(texts))
-        ),
-        TableBlock("Ratings", ("rating", *parts), tuple(_rating_shares(parts.values()))),
-        TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(spreads)),
-        TableBlock("Head and tail", heads, tuple(held)),
-        TableBlock("Test against train", (), tuple(_differences(card)), look="facts"),
-        TableBlock("Dropped by filters and split", dropped, tuple(steps)),
-    )
-    return tuple(table for table in tables if table.rows)
-
-
-def _facts(card: DataCard) -> Iterator[tuple[str, ...]]:
-    relevant = "every row" if card.relevant_from is None else f"a rating of {card.relevant_from:g} or more"
-    yield "feedback", f"{card.feedback}; relevant when held out: {relevant}"
-    yield "source", card.source
-    yield "provenance", card.provenance
-    yield "terms", card.licence
-    if card.citation:
-        yield "cite", card.citation
-    yield "sha256 of the source", card.sha256
-    yield "sha256 of the rows", card.data.sha256
-    if card.split:
-        settings = ", ".join(f"{key} {value}" for key, value in card.split_settings.items())
-        yield "split", f"{card.split}: {settings}" if settings else card.split
-    for name, part in card.parts.items():
-        yield f"sha256 of {name}", part.sha256
-
-
-def _rating_shares(parts: Collection[PartCard]) -> Iterator[tuple[str, ...]]:
-    """Give the share of each rating; bins, which differ from part to part, of all rows only."""
-    known = [dict(part.ratings.values) if part.ratings else {} for part in parts]
-    if any(part.ratings is not None and part.ratings.binned for part in parts):
-        known[1:] = [{} for _ in known[1:]]
-    for value in sorted(set().union(*known)):
-        shares = (percent(one.get(value, 0) / sum(one.values())) if one else "" for one in known)
-        yield f"{value:g}", *shares
-
-
-def _differences(card: DataCard) -> Iterator[tuple[str, ...]]:
-    cold, drift = card.cold, card.drift
-    if cold is None or drift is None:
-        return
-    held = "test" if "test" in card.parts else "validation"
-    for kind, count, share, rows in (
-        ("users", cold.users, cold.users_share, cold.rows_of_users),
-        ("items", cold.items, cold.items_share, cold.rows_of_items),
-    ):
-        told = f"{count:,}, {percent(share)} of the {held} {kind} with {percent(rows)} of the {held} rows"
-        yield f"{held} {kind} without training rows", told
-    if drift.ratings is not None:
-        yield "ratings that differ", f"{percent(drift.ratings)} would have to change for equal distributions"
-    other = percent(drift.popularity)
-    yield "popularity that differs", f"{other} of the rows fall on other tenths of the items"
-    in_train, in_test = f"{drift.popularity_of_train:,.1f}", f"{drift.popularity_of_test:,.1f}"
-    average = f"{in_train} training rows on average in train, {in_test} in {held}"
-    yield "popularity of a row's item", average
-    if drift.test_after_train is not None and drift.train_after_first_test is not None:
-        yield f"{held} rows later than all of train", percent(drift.test_after_train)
-        yield f"training rows later than the first of {held}", percent(drift.train_after_first_test)
-
-
-def _moment(seconds: int) -> str:
-    return str(np.datetime64(seconds, "s")).replace("T", " ")
-
-
-def percent(share: float, decimals: int = 1) -> str:
-    """Write a share as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.0631), percent(0.04, 3)
-    ('6.3 %', '4.000 %')
-    >>> percent(0.0001), percent(0.9999), percent(0.0), percent(1.0)
-    ('< 0.1 %', '> 99.9 %', '0.0 %', '100.0 %')
-    """
-    least = 10.0**-decimals
-    if 0 < share * 100 < least / 2:
-        return f"< {least:g} %"
-    if 100 - least / 2 <= share * 100 < 100:
-        return f"> {100 - least:g} %"
-    return f"{share * 100:.{decimals}f} %"

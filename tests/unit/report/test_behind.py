@@ -1,4 +1,6 @@
-"""A report of rating models that learn in epochs: errors by rating, calibration, loss by epoch."""
+"""What a report folds away: errors of predicted ratings by rating, and training in epochs."""
+
+import re
 
 import pandas as pd
 import pytest
@@ -7,9 +9,9 @@ from finished import finished
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure
 from recgauge.comparison.runs import compare_runs
-from recgauge.report.blocks import Pictures, TableBlock
+from recgauge.report.blocks import TableBlock
 from recgauge.report.comparison_tables import number
-from recgauge.report.page import training
+from recgauge.report.page.behind import behind
 from recgauge.report.page.data import report_data
 from recgauge.tracking import find_runs
 
@@ -23,28 +25,24 @@ def folders(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def data(folders):
+def tables(folders):
     runs, notes = find_runs([str(folder) for folder in folders.values()], "sqlite:///none.db")
-    return report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), data_again)
+    data = report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), data_again)
+    return {block.caption: block for block in behind(data).blocks if isinstance(block, TableBlock)}
 
 
-def test_errors_are_shown_by_the_rating_that_was_given(data, folders):
-    lead, (pictures, table) = training.ratings(data, data.parts[0])
-    assert isinstance(table, TableBlock)
+def test_errors_are_shown_by_the_actual_rating(tables, folders):
+    table = tables["demo: mean of predicted less actual rating, by the actual rating"]
     for run, *cells in table.rows:
         rows = pd.read_parquet(folders[run] / "predictions.parquet")
         errors = (rows.predicted - rows.rating).groupby(rows.rating).mean()
         assert list(table.header[1:]) == [f"{rating:g}" for rating in errors.index]
         assert [cell.text for cell in cells] == [number(error, sign=True) for error in errors]
-    assert "rating of 0.5" in lead  # few give it, and models shrink to the mean
-    assert len(pictures.pictures[0].draw().axes[0].lines) == 3  # two runs and the diagonal
 
 
-def test_loss_and_validation_value_are_drawn_by_epoch(data):
-    lead, (pictures,) = training.learning(data, data.parts[0])
-    assert isinstance(pictures, Pictures)
-    assert lead.startswith("biased_mf keeps epoch ")
-    for picture in pictures.pictures:
-        (line,) = picture.draw().axes[0].lines
-        assert line.get_xdata().tolist() == [1, 2, 3]
-    assert training.searches(data, data.parts[0]) is None
+def test_loss_and_validation_values_are_shown_by_epoch(tables):
+    ((run, epochs, kept, losses, metric, values),) = tables["demo: training in epochs"].rows
+    assert (run, epochs, kept) == ("biased_mf", "3", "3")
+    assert re.fullmatch(r"\d\.\d{4} to \d\.\d{4}", losses)
+    assert metric
+    assert re.fullmatch(r"1: \S+, 2: \S+, 3: \S+", values)
