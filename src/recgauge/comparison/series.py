@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recgauge.comparison.results import Repeats
+from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
@@ -110,12 +111,11 @@ def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
 
 
 def headline_keys(records: Sequence[RunRecord]) -> list[str]:
-    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
+    """Return the keys of every metric at the headline cutoff among those that all records share."""
     entries = [entry for record in records for entry in record.results]
     cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
     ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
-    headline = 10 if 10 in ks else max(ks, default=None)
-    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline_cutoff(ks), None)))
 
 
 def has_rivals(jobs: Sequence[JobOutcome]) -> bool:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import headline_cutoff
 from recgauge.models.recommend import leak_mark
 from recgauge.report import markdown_table
 from recgauge.report.run_tables import (
@@ -199,8 +200,7 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; other counts and times
     are tags; guards' values are in guards.json.
     """
-    ks = [entry.k for entry in record.results if entry.k is not None]
-    headline = 10 if 10 in ks else max(ks, default=None)
+    headline = headline_cutoff(entry.k for entry in record.results)
     ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
     values = {_shown(record, entry.key): entry.value for entry in ordered}
     values |= _interval_ends(record, headline)

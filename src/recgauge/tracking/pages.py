@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import headline_cutoff
 from recgauge.tracking.page import BY_CUTOFF, COUNTS
 from recgauge.tracking.store import Opened, Store, explained, open_store
 
@@ -94,7 +95,7 @@ def _mlflow_version(store: Store) -> str:
 def view(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str) -> str | None:
     """Return a view of runs side by side as the value of its tag; None with nothing to draw, or too much.
 
-    The first section has a bar chart for each metric at one cutoff (10, else the largest), nDCG, recall and
+    The first section has a bar chart for each metric at the headline cutoff, nDCG, recall and
     MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs, the best
     first, those that repeat each other side by side; of many runs, they are means over seeds and folds.
     """
@@ -112,8 +113,7 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
     for name, _, k in (metric.rpartition("_at_") for metric in metrics if "/" not in metric):
         if name and k.isdecimal():
             cutoffs.setdefault(name, []).append(int(k))
-    ks = {k for values in cutoffs.values() for k in values}
-    headline = 10 if 10 in ks else max(ks, default=0)
+    headline = headline_cutoff(k for values in cutoffs.values() for k in values)
     order = {name: rank for rank, name in enumerate(HEADLINE)}
 
     def sorted_names(names: Iterable[str]) -> list[str]:
