@@ -18,7 +18,7 @@ from recgauge.metrics.names import headline_cutoff, split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _of_model(series: Series) -> dict[str, str]:
 
 
 def _of_others(series: Series) -> dict[str, str]:
-    counted = counted_settings(series.records[0].settings)
+    counted = numeric_settings(series.records[0].settings)
     return flat_settings({key: value for key, value in counted.items() if key != "seed"})
 
 

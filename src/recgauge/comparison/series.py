@@ -12,11 +12,8 @@ from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 from recgauge.runs.stored import RunFolder
-
-FOLDS = ("fold", "window")
-"""Settings of a split that choose one of several parts of the same data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +130,7 @@ def _but_fold_and_seed(record: RunRecord) -> str:
     A search chooses other settings on every fold; what was searched, and how, stands for them.
     """
     search = record.search
-    settings = {key: value for key, value in counted_settings(record.settings).items() if key != "seed"}
+    settings = {key: value for key, value in numeric_settings(record.settings).items() if key != "seed"}
     split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
         settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from recgauge.comparison.runs import Condition, reference_key
-from recgauge.comparison.series import FOLDS, fold_of
+from recgauge.comparison.series import fold_of
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
@@ -14,7 +14,7 @@ from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import as_key, label, split_key
-from recgauge.runs.settings import FREE_DATASET_SETTINGS
+from recgauge.runs.settings import FOLDS, LOCAL_DATASET_SETTINGS
 from recgauge.runs.stored import RunFolder, StoredLists
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _CLOSE = 1e-9
 _MOST_THRESHOLDS = 10
 
 Frames = dict[str, "pd.DataFrame"]
-_LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
+_LEFT_OUT = {"dataset": (*LOCAL_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
 
 
 def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:

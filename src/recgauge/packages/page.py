@@ -11,7 +11,7 @@ from recgauge.report.blocks import escaped, markdown_table
 from recgauge.report.comparison_tables import explanation
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings
 
 UNKNOWN = "not known"
 MOST_NUMBERS = 8  # of a run that its row shows; the others are in its record
@@ -104,7 +104,7 @@ def _data(records: Sequence[RunRecord], shared: Sequence[bool]) -> str:
 def _splits(records: Sequence[RunRecord]) -> str:
     rows = []
     for record in records:
-        settings = counted_settings(record.settings)
+        settings = numeric_settings(record.settings)
         split = f"{record.names.get('split', UNKNOWN)}: {_words(settings.get('split'))}; seed={record.seed}"
         filters = ", ".join(name for name, _ in settings["filters"]) or "none"
         for part, facts in record.split.parts.items():

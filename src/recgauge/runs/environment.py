@@ -20,7 +20,7 @@ from recgauge.files.stored import find_stored, is_stored
 from recgauge.isolated import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
-from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated
+from recgauge.runs.settings import ISOLATED, NUMERIC, fingerprint, is_isolated, part
 from recgauge.runs.sources import is_own, own_sources, sources_of
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
@@ -115,14 +115,14 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     digest, of those of its Parquet files in the order of their names; where it cannot be read that is a
     DataError.
     """
-    counted = {key: node for key, node in settings.items() if key not in free_settings()}
-    elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
+    numeric = part(settings, *NUMERIC)
+    elsewhere = {key: node for key, node in numeric.items() if key != "dataset"}
     files = {path for key, text in _texts(elsewhere) for path in _files(key, text)}
-    targets = {text for key, text in _texts(counted) if key == TARGET and not is_own(text)}
+    targets = {text for key, text in _texts(numeric) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
         text: join_digests(find_stored(text, Wanted({}, ()), key).digests())
-        for node in (counted.get("model"), counted.get("split"))
+        for node in (numeric.get("model"), numeric.get("split"))
         if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
         for key, text in _texts(node)
         if key in FILE_SETTINGS and is_stored(text)
@@ -134,7 +134,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
         except ConfigError:  # compose says what is wrong
             digests[target] = "not importable"
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
-    library, own = _trained_by(counted.get("model"))
+    library, own = _trained_by(numeric.get("model"))
     digests |= library
     return digests if own is None else digests | {f"environment of {own.library.name}": own.identity()}
 

@@ -3,19 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings, option_groups, part
 
 Protocol = dict[str, str]
 """Everything but the model that a number stands on, as ``{what: value}``."""
 
 MARK = "\u2020"  # dagger
 """Stands beside numbers that mean less, or something else."""
-OF_A_MODEL = ("model", "learning", "guards", "seed")
-"""Settings that runs may differ in: the model, how it learned, and what was said about it."""
-OF_METRICS = ("metrics", "cutoffs", "conventions_table", "sanity")
-"""Settings that decide which metrics there are; what each metric is, its definition says."""
-NAMED = ("dataset", "split", "candidates", "conventions")
-"""Groups whose chosen option counts, and tells more than the settings that it stands for."""
 ROWS = ("data", "train rows", "fold-in rows", "evaluated rows")
 CAUSES = {
     **dict.fromkeys(ROWS, ("dataset", "filters", "split", "seed", "fit_on", "evaluate_on")),
@@ -67,7 +61,8 @@ def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
     found = {
-        **{group: record.names.get(group, "none") for group in NAMED},
+        # the chosen options count, and tell more than the settings that they stand for
+        **{group: record.names.get(group, "none") for group in option_groups("rows", options="one")},
         "data": record.dataset.sha256[:12],
         **_settings(record),
         "dataset.relevant_from": str(record.dataset.relevant_from),
@@ -88,11 +83,11 @@ def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
 
 
 def _settings(record: RunRecord) -> Protocol:
-    """Return the settings that count, the filters as one text, since their order counts."""
-    counted = counted_settings(record.settings)
-    kept = {key: value for key, value in counted.items() if key not in OF_A_MODEL + OF_METRICS}
-    filters = [f"{name}({_words(settings)})" for name, settings in kept.pop("filters")]
-    return flat_settings(kept) | {"filters": ", ".join(filters) or "none"}
+    """Return the settings that decide the rows, the filters as one text, since their order counts."""
+    settings = part(numeric_settings(record.settings), "rows")
+    settings.pop("seed", None)  # runs that are compared may differ in it
+    filters = [f"{name}({_words(arguments)})" for name, arguments in settings.pop("filters")]
+    return flat_settings(settings) | {"filters": ", ".join(filters) or "none"}
 
 
 def _words(settings: object) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from recgauge.errors import MissingDataError, SchemaError
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings
+from recgauge.runs.settings import flat_settings, option_groups
 from recgauge.studies import Row, Study, distinct, folded, label, table, where
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ CLOSE_TOLERANCES = 3
 _ROUNDING = 1e-12  # relative; a difference of exactly the tolerance still counts
 
 REQUIRED = ("key", "definition", "label", "dataset", "value", "tolerance", "why", "source")
-_GROUPS = ("dataset", "filters", "split", "candidates", "model", "conventions")
 
 NO_MODEL = "recgauge has no such model yet"
 PICTURES = {"values": "Published values and ours", "differences": "Differences in tolerances"}
@@ -101,11 +100,12 @@ class PublishedNumber:
 
     def matches(self, run: JobOutcome) -> bool:
         """Whether a run is one of those that the number is compared with."""
-        if not self.model or any(getattr(self, g) not in ("", run.names.get(g)) for g in _GROUPS):
+        groups = option_groups("rows", "model")
+        if not self.model or any(getattr(self, name) not in ("", run.names.get(name)) for name in groups):
             return False
         settings = flat_settings(run.settings)
-        wanted = (word.split("=", 1) for word in self.settings.split())
-        return all(settings.get(key) == value for key, value in wanted)
+        words = (word.split("=", 1) for word in self.settings.split())
+        return all(settings.get(key) == value for key, value in words)
 
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:

@@ -22,7 +22,7 @@ from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import use_of
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
 from recgauge.sweeps.artifacts import PER_USER
 from recgauge.sweeps.places import experiment_folder, served_by
@@ -35,8 +35,6 @@ from recgauge.utils.messages import explain_error, print_error, print_note
 if TYPE_CHECKING:
     from recgauge.report.page.data import Load
 
-HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
-"""Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
 _TOLD = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
@@ -212,9 +210,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [
-        word for word in sweep.words if word.lstrip("+~").partition("=")[0].partition(".")[0] not in HARMLESS
-    ]
+    changed = [word for word in sweep.words if _changes_experiment(word)]
     figures = study.figures(rows)
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
@@ -245,6 +241,14 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
     )
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
+
+
+def _changes_experiment(word: str) -> bool:
+    """Whether a word of the command line makes other runs, or another table, than the experiment has."""
+    name = word.lstrip("+~").partition("=")[0].partition(".")[0]
+    return name == "study" or (
+        name not in ("experiment", "hydra") and use_of(name) not in ("search", "place", "output")
+    )
 
 
 def _checkout_folder(name: str) -> Path | None:

@@ -13,16 +13,13 @@ from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.models import EpochModel, RatingPredictor
 from recgauge.runs.environment import read_beside
 from recgauge.runs.record import SearchFacts
-from recgauge.runs.settings import RunSettings, fingerprint
+from recgauge.runs.settings import RunSettings, fingerprint, search_settings
 from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
 from recgauge.search.trials import Report, Search, run_search
 from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
 from recgauge.utils.progress import NoProgress, Progress, Timings
-
-NOT_SEARCHED = ("sanity", "conventions_table", "learning", "fit_on", "evaluate_on", "guards")
-"""Settings of the final run that do not change a search."""
 
 
 def check_tuning(typed: RunSettings) -> None:
@@ -155,7 +152,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
 
 def _digest(typed: RunSettings, search: Search, space: Space, data: str) -> str:
     """Return what tells searches apart: their data and every setting that can change a trial."""
-    kept = {name: value for name, value in asdict(typed).items() if name not in NOT_SEARCHED}
+    kept = search_settings(asdict(typed))
     first = {name: value_of(typed.model, name) for name in space}
     model = with_settings(typed.model, dict.fromkeys(space))
     kept["model"] = {name: value for name, value in model.items() if name not in space}

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from recgauge.metrics import HEADLINE
 from recgauge.metrics.names import headline_cutoff
+from recgauge.runs.settings import FOLDS
 from recgauge.tracking.page import BY_CUTOFF, COUNTS
 from recgauge.tracking.store import Opened, Store, explained, open_store
 
@@ -24,8 +25,6 @@ VIEW_TAG = "mlflow.sharedViewState."
 LONGEST_VIEW = 5_000  # characters of a tag of an experiment
 KNOWN = ((3, 17), (4, 0))  # the first version that was tried, and the first that may be different
 COLUMNS = ("dataset", "model", "seed", "fold")
-REPEATED = ("seed", "fold", "window")
-"""Last words of the params of runs that repeat others."""
 MOST_BARS = 12
 """More runs than these are drawn as means of groups; fewer have a bar and a colour each."""
 MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
@@ -129,7 +128,7 @@ def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool, bool]:
     """Return the params that group runs, whether bars are means of groups, and whether runs repeat others."""
     every = dict.fromkeys(key for run in runs for key in run)
     varying = {key for key in every if len({run.get(key, "") for run in runs}) > 1}
-    repeated = {key for key in varying if key.rpartition(".")[2] in REPEATED}
+    repeated = {key for key in varying if key.rpartition(".")[2] in ("seed", *FOLDS)}
     if len(runs) <= MOST_BARS:
         return (["dataset"] if "dataset" in varying else []), False, bool(repeated)
     keys: list[str] = [key for key in ("dataset", "model") if key in varying]
