@@ -14,11 +14,13 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import explain_config_error
+from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
@@ -145,9 +147,10 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    return end_sweep(
-        sweep, deliveries, load=partial(data_again, words=sweep.words) if config.report else None
-    )
+    def load(run: RunFolder, packages: Sequence[str]) -> tuple[Dataset, Split]:
+        return load_data(run, [*packages, *sweep.words])
+
+    return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 
 class SweepEnd(Callback):

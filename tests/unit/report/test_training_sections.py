@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison import Procedure
 from recgauge.comparison.runs import compare_runs
 from recgauge.report.blocks import Pictures, TableBlock
@@ -25,7 +25,7 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def data(folders):
     runs, notes = find_runs([str(folder) for folder in folders.values()], "sqlite:///none.db")
-    return report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), data_again)
+    return report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), load_data)
 
 
 def test_errors_are_shown_by_the_rating_that_was_given(data, folders):

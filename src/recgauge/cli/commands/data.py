@@ -11,8 +11,8 @@ from omegaconf import OmegaConf
 
 from recgauge.cli.commands.look import look_at
 from recgauge.cli.commands.options import say, write_out
-from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
+from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
-from recgauge.cli.commands.run_data import settings_of, untrained
+from recgauge.cli.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import run_experiment
 from recgauge.packages import PREDICTED, RANKS, Lists, copy_tables, runs_in
@@ -98,7 +98,7 @@ def _verify_package(path: Path, options: Namespace) -> bool:
         same_values, n_seen, n_results = True, 0, 0
         around: dict[Difference, None] = {}
         for run, now, left, made in judge_again(
-            folder, partial(untrained, packages=options.allow), ConsoleProgress
+            folder, partial(untrained, trusted=options.allow), ConsoleProgress
         ):
             names = [file.name for file in made.iterdir()]
             rows, counted = _differences(run, now, made, names, options)
