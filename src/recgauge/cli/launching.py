@@ -57,7 +57,7 @@ def run_alone(config: DictConfig) -> bool:
 
 
 def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
-    (outcome,), store = sweep.every, sweep.store
+    (outcome,), store = sweep.all_outcomes, sweep.store
     if outcome.record is not None:
         address = None if store is None else deliveries.run_address(outcome.folder)
         print_run(outcome, address, None if store is None else served_by(store.uri))
@@ -117,7 +117,7 @@ def launch(
         ended_well = run_sweep(sweep, workers, end)
     if not ended_well:
         raise SystemExit(1)
-    return [_headline(outcome) for outcome in sweep.every]
+    return [_headline(outcome) for outcome in sweep.all_outcomes]
 
 
 def _loaded(
@@ -133,8 +133,8 @@ def _loaded(
 
 def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
     """Add the jobs of a batch to those that are listed; they are summed up here only if the user stops it."""
-    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.every], sweep.folder)
-    stopped = any(outcome.status == "stopped" for outcome in sweep.every)
+    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.all_outcomes], sweep.folder)
+    stopped = any(outcome.status == "stopped" for outcome in sweep.all_outcomes)
     return not stopped or _end_batches(config, deliveries)
 
 

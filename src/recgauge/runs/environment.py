@@ -176,7 +176,7 @@ def _files(key: str, text: str) -> list[str]:
         return []
     path = user_path(text)
     try:
-        found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
+        files = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
     except (OSError, ValueError):  # too long for a name, or no text that a path may be
         return []
-    return [name for name in found if Path(name).is_file()]
+    return [name for name in files if Path(name).is_file()]

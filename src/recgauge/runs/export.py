@@ -102,9 +102,9 @@ class Exporter:
 
     def _trec(self) -> Files:
         self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
-        lists, told = self._run()
+        lists, note = self._run()
         return {
-            **_text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
+            **_text("lists.trec", lists, f"user Q0 item rank score tag{note}", " "),
             **_text(f"{self.evaluated}.qrels", self._qrels(), "user 0 item grade", " "),
         }
 
@@ -142,11 +142,11 @@ class Exporter:
         lists = self.lists
         if lists is None:
             raise SchemaError("the run has no lists.")
-        score, told = lists["score"].cast(pa.float64()), ""
+        score, note = lists["score"].cast(pa.float64()), ""
         if self.scores == "rank":
             longest = 1 + (pc.max(lists["rank"]).as_py() or 0)
             score = pc.subtract(longest, lists["rank"].cast(pa.int64()))
-            told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
+            note = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
         columns = {
             "user": lists["user_id"],
             "Q0": pa.repeat("Q0", len(lists)),
@@ -155,7 +155,7 @@ class Exporter:
             "score": score,
             "tag": pa.repeat("_".join(self.model.split()), len(lists)),
         }
-        return pa.table(columns), told
+        return pa.table(columns), note
 
     def _qrels(self) -> pa.Table:
         """Return the judged pairs with whole numbers as grades."""
@@ -398,8 +398,8 @@ Files of the run {name}, written by `recgauge export` {__version__}. The run was
 def _usage(record: RunRecord, files: Files) -> str:
     """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
     part, convention = record.evaluated_on, get_convention(record.names["conventions"])
-    known = convention.known()
-    entries = [(entry, known[entry.name]) for entry in record.results if entry.name in known]
+    defined = convention.known()
+    entries = [(entry, defined[entry.name]) for entry in record.results if entry.name in defined]
     keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
     rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]
     kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))

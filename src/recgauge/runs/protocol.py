@@ -30,9 +30,9 @@ def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Proto
     return {name: ", ".join(dict.fromkeys(part.get(name, "none") for part in parts)) for name in names}
 
 
-def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
+def identity(facts: Protocol) -> tuple[tuple[str, str], ...]:
     """Return what is equal for comparable protocols alone, to group by."""
-    return tuple(sorted((name, value) for name, value in found.items() if name != "seed"))
+    return tuple(sorted((name, value) for name, value in facts.items() if name != "seed"))
 
 
 def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
@@ -43,24 +43,26 @@ def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     """
     names = dict.fromkeys(name for each in protocols for name in each)
     values = {name: tuple(each.get(name, "none") for each in protocols) for name in names}
-    found = {name: each for name, each in values.items() if len(set(each)) > 1}
-    if not found.keys() - {"seed"}:
+    different = {name: each for name, each in values.items() if len(set(each)) > 1}
+    if not different.keys() - {"seed"}:
         return {}
-    explained = {name for name in found if any(_covers(cause, found) for cause in CAUSES.get(name, ()))}
-    explained |= {name for name in found if "." in name and name.partition(".")[0] in found}
+    explained = {
+        name for name in different if any(_covers(cause, different) for cause in CAUSES.get(name, ()))
+    }
+    explained |= {name for name in different if "." in name and name.partition(".")[0] in different}
     if not explained & set(CAUSES):
         explained.add("seed")
-    return {name: each for name, each in found.items() if name not in explained}
+    return {name: each for name, each in different.items() if name not in explained}
 
 
-def _covers(cause: str, found: Mapping[str, object]) -> bool:
-    return any(name == cause or name.startswith(f"{cause}.") for name in found)
+def _covers(cause: str, names: Mapping[str, object]) -> bool:
+    return any(name == cause or name.startswith(f"{cause}.") for name in names)
 
 
 def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
-    found = {
+    facts = {
         # the chosen options count, and tell more than the settings that they stand for
         **{group: record.names.get(group, "none") for group in option_groups("rows", options="one")},
         "data": record.dataset.sha256[:12],
@@ -76,8 +78,8 @@ def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
         "numbers of recgauge": f"version {record.environment.get('numeric_version', 0)}",
     }
     if split.fold_in is not None:
-        found["fold-in rows"] = split.fold_in.sha256[:12]
-    return found | {
+        facts["fold-in rows"] = split.fold_in.sha256[:12]
+    return facts | {
         f"definition of {key}": results[key].definition if key in results else "not computed" for key in keys
     }
 

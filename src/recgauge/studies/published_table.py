@@ -131,9 +131,9 @@ def read_published(path: Path) -> tuple[PublishedNumber, ...]:
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:
-    known = [field.name for field in fields(PublishedNumber)]
-    if unknown := [name for name in names if name not in known]:
-        raise SchemaError(f"{path}: unknown column {', '.join(unknown)}; there are {', '.join(known)}.")
+    columns = [field.name for field in fields(PublishedNumber)]
+    if unknown := [name for name in names if name not in columns]:
+        raise SchemaError(f"{path}: unknown column {', '.join(unknown)}; there are {', '.join(columns)}.")
     if absent := [name for name in REQUIRED if name not in names]:
         raise SchemaError(f"{path}: column {', '.join(absent)} is missing.")
 
@@ -174,8 +174,8 @@ def tally(verdicts: Iterable[str]) -> str:
     >>> tally(["open", "reproduced", "reproduced"])
     '2 reproduced, 1 open'
     """
-    counted = Counter(verdicts)
-    return ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
 
 
 @dataclass(frozen=True)
@@ -276,11 +276,11 @@ def published_row(number: PublishedNumber) -> Row:
 
 def judged(number: PublishedNumber, ours: float) -> Row:
     """Return what becomes known of a published number by ours."""
-    published, known = float(number.value), not number.unknown.strip()
+    published, stated = float(number.value), not number.unknown.strip()
     return {
         "ours": f"{ours:.8g}",
         "difference": f"{ours - published:+.3g}",
-        "verdict": verdict(ours, published, float(number.tolerance), protocol_known=known),
+        "verdict": verdict(ours, published, float(number.tolerance), protocol_known=stated),
     }
 
 
@@ -381,10 +381,10 @@ def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
         ("published", MUTED, "none", 8.0),
         ("ours", PALETTE[0], PALETTE[0], 4.5),
     ):
-        known = [row for row in rows if row[column]]
+        numbered = [row for row in rows if row[column]]
         axes.plot(
-            [float(row[column]) for row in known],
-            [models.index(row["model"]) for row in known],
+            [float(row[column]) for row in numbered],
+            [models.index(row["model"]) for row in numbered],
             "o",
             markeredgecolor=edge,
             markerfacecolor=face,

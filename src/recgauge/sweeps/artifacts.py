@@ -55,7 +55,7 @@ def write_run(
     if lists == "true" and result.ranking is not None:
         _announce(result.ranking.top_k, result.dataset.interactions.n_items)
     write_tables(result, folder, lists)
-    said: list[str] = []
+    lines: list[str] = []
     unsaved = None
     timings = Timings(NoProgress())
     with timings.stage("card"):
@@ -73,7 +73,7 @@ def write_run(
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
-        said = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
+        lines = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
     if stores_model(settings):
         try:
             with timings.stage("model"):
@@ -83,7 +83,7 @@ def write_run(
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
     write_record(record, folder)
-    return record, said, unsaved
+    return record, lines, unsaved
 
 
 def write_tables(result: RunResult, folder: Path, lists: str) -> None:
@@ -243,14 +243,14 @@ def check_study(value: object, artifacts: Sequence[str]) -> None:
         )
 
 
-def holds(settings: Mapping[str, Any], wanted: object) -> bool:
-    """Whether a run with these settings has stored the lists that ``artifacts.lists=wanted`` stores.
+def holds(settings: Mapping[str, Any], value: object) -> bool:
+    """Whether a run with these settings has stored the lists that ``artifacts.lists=value`` stores.
 
     Runs from before that setting stored whole lists. Whole lists hold the relevant rows, too.
     """
     stored = which_lists((settings.get("artifacts") or {}).get("lists", True))
     order = list(FILES)
-    return order.index(stored) <= order.index(which_lists(wanted))
+    return order.index(stored) <= order.index(which_lists(value))
 
 
 def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> None:

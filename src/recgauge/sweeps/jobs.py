@@ -318,10 +318,10 @@ def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, E
     A job of a sweep whose model has nothing to search runs as it is, for comparison, and learns from the
     same rows as the tuned ones.
     """
-    left, given = searched(job.typed, job.words)
+    left, fixed = searched(job.typed, job.words)
     if not left and job.sweep is not None:
         untuned = replace(job, typed=replace(job.typed, tune=None))
-        return *_final(untuned, experiment), f"not tuned: {nothing_left(given)}."
+        return *_final(untuned, experiment), f"not tuned: {nothing_left(fixed)}."
     search = tune(job.typed, job.words, experiment, progress)
     return *_final(replace(job, search=search), experiment), None
 
@@ -350,7 +350,7 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
 
 def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
-    study, wanted = job.study(), job.typed
+    study, typed = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
     try:
         sums = read_checksums(folder / CHECKSUMS)
@@ -364,9 +364,9 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     has = record.settings
     return (
         record.fingerprint() == fingerprint
-        and record.seed == wanted.seed
-        and holds(has, wanted.artifacts.lists)
-        and (stores_model(has) or not stores_model(wanted))
+        and record.seed == typed.seed
+        and holds(has, typed.artifacts.lists)
+        and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
         and (job.search is None or job.search.same(record.search))
     )
@@ -469,9 +469,9 @@ def _is_named(key: str) -> bool:
 
 def _suites(overrides: Sequence[str]) -> list[str]:
     """Return the metric suites: the command line's, else the experiment's, else the default."""
-    given = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
-    if given:
-        return [name.strip() for name in given[-1].strip("[]").split(",") if name.strip()]
+    suites = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
+    if suites:
+        return [name.strip() for name in suites[-1].strip("[]").split(",") if name.strip()]
     experiments = [word.partition("=")[2] for word in overrides if word.startswith("experiment=")]
     files = [conf_folder() / "experiment" / f"{name}.yaml" for name in experiments]
     for file in (*files, conf_folder() / "config.yaml"):

@@ -25,8 +25,8 @@ def local_settings(
     settings = part(run.record.settings, *uses)
     settings.pop("tracking", None)  # of the machine where it ran
     dataset = settings.get("dataset") or {}
-    places = {entry.name: getattr(data, entry.name) for entry in fields(data) if entry.name in dataset}
-    settings |= {"dataset": dataset | places, "allowed_targets": list(packages)}
+    local = {entry.name: getattr(data, entry.name) for entry in fields(data) if entry.name in dataset}
+    settings |= {"dataset": dataset | local, "allowed_targets": list(packages)}
     try:
         typed: RunSettings = from_plain(RunSettings, settings, "settings")
     except SchemaError as error:

@@ -45,28 +45,28 @@ def searched(typed: RunSettings, words: Sequence[str]) -> tuple[dict[str, Any], 
     keys = [word.lstrip("+").partition("=")[0] for word in words if word[:1] != "~"]
     fixed = {key.removeprefix("model.") for key in keys if key.startswith("model.")}
     declared = flat(typed.search or {})
-    given = [name for name in declared if {name, name.partition(".")[0]} & fixed]
-    return {name: node for name, node in declared.items() if name not in given}, given
+    named = [name for name in declared if {name, name.partition(".")[0]} & fixed]
+    return {name: node for name, node in declared.items() if name not in named}, named
 
 
-def nothing_left(given: Sequence[str]) -> str:
+def nothing_left(names: Sequence[str]) -> str:
     """Return why nothing is left to search."""
-    if given:
-        return f"the command line gives {', '.join(given)}"
+    if names:
+        return f"the command line gives {', '.join(names)}"
     return "conf/search declares nothing to try for this model"
 
 
 def _checked_space(typed: RunSettings, words: Sequence[str]) -> Space:
     """Return what is to be searched."""
-    declared, given = searched(typed, words)
+    declared, fixed = searched(typed, words)
     if not declared:
         raise ConfigError(
-            f"tune: there is nothing to search: {nothing_left(given)}. Say what to try: "
+            f"tune: there is nothing to search: {nothing_left(fixed)}. Say what to try: "
             "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
         )
-    if unknown := [name for name in (*declared, *given) if not _is_setting(name, typed.model)]:
-        known = ", ".join(name for name in typed.model if name != TARGET)
-        raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
+    if unknown := [name for name in (*declared, *fixed) if not _is_setting(name, typed.model)]:
+        settings = ", ".join(name for name in typed.model if name != TARGET)
+        raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {settings}.")
     space = parse_space(declared)
     check_space(space, typed.model, typed.allowed_targets)
     return space
@@ -107,8 +107,8 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
         curves=False,
         learning=None,
     )
-    if given := searched(typed, words)[1]:
-        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
+    if fixed := searched(typed, words)[1]:
+        progress.note(f"not searched, since the command line gives it: {', '.join(fixed)}.")
     maximize = definition.metric.higher_is_better
     better = "more" if maximize else "less"
     with progress.stage("look for the data"):

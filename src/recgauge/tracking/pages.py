@@ -119,20 +119,20 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
         return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
     listed = [f"{name}_at_{headline}" for name in sorted_names(cutoffs) if headline in cutoffs[name]]
-    others = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
+    plain = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
     curves = [BY_CUTOFF + name for name in sorted_names(cutoffs) if BY_CUTOFF + name in metrics]
-    return listed + sorted_names(others), curves
+    return listed + sorted_names(plain), curves
 
 
 def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool, bool]:
     """Return the params that group runs, whether bars are means of groups, and whether runs repeat others."""
-    every = dict.fromkeys(key for run in runs for key in run)
-    varying = {key for key in every if len({run.get(key, "") for run in runs}) > 1}
+    params = dict.fromkeys(key for run in runs for key in run)
+    varying = {key for key in params if len({run.get(key, "") for run in runs}) > 1}
     repeated = {key for key in varying if key.rpartition(".")[2] in ("seed", *FOLDS)}
     if len(runs) <= MOST_BARS:
         return (["dataset"] if "dataset" in varying else []), False, bool(repeated)
     keys: list[str] = [key for key in ("dataset", "model") if key in varying]
-    for key in every:  # what people compare by comes first
+    for key in params:  # what people compare by comes first
         if key in varying - repeated and not _is_decided(key, keys, runs):
             keys.append(key)
     means = bool(repeated) and len({tuple(run.get(key) for key in keys) for run in runs}) < len(runs)
@@ -144,7 +144,7 @@ def _is_decided(key: str, by: Sequence[str], runs: Sequence[Mapping[str, str]]) 
     values: dict[tuple[str | None, ...], set[str | None]] = {}
     for run in runs:
         values.setdefault(tuple(run.get(name) for name in by), set()).add(run.get(key))
-    return all(len(some) == 1 for some in values.values())
+    return all(len(distinct) == 1 for distinct in values.values())
 
 
 def _state(
