@@ -79,6 +79,11 @@ def test_a_fingerprint_stays_that_of_runs_that_are_stored():
     assert of() == "f7eeb5eb0286cb0dfeab294dcc62de98f8318080f35bae3ff8f002f1fc67ed0e"
 
 
+def test_the_order_of_filters_counts():
+    first, second = {"a": {"n": 5}, "b": {"n": 5}}, {"b": {"n": 5}, "a": {"n": 5}}
+    assert of(changed("filters", to=first)) != of(changed("filters", to=second))
+
+
 def test_data_version_and_what_is_read_beside_count():
     others = [
         of(digest="e" * 64),
