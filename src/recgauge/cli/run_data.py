@@ -20,7 +20,6 @@ from recgauge.report.console import ConsoleProgress
 from recgauge.runs.settings import NUMERIC, RunSettings, Use
 from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import TARGET
-from recgauge.sweeps.places import forget_empty_variables
 from recgauge.sweeps.run_data import data_of, local_settings, untrained_experiment
 from recgauge.utils.progress import Progress
 
@@ -48,7 +47,6 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
 
 
 def _composed(words: Sequence[str]) -> DictConfig:
-    forget_empty_variables()
     register_schema()
     command = Words({}, tuple(words))
     try:

@@ -9,6 +9,7 @@ from functools import cache
 from getpass import getuser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import recgauge
@@ -32,7 +33,7 @@ FILE_SETTINGS = ("path", "test", "validation", "train")
 
 
 @cache
-def environment() -> dict[str, Any]:
+def environment() -> Mapping[str, Any]:
     """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
 
     Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
@@ -47,7 +48,7 @@ def environment() -> dict[str, Any]:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
-    return {
+    facts = {
         "recgauge": __version__,
         "numeric_version": NUMERIC_VERSION,
         "python": platform.python_version(),
@@ -60,6 +61,7 @@ def environment() -> dict[str, Any]:
         "git_commit": commit,
         "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
+    return MappingProxyType(facts)
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +70,7 @@ def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
     ``model_environment``, the versions in the environment of its own in which the model is trained.
     """
-    facts = environment() | {"sources": read_beside(settings)}
+    facts = dict(environment()) | {"sources": read_beside(settings)}
     library, own = _trained_by(settings.get("model"))
     facts["packages"] = facts["packages"] | library
     return facts if own is None else facts | {"model_environment": own.versions()}
