@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import arrow_table, to_numpy
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import read_own, refuse_odd_files
 
@@ -145,6 +145,13 @@ def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFr
         return graded
     judged = graded.sort_values("grade", ascending=False, kind="stable")
     return judged.drop_duplicates(["user_id", "item_id"]).sort_index()
+
+
+def held_out_rows(test: Interactions) -> "pa.Table":
+    """Return the rows of a test part as test.parquet has them."""
+    return arrow_table(
+        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
+    )
 
 
 def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:

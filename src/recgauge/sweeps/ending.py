@@ -23,8 +23,8 @@ from recgauge.runs.environment import user_name
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import use_of
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
-from recgauge.sweeps.artifacts import PER_USER
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, experiment_tag

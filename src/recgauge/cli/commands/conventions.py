@@ -13,8 +13,7 @@ from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.report.run_tables import run_title
-from recgauge.runs.stored import RunFolder
-from recgauge.sweeps.artifacts import LISTS
+from recgauge.runs.stored import LISTS, RunFolder
 from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")

@@ -23,7 +23,7 @@ from recgauge.packages.checks import (
 )
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import environment, environment_of
-from recgauge.runs.folder import CHECKSUMS, RECORD, read_checksums
+from recgauge.runs.folder import CHECKSUMS, HITS, RECORD, read_checksums
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
     Difference,
@@ -32,8 +32,8 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder, user_table
-from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_tables
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, user_table
+from recgauge.sweeps.artifacts import lists_setting, write_tables
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
@@ -164,7 +164,7 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
     settings = settings_of(stored, packages)
     progress = ConsoleProgress()
     result = run_experiment(compose(settings, leave_out=True), progress)
-    lists = "false" if result.ranking is None else which_lists(settings.artifacts.lists)
+    lists = "false" if result.ranking is None else lists_setting(settings.artifacts.lists)
     write_tables(result, folder, lists)
     plain = stored.record.settings
     return RunRecord.from_result(
