@@ -467,7 +467,7 @@ def _is_named(key: str) -> bool:
     return key not in ends and root not in NO_SETTINGS and use_of(root) in ("rows", "model")
 
 
-def _suites(overrides: Sequence[str]) -> list[str]:
+def _suites(overrides: Sequence[str]) -> Sequence[str]:
     """Return the metric suites: the command line's, else the experiment's, else the default."""
     suites = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
     if suites:
@@ -482,12 +482,12 @@ def _suites(overrides: Sequence[str]) -> list[str]:
 
 
 @cache  # a file says the same for all jobs of a sweep
-def _default_metrics(file: Path) -> list[str] | None:
+def _default_metrics(file: Path) -> tuple[str, ...] | None:
     """Return what a file's defaults list chooses for the metrics, None if nothing."""
     content = OmegaConf.to_container(OmegaConf.load(file))
     defaults = content.get("defaults", []) if isinstance(content, dict) else []
     for entry in defaults:
         for group, choice in entry.items() if isinstance(entry, dict) else ():
             if str(group).removeprefix("override ").lstrip("/") == "metrics":
-                return [choice] if isinstance(choice, str) else list(choice or [])
+                return (choice,) if isinstance(choice, str) else tuple(choice or ())
     return None
