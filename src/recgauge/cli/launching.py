@@ -14,11 +14,13 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import explain_config_error
+from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
@@ -55,7 +57,7 @@ def run_alone(config: DictConfig) -> bool:
 
 
 def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
-    (outcome,), store = sweep.every, sweep.store
+    (outcome,), store = sweep.all_outcomes, sweep.store
     if outcome.record is not None:
         address = None if store is None else deliveries.run_address(outcome.folder)
         print_run(outcome, address, None if store is None else served_by(store.uri))
@@ -115,7 +117,7 @@ def launch(
         ended_well = run_sweep(sweep, workers, end)
     if not ended_well:
         raise SystemExit(1)
-    return [_headline(outcome) for outcome in sweep.every]
+    return [_headline(outcome) for outcome in sweep.all_outcomes]
 
 
 def _loaded(
@@ -131,8 +133,8 @@ def _loaded(
 
 def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
     """Add the jobs of a batch to those that are listed; they are summed up here only if the user stops it."""
-    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.every], sweep.folder)
-    stopped = any(outcome.status == "stopped" for outcome in sweep.every)
+    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.all_outcomes], sweep.folder)
+    stopped = any(outcome.status == "stopped" for outcome in sweep.all_outcomes)
     return not stopped or _end_batches(config, deliveries)
 
 
@@ -145,9 +147,10 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    return end_sweep(
-        sweep, deliveries, load=partial(data_again, words=sweep.words) if config.report else None
-    )
+    def load(run: RunFolder, packages: Sequence[str]) -> tuple[Dataset, Split]:
+        return load_data(run, [*packages, *sweep.words])
+
+    return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 
 class SweepEnd(Callback):

@@ -19,7 +19,7 @@ from recgauge.cli.explain import explain_config_error
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import Words
 from recgauge.errors import RecgaugeError
-from recgauge.sweeps.places import conf_folder, forget_empty_variables, give_libraries_a_home, program
+from recgauge.sweeps.places import conf_folder, give_libraries_a_home, program
 from recgauge.tracking.outbox import delivering
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.lazy import resume_collecting
@@ -72,7 +72,6 @@ def command_line(hydra_main: Callable[..., None] = main, words: Sequence[str] | 
     with private_output(words):
         try:
             refuse_numba_file()
-            forget_empty_variables()
             give_libraries_a_home()
             register_schema()
             command = Words.read(words)

@@ -59,13 +59,13 @@ def _check_keys(node: Any, default: Any, path: str) -> None:
 
 
 def _read_variable(name: str, *default: Any) -> str | None:
-    """Answer ``${oc.env:NAME}`` for recgauge's own variables alone."""
+    """Answer ``${oc.env:NAME}`` for recgauge's own variables alone; an empty one counts as not set."""
     if not str(name).startswith(READABLE):
         raise ConfigError(
             f"a configuration may only read environment variables that begin with {READABLE}, got {name}"
         )
-    if name in os.environ:
-        return os.environ[name]
+    if value := os.environ.get(name):
+        return value
     if not default:
         raise ConfigError(f"the environment variable {name} is not set")
     return None if default[0] is None else str(default[0])

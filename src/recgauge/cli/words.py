@@ -25,6 +25,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.trust import ENVIRONMENT, check_trusted
 from recgauge.errors import ConfigError, RecgaugeError, said
+from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
@@ -33,7 +34,7 @@ _VALUES = ("cfg", "package", "config_dir")
 _SHORT = {"help": "h", "cfg": "c", "package": "p", "run": "r", "multirun": "m", "shell_completion": "sc",
           "config_dir": "cd", "info": "i"}  # fmt: skip
 _OPTIONAL = ("tune", "experiment", "debug")
-_TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
+_TAKES_ONE = option_groups("rows", "model", "output", options="one")
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from recgauge.comparison.series import Series, all_series, fold_of, headline_key
 from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import split_key
+from recgauge.metrics.names import headline_cutoff, split_key
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import MARK, differences, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import RunFolder, pooled_keys, user_columns
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _of_model(series: Series) -> dict[str, str]:
 
 
 def _of_others(series: Series) -> dict[str, str]:
-    counted = counted_settings(series.records[0].settings)
+    counted = numeric_settings(series.records[0].settings)
     return flat_settings({key: value for key, value in counted.items() if key != "seed"})
 
 
@@ -289,15 +289,13 @@ def only_condition(runs: Sequence[JobOutcome]) -> Condition:
 
 
 def reference_key(base: Condition, asked: str) -> str:
-    """Return the metric that is asked for, else nDCG at 10, else at the largest cutoff."""
+    """Return the metric that is asked for, else nDCG, else any metric, at the headline cutoff."""
     known = base.metrics
     if asked:
         return choose_metric(asked, known, "--metric")
     if not known:
         raise ConfigError("The runs have no per-user metric in common.")
 
-    def rank(key: str) -> tuple[bool, bool, int]:
-        name, k = split_key(key)
-        return name == "ndcg", k == 10, k or 0
-
-    return max(known, key=rank)
+    keys = [key for key in known if split_key(key)[0] == "ndcg"] or known
+    cutoff = headline_cutoff(split_key(key)[1] for key in keys)
+    return next(key for key in keys if split_key(key)[1] == cutoff)

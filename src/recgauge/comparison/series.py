@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from recgauge.comparison.results import Repeats
+from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 from recgauge.runs.stored import RunFolder
-
-FOLDS = ("fold", "window")
-"""Settings of a split that choose one of several parts of the same data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,12 +108,11 @@ def best_values(entries: Sequence[Series], keys: Sequence[str]) -> Best:
 
 
 def headline_keys(records: Sequence[RunRecord]) -> list[str]:
-    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
+    """Return the keys of every metric at the headline cutoff among those that all records share."""
     entries = [entry for record in records for entry in record.results]
     cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
     ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
-    headline = 10 if 10 in ks else max(ks, default=None)
-    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline_cutoff(ks), None)))
 
 
 def has_rivals(jobs: Sequence[JobOutcome]) -> bool:
@@ -133,7 +130,7 @@ def _but_fold_and_seed(record: RunRecord) -> str:
     A search chooses other settings on every fold; what was searched, and how, stands for them.
     """
     search = record.search
-    settings = {key: value for key, value in counted_settings(record.settings).items() if key != "seed"}
+    settings = {key: value for key, value in numeric_settings(record.settings).items() if key != "seed"}
     split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
         settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}

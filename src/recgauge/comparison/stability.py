@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,8 +101,8 @@ class AxisOrders:
     def significant(self) -> BoolArray:
         """Which differences are beyond noise, shape (n_options, n_models, n_models)."""
         # 1 - .95 is .050000000000000044
-        found: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
-        return found
+        below: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
+        return below
 
     def order(self, option: str) -> list[str]:
         """Return the models from best to worst; equal ones in the order of the reference."""
@@ -122,15 +122,17 @@ class AxisOrders:
         M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 1945;
         S. Vigna, "A weighted correlation index for rankings with ties", WWW 2015.
         """
-        first, other = self.goodness[0], self.goodness[self.options.index(option)]
-        if min(np.ptp(first), np.ptp(other)) == 0:
-            return float("nan"), float("nan")
-        both = [_tau(first, other, _from_top(*pair)) for pair in ((first, other), (other, first))]
-        return round(_tau(first, other), DECIMALS), round(sum(both) / 2, DECIMALS)
+        from scipy import stats  # half a second of start-up
+
+        pair = self.goodness[0], self.goodness[self.options.index(option)]
+        if min(map(np.ptp, pair)) == 0:
+            return nan, nan
+        tau, weighted = stats.kendalltau(*pair).statistic, stats.weightedtau(*pair).statistic
+        return round(float(tau), DECIMALS), round(float(weighted), DECIMALS)
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the pairs of models that change their order between any two options."""
-        found = []
+        turns = []
         for first, second in combinations(range(len(self.models)), 2):
             directions, sure = self.directions[:, first, second], self.significant[:, first, second]
             if not {-1.0, 1.0} <= set(directions.tolist()):
@@ -138,7 +140,7 @@ class AxisOrders:
             before = next(direction for direction in directions if direction)
             names = self.models[first], self.models[second]
             reverse = directions == -before
-            found.append(
+            turns.append(
                 Turn(
                     *(names if before > 0 else names[::-1]),
                     options=self._named(reverse),
@@ -146,7 +148,7 @@ class AxisOrders:
                     shown_by=self._named(reverse & sure),
                 )
             )
-        return tuple(found)
+        return tuple(turns)
 
     def winner(self, option: str) -> str:
         """Return the best model; among equal ones the one that is best under the reference."""
@@ -168,7 +170,7 @@ class AxisOrders:
         }
 
     def _named(self, chosen: BoolArray) -> tuple[str, ...]:
-        return tuple(option for option, one in zip(self.options, chosen.tolist(), strict=True) if one)
+        return tuple(option for option, is_chosen in zip(self.options, chosen, strict=True) if is_chosen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,21 +245,6 @@ def turns_text(axis: AxisOrders, option: str) -> str:
     return "; ".join(
         f"{turn.worse} above {turn.better}{BEYOND_NOISE if is_shown(turn, option) else ''}" for turn in turns
     )
-
-
-def _tau(first: DoubleArray, other: DoubleArray, weights: DoubleArray | None = None) -> float:
-    """Return Kendall's tau-b of two orders, each pair of models counted with its weight."""
-    a, b = (np.sign(values[:, None] - values) for values in (first, other))
-    of = 1.0 if weights is None else weights
-    return float((of * a * b).sum() / np.sqrt((of * a**2).sum() * (of * b**2).sum()))
-
-
-def _from_top(first: DoubleArray, second: DoubleArray) -> DoubleArray:
-    """Return the weight of each pair: 1 / rank of both, best first, ties parted by the second values."""
-    share = np.empty(len(first))
-    share[np.lexsort((second, first))[::-1]] = 1 / np.arange(1, len(first) + 1)
-    weights: DoubleArray = share[:, None] + share
-    return weights
 
 
 def compare_orders(

@@ -13,7 +13,8 @@ from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import FEWEST, Meeting, meet_codes, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.metrics.names import Directions, as_key, label, split_key
+from recgauge.metrics import metric_key
+from recgauge.metrics.names import Directions, as_key, headline_cutoff, label, split_key
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
 
@@ -242,14 +243,13 @@ def choose_metrics(
 
 
 def choose_metric(name: str, common: Sequence[str], place: str) -> str:
-    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff.
+    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at the headline cutoff.
 
     `place` is where the metric was named, for the message if not every run has it.
     """
     own, key = {as_key(key): key for key in common}, as_key(name)
-    at_cutoffs = [each for each in own if split_key(each)[0] == key]
-    if key not in own and at_cutoffs:
-        key = f"{key}_at_10" if f"{key}_at_10" in own else at_cutoffs[-1]
+    if key not in own:
+        key = metric_key(key, headline_cutoff(k for base, k in map(split_key, own) if base == key))
     if key not in own:
         hint = did_you_mean(label(key), map(label, common))
         raise ConfigError(f"{place}: there is no {label(key)}. {hint}There are {listed(map(label, common))}.")

@@ -61,6 +61,18 @@ def split_key(key: str) -> tuple[str, int | None]:
     return (name, int(k)) if name and k.isdecimal() else (key, None)
 
 
+def headline_cutoff(ks: Iterable[int | None]) -> int | None:
+    """Return the cutoff to read first: 10, else the largest; None where there is no cutoff.
+
+    Examples
+    --------
+    >>> headline_cutoff([5, 10, 20]), headline_cutoff([1, 5, None]), headline_cutoff([None])
+    (10, 5, None)
+    """
+    cutoffs = {k for k in ks if k is not None}
+    return 10 if 10 in cutoffs else max(cutoffs, default=None)
+
+
 def metric_label(key: str) -> str:
     """Return a metric's key as people write it.
 

@@ -29,7 +29,7 @@ from recgauge.runs.repeated import (
     differing_values,
 )
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
-from recgauge.sweeps.artifacts import which_lists, write_tables
+from recgauge.sweeps.artifacts import lists_setting, write_tables
 from recgauge.utils.progress import Progress, Timings
 
 _VERSION = re.compile(
@@ -79,7 +79,7 @@ def verify_by_training(
         settings=stored.settings,
         environment=environment_of(stored.settings),
     )
-    lists = which_lists((stored.settings.get("artifacts") or {}).get("lists", True))
+    lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         made = _write_tables(result, run, lists, Path(temporary), packed=packed)
         numbers = _differing_numbers(run, repeated, made, TABLES, tolerance)

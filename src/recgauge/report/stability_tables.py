@@ -9,23 +9,21 @@ from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, o
 from recgauge.report.blocks import Block, Row, TableBlock, lines
 
 
-def turned_text(axis: AxisOrders, what: str = "") -> str:
+def turned_text(axis: AxisOrders, noun: str = "") -> str:
     """Return how many pairs turn, such as ``3 of 10 turn``."""
     n = len(axis.turns())
-    return f"{n} of {axis.n_pairs} {what}{'turns' if n == 1 else 'turn'}"
+    return f"{n} of {axis.n_pairs} {noun}{'turns' if n == 1 else 'turn'}"
 
 
 def winner_text(axis: AxisOrders) -> str:
     """Return the winner, and who wins under which other options."""
-    others = axis.other_winners()
-    best = axis.winner(axis.reference)
-    if not others:
+    best, winners = axis.winner(axis.reference), dict[str, list[str]]()
+    for option, (model, sure) in axis.other_winners().items():
+        winners.setdefault(f"{model}{BEYOND_NOISE if sure else ''}", []).append(option)
+    if not winners:
         return f"{best} always"
-    found: dict[str, list[str]] = {}
-    for option, (model, sure) in others.items():
-        found.setdefault(f"{model}{BEYOND_NOISE if sure else ''}", []).append(option)
-    told = "; ".join(f"{model} under {', '.join(options)}" for model, options in found.items())
-    return f"{best}, but {told}"
+    rivals = (f"{model} under {', '.join(options)}" for model, options in winners.items())
+    return f"{best}, but {'; '.join(rivals)}"
 
 
 def claims(stability: Stability) -> list[str]:
@@ -34,20 +32,16 @@ def claims(stability: Stability) -> list[str]:
 
 
 def _claim(axis: AxisOrders) -> str:
-    turns = axis.turns()
-    sure = sum(turn.beyond_noise for turn in turns)
-    told = "no pair of models turns"
-    if turns:
-        noise = f"{sure} of them beyond noise" if sure else "none of them beyond noise"
-        told = f"{turned_text(axis, 'pairs of models ')}, {noise}"
     if not np.ptp(axis.values, axis=0).any() and axis.axis == "seed":
         return f"seed: changes nothing, so {len(axis.options)} of them say nothing of chance."
-    others = axis.other_winners()
-    if not others:
-        best = axis.winner(axis.reference)
-        return f"{axis.axis}: {told}; {best} wins under all {len(axis.options)} options."
-    noise = "" if any(sure for _, sure in others.values()) else "within noise: "
-    return f"{axis.axis}: {told}; the winner changes ({noise}{winner_text(axis)})."
+    turns, rivals = axis.turns(), axis.other_winners()
+    n_sure = sum(turn.beyond_noise for turn in turns)
+    order = f"{turned_text(axis, 'pairs of models ')}, {n_sure or 'none'} of them beyond noise"
+    order = order if turns else "no pair of models turns"
+    noise = "" if any(sure for _, sure in rivals.values()) else "within noise: "
+    winner = f"the winner changes ({noise}{winner_text(axis)})"
+    best = f"{axis.winner(axis.reference)} wins under all {len(axis.options)} options"
+    return f"{axis.axis}: {order}; {winner if rivals else best}."
 
 
 def choice_table(stability: Stability) -> TableBlock:
@@ -57,7 +51,8 @@ def choice_table(stability: Stability) -> TableBlock:
         turns = axis.turns()
         taus = [axis.agreement(option) for option in axis.options[1:]]
         lowest = [
-            min((pair[i] for pair in taus if not math.isnan(pair[i])), default=math.nan) for i in (0, 1)
+            min((tau for tau in column if not math.isnan(tau)), default=math.nan)
+            for column in zip(*taus, strict=True)
         ]
         options = f"{axis.reference} and {len(axis.options) - 1} more"
         sure = str(sum(turn.beyond_noise for turn in turns))
@@ -88,8 +83,8 @@ def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
             taus = [axis.agreement(option) for option in options]
             lowest = (min(pair[i] for pair in taus) for i in (0, 1))
             users = [axis.n_users[axis.options.index(option)] for option in options]
-            counted = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
-            rows.append((axis.axis, ", ".join(options), "–".join(counted), order, *map(_tau, lowest), turned))
+            n_users = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
+            rows.append((axis.axis, ", ".join(options), "–".join(n_users), order, *map(_tau, lowest), turned))
     return TableBlock(
         "The order under each option",
         ("choice", "option", "users", "order", "τ", "weighted τ", "what turns"),

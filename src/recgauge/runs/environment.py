@@ -9,6 +9,7 @@ from functools import cache
 from getpass import getuser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import recgauge
@@ -19,7 +20,7 @@ from recgauge.files.columns import Wanted
 from recgauge.files.stored import find_stored, is_stored
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
-from recgauge.runs.settings import fingerprint, free_settings
+from recgauge.runs.settings import NUMERIC, fingerprint, part
 from recgauge.runs.sources import is_own, own_sources, sources_of
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
@@ -31,7 +32,7 @@ FILE_SETTINGS = ("path", "test", "validation", "train")
 
 
 @cache
-def environment() -> dict[str, Any]:
+def environment() -> Mapping[str, Any]:
     """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
 
     Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
@@ -46,7 +47,7 @@ def environment() -> dict[str, Any]:
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
-    return {
+    facts = {
         "recgauge": __version__,
         "numeric_version": NUMERIC_VERSION,
         "python": platform.python_version(),
@@ -59,6 +60,7 @@ def environment() -> dict[str, Any]:
         "git_commit": commit,
         "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
     }
+    return MappingProxyType(facts)
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,7 +68,7 @@ def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     These are ``sources`` (`read_beside`), and the library that trains the model among ``packages``.
     """
-    facts = environment() | {"sources": read_beside(settings)}
+    facts = dict(environment()) | {"sources": read_beside(settings)}
     return facts | {"packages": facts["packages"] | _trained_by(settings.get("model"))}
 
 
@@ -111,14 +113,14 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     digest, of those of its Parquet files in the order of their names; where it cannot be read that is a
     DataError.
     """
-    counted = {key: node for key, node in settings.items() if key not in free_settings()}
-    elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
+    numeric = part(settings, *NUMERIC)
+    elsewhere = {key: node for key, node in numeric.items() if key != "dataset"}
     files = {path for key, text in _texts(elsewhere) for path in _files(key, text)}
-    targets = {text for key, text in _texts(counted) if key == TARGET and not is_own(text)}
+    targets = {text for key, text in _texts(numeric) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
         text: join_digests(find_stored(text, Wanted({}, ()), key).digests())
-        for node in (counted.get("model"), counted.get("split"))
+        for node in (numeric.get("model"), numeric.get("split"))
         if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
         for key, text in _texts(node)
         if key in FILE_SETTINGS and is_stored(text)
@@ -130,7 +132,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
         except ConfigError:  # compose says what is wrong
             digests[target] = "not importable"
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
-    return digests | _trained_by(counted.get("model"))
+    return digests | _trained_by(numeric.get("model"))
 
 
 def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
@@ -167,7 +169,7 @@ def _files(key: str, text: str) -> list[str]:
         return []
     path = user_path(text)
     try:
-        found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
+        files = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
     except (OSError, ValueError):  # too long for a name, or no text that a path may be
         return []
-    return [name for name in found if Path(name).is_file()]
+    return [name for name in files if Path(name).is_file()]

@@ -178,9 +178,9 @@ def read_jobs(folder: Path) -> list[JobOutcome]:
     """Return the jobs of a sweep by its folder, without records; none if it has no sweep.json."""
     try:
         listed = json.loads(read_own(folder / JOBS))
-        places = [Path(job["folder"]) for job in listed]
-        places = [at if at.is_dir() else folder / at.name for at in places]  # of a sweep that was moved
-        return [JobOutcome(**{**job, "folder": at}) for job, at in zip(listed, places, strict=True)]
+        folders = [Path(job["folder"]) for job in listed]
+        folders = [at if at.is_dir() else folder / at.name for at in folders]  # of a sweep that was moved
+        return [JobOutcome(**{**job, "folder": at}) for job, at in zip(listed, folders, strict=True)]
     except SchemaError:  # it is no file
         raise
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

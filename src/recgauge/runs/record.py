@@ -144,7 +144,9 @@ class DatasetFacts:
         """Count a data set."""
         rows = dataset.interactions
         facts: dict[str, Any] = {"n_rows": len(rows), "n_users": rows.n_users, "n_items": rows.n_items}
-        facts |= {one.name: getattr(dataset, one.name) for one in fields(cls) if one.name not in facts}
+        facts |= {
+            entry.name: getattr(dataset, entry.name) for entry in fields(cls) if entry.name not in facts
+        }
         return cls(**facts)
 
 
@@ -226,9 +228,9 @@ class SearchFacts:
 
     def __str__(self) -> str:
         ended = [sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")]
-        told = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
+        states = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
         return (
-            f"{len(self.trials)} trials ({', '.join([self.sampler, *told])}) in {self.seconds:.1f} s; "
+            f"{len(self.trials)} trials ({', '.join([self.sampler, *states])}) in {self.seconds:.1f} s; "
             f"{self.metric} {self.chosen.value:.4f} on validation rows"
             f"{'' if self.higher_is_better else ' (less is better)'} with {self.chosen.words}"
         )

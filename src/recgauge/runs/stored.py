@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import arrow_table, to_numpy
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import read_own, refuse_odd_files
 
@@ -147,6 +147,13 @@ def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFr
     return judged.drop_duplicates(["user_id", "item_id"]).sort_index()
 
 
+def held_out_rows(test: Interactions) -> "pa.Table":
+    """Return the rows of a test part as test.parquet has them."""
+    return arrow_table(
+        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
+    )
+
+
 def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:
     """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound.
 
@@ -170,10 +177,14 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
 
     path = folder / PER_USER
     table = read_table(path, None if keys is None else ["user_id", *keys])
-    wrong = [one.name for one in table.schema if one.name != "user_id" and not pa.types.is_floating(one.type)]
+    wrong = [
+        field.name
+        for field in table.schema
+        if field.name != "user_id" and not pa.types.is_floating(field.type)
+    ]
     if wrong or "user_id" not in table.column_names:
-        told = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
-        raise SchemaError(f"{path}: is not what a run has written: {told}. {_AGAIN}")
+        problem = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
+        raise SchemaError(f"{path}: is not what a run has written: {problem}. {_AGAIN}")
     for entry in record.results:
         # other results are no means over users: totals, ratios of sums, means that a convention rounds
         if entry.key in table.column_names and entry.stderr is not None:
@@ -209,7 +220,7 @@ def pooled_errors(
         raise SchemaError(f"{path}: has users who are not in {PER_USER}. {_AGAIN}")
     actual, predicted = (to_numpy(table[name]).astype(np.float64) for name in ("rating", "predicted"))
     judged = JudgedRatings.by_user(actual, predicted, owner)
-    found = {}
+    errors = {}
     for key in keys:
         entry = record.result(key)
         metric = None if entry is None else pooled_metric(entry.definition)
@@ -223,8 +234,8 @@ def pooled_errors(
             )
         sums, counts = np.zeros(len(users)), np.zeros(len(users))
         sums[place], counts[place] = parts.sums, parts.counts
-        found[key] = Pooled(sums, counts, parts.exponent)
-    return found
+        errors[key] = Pooled(sums, counts, parts.exponent)
+    return errors
 
 
 def _mean(column: "pa.ChunkedArray") -> float:

@@ -22,9 +22,9 @@ from recgauge.report.console import output, print_sweep, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import use_of
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
-from recgauge.sweeps.artifacts import PER_USER
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries, experiment_tag
@@ -35,8 +35,6 @@ from recgauge.utils.messages import explain_error, print_error, print_note
 if TYPE_CHECKING:
     from recgauge.report.page.data import Load
 
-HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
-"""Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
 _TOLD = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
@@ -56,7 +54,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     `load` gives the report the data of a run again; without it no report is written.
     """
     folder, store = sweep.folder, sweep.store
-    jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.every]
+    jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.all_outcomes]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
     _leave_earlier_sweep(jobs, folder)
@@ -96,8 +94,8 @@ def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
         with suppress(OSError):
             old.unlink()
     own = {job.folder for job in jobs}
-    found = {file.parent for file in folder.rglob(RECORD)} - own
-    if left := [str(run.relative_to(folder)) for run in sorted(found) if is_finished(run)]:
+    folders = {file.parent for file in folder.rglob(RECORD)} - own
+    if left := [str(run.relative_to(folder)) for run in sorted(folders) if is_finished(run)]:
         print_note(
             f"{shown_path(folder)} also holds finished runs of an earlier sweep, which are not in this "
             f"table: {listed(left, most=MOST_LEFT)}. Delete them, or name another: hydra.sweep.dir=FOLDER."
@@ -212,9 +210,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [
-        word for word in sweep.words if word.lstrip("+~").partition("=")[0].partition(".")[0] not in HARMLESS
-    ]
+    changed = [word for word in sweep.words if _changes_experiment(word)]
     figures = study.figures(rows)
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
@@ -230,21 +226,29 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         reason = f"{lacking} of {len(runs)} runs have no results"
     console = output()
     console.print()
-    told = without_details(part).split("\n")
-    console.print(Markdown("\n".join(told[:_TOLD])))
+    lines = without_details(part).split("\n")
+    console.print(Markdown("\n".join(lines[:_TOLD])))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
     if reason:
         console.print(f"note     experiments/{study.name} is unchanged, since {reason}", soft_wrap=True)
-    counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
+    counts = Counter(row["verdict"] for row in rows if row.get("verdict"))
     summary = Summary(
         job=_facts(sweep, f"summary {study.name}", study.name),
         subject=study.name,
         fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
-        note=shortened(told, "results.md"),
-        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
+        note=shortened(lines, "results.md"),
+        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counts.items()},
     )
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
+
+
+def _changes_experiment(word: str) -> bool:
+    """Whether a word of the command line makes other runs, or another table, than the experiment has."""
+    name = word.lstrip("+~").partition("=")[0].partition(".")[0]
+    return name == "study" or (
+        name not in ("experiment", "hydra") and use_of(name) not in ("search", "place", "output")
+    )
 
 
 def _checkout_folder(name: str) -> Path | None:
@@ -279,8 +283,8 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRun
 
 def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
     """Compare the most finished runs that differ in the model alone; None if there are not two."""
-    known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
-    chosen, notes = agreeing(known)
+    finished = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
+    chosen, notes = agreeing(finished)
     if not chosen:
         return None
     if lacking := sum(job.record is None for job in jobs):

@@ -52,7 +52,7 @@ def check_effects(
     keys = [word.partition("=")[0].replace("/", ".") for word in typed_words]
     for path, value, setting in _settings(settings):
         need = setting.metadata.get("needs")
-        if need is None or met[need] or (root := need.partition("=")[0]) in swept:
+        if not need or met[need] or (root := need.partition("=")[0]) in swept:
             continue
         typed = [key for key in keys if key.startswith(f"{path}.") or key == path != root]
         if typed or (value != _default(setting) and not isinstance(value, Mapping)):

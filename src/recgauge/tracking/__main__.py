@@ -21,12 +21,12 @@ TAKE_LONG = (
 )
 
 
-def _answer(what: str, settings: dict[str, Any], *arguments: str) -> dict[str, Any]:
+def _answer(request: str, settings: dict[str, Any], *arguments: str) -> dict[str, Any]:
     store = Store(**settings)
-    if what == "open":
+    if request == "open":
         open_store(store)
         return {}
-    if what == "address":
+    if request == "address":
         return {"address": tracking.address(store, *arguments)}
     run_id = tracking.deliver(Path(*arguments), store)
     return {"run_id": run_id, "address": tracking.run_address(store, run_id)}

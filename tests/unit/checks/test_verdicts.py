@@ -177,11 +177,11 @@ def demo_runs(tmp_path_factory):
 
 
 def test_groups_of_a_run_come_from_its_own_data(demo_runs):
-    from recgauge.cli.commands.run_data import data_again
+    from recgauge.cli.run_data import load_data
 
     rules = {"segments": {"activity": {"ndcg@10": "20%"}}}
     new, old = demo_runs
-    result = recgauge.check(new, old, rules, load=data_again)
+    result = recgauge.check(new, old, rules, load=load_data)
     assert len(result.verdicts) == 4
     assert sum(one.n_users for one in result.verdicts) == 937
     assert (result.candidate, result.baseline) == ("svd", "item_knn")

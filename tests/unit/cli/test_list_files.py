@@ -9,7 +9,7 @@ from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.runs.folder import unfinished
 from recgauge.sweeps import artifacts
-from recgauge.sweeps.artifacts import holds, which_lists, write_lists, write_tables
+from recgauge.sweeps.artifacts import holds, lists_setting, write_lists, write_tables
 from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
@@ -73,7 +73,7 @@ def test_hits_and_held_out_rows_give_every_accuracy_metric(result, tmp_path):
 @pytest.mark.parametrize("value", ["yes", None])
 def test_other_words_are_refused(value):
     with pytest.raises(ConfigError, match=r"artifacts\.lists: .* is none of true .*relevant_k .*false"):
-        which_lists(value)
+        lists_setting(value)
 
 
 def test_a_stored_run_with_more_will_do_and_one_with_less_will_not():

@@ -12,7 +12,7 @@ import pytest
 from finished import finished
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison import Procedure, compare
 from recgauge.comparison.runs import ComparedRuns, compare_runs
 from recgauge.metrics.names import metric_label
@@ -53,7 +53,7 @@ def found(folders):
 
 @pytest.fixture(scope="module")
 def data(found):
-    return report_data(found, data_again)
+    return report_data(found, load_data)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
     together = found.comparison.results[0].n_users
     assert together > high
-    (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
+    (told, *_) = protocol_words(report_data(found, load_data, most_rows=10, most_values=10))
     assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
     assert f"{together:,} in all of them together" in told
     assert "each with the seeds 0, 1" in told
@@ -198,7 +198,7 @@ def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monke
     for name in ("recommendations.parquet", "test.parquet"):
         (tmp_path / name).write_bytes(b"PAR1 no")
     series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
-    page = Page(report_page(report_data(replace(found, series=series), data_again)))
+    page = Page(report_page(report_data(replace(found, series=series), load_data)))
     assert page.problems == []
     assert "Left out" in [title for _, title in page.headings]
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison import Procedure
 from recgauge.comparison.runs import compare_runs
 from recgauge.report.blocks import TableBlock
@@ -27,7 +27,7 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(folders):
     runs, notes = find_runs([str(folder) for folder in folders.values()], "sqlite:///none.db")
-    data = report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), data_again)
+    data = report_data(compare_runs(runs, Procedure(n_resamples=300), notes=notes), load_data)
     return {block.caption: block for block in behind(data).blocks if isinstance(block, TableBlock)}
 
 

@@ -12,7 +12,7 @@ from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.folder import Failure, Summary, write_folder
-from recgauge.runs.record import JobFacts, PartFacts, SplitFacts
+from recgauge.runs.record import JobFacts
 from recgauge.runs.stored import RunFolder
 from recgauge.tracking import Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking import store as stores
@@ -43,13 +43,6 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     files = tmp_path / "mlruns" / run_id / "artifacts"
     assert (files / "figures" / "a.png").read_bytes() == b"png"
     assert (files / "SHA256SUMS").read_bytes() == (folder / "SHA256SUMS").read_bytes()
-
-
-def test_a_run_on_validation_rows_says_so_of_its_input(store, tmp_path):
-    split = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "b"), evaluated="validation")
-    deliver(complete(tmp_path / "run", store, split=split), store)
-    (run,) = stored(store)
-    assert [part.tags[0].value for part in run.inputs.dataset_inputs] == ["train", "validation"]
 
 
 def test_a_second_delivery_adds_nothing(folder, store, tmp_path):
@@ -192,16 +185,6 @@ def test_a_summary_is_stored_once_for_each_content(tmp_path, store):
     assert [entry.path for entry in MlflowClient(store.uri).list_artifacts(run.info.run_id)][
         -1
     ] == "summary.json"
-
-
-def test_what_waits(tmp_path, store, folder):
-    off = complete(tmp_path / "outputs" / "off", store)
-    record = replace(RunFolder.read(off).record, job=None)  # of an earlier version, or with tracking=off
-    (off / "record.json").write_text(record.to_json())
-    assert waiting(tmp_path / "outputs") == [folder]
-    assert waiting(tmp_path / "outputs", store) == [folder]
-    assert waiting(tmp_path / "outputs", replace(store, experiment="other")) == []
-    assert waiting(tmp_path / "nowhere") == []
 
 
 def test_the_login_of_a_recorded_address_is_that_of_the_user(tmp_path):

@@ -19,7 +19,7 @@ from recgauge.cli.commands.options import (
     write_out,
 )
 from recgauge.cli.commands.reading import add_reading_options, reading_of
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
@@ -95,7 +95,7 @@ def run_check(options: Namespace) -> int:
         users = users_of(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
-            candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
+            candidate, baseline, rules, users=users, looks=before, load=load_data, packages=options.allow
         )
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})

@@ -143,13 +143,13 @@ def add_report_options(parser: ArgumentParser) -> None:
 
 def run_report(options: Namespace) -> None:
     """Find, check and compare the runs, and write the page."""
-    from recgauge.cli.commands.run_data import data_again  # these bring Hydra and matplotlib
+    from recgauge.cli.run_data import load_data  # these bring Hydra and matplotlib
     from recgauge.report.page import write_figures, write_page
     from recgauge.report.page.data import WANTED, report_data
 
     check_formats([options.out], (".html",))
     compared = compared_runs(options, WANTED)
-    data = report_data(compared, data_again, packages=tuple(options.allow))
+    data = report_data(compared, load_data, packages=tuple(options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
     for claim in compared.comparison.results[0].claims:

@@ -8,12 +8,12 @@ from recgauge.cli.commands.options import RUN, add_store, store_uri
 from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
+from recgauge.metrics.names import headline_cutoff
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.report.run_tables import run_title
-from recgauge.runs.stored import RunFolder
-from recgauge.sweeps.artifacts import LISTS
+from recgauge.runs.stored import LISTS, RunFolder
 from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
@@ -70,8 +70,7 @@ def _print_values(options: Namespace) -> None:
     record = run.record
     entries = [entry for entry in record.results if entry.k is not None]
     longest = max((entry.k or 0 for entry in entries), default=0)
-    usual = 10 if any(entry.k == 10 for entry in entries) else longest
-    cutoff = usual if options.k is None else options.k
+    cutoff = options.k if options.k is not None else headline_cutoff(entry.k for entry in entries) or 0
     if not 1 <= cutoff <= longest:
         raise ConfigError(
             f"--k: the run's lists have {longest} items, so the cutoff must be in 1..{longest}, got {cutoff}."

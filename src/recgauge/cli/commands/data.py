@@ -11,20 +11,19 @@ from omegaconf import OmegaConf
 
 from recgauge.cli.commands.look import look_at
 from recgauge.cli.commands.options import say, write_out
-from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
+from recgauge.cli.run_data import read_settings
 from recgauge.data.card import DataCard, data_card
 from recgauge.data.dataset import Dataset
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place
 from recgauge.datasets.published_files import Locations
-from recgauge.filters import Filter, apply_filters
+from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
-from recgauge.splits import Splitter
-from recgauge.sweeps.compose import build, build_dataset
+from recgauge.sweeps.compose import build_dataset, compose_plan
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.files import text_writer
 from recgauge.utils.randomness import stream
@@ -124,21 +123,16 @@ def _fetch(options: Namespace) -> None:
 def _card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
     """Do the first steps of a run, print the data card, and write it with figures if a folder is named."""
     settings, progress = read_settings(name, overrides), ConsoleProgress()
-    packages = allowed_packages(settings.allowed_targets)
-    source = build_dataset(settings.dataset, settings.allowed_targets)
-    nodes = {f"filters.{key}": node for key, node in (settings.filters or {}).items() if node is not None}
-    filters = tuple(build(node, Filter, path, packages) for path, node in nodes.items())
-    splitter = split = split_settings = None
-    if any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides):
-        splitter = build(settings.split, Splitter, "split", packages)
-        split_settings = {**settings.split, "seed": settings.seed}
+    plan = compose_plan(settings)
+    split = split_settings = None
     with progress.stage(f"load {name}"):
-        loaded = source.load(progress)
+        loaded = plan.dataset.load(progress)
     with progress.stage("card"):
-        dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
-        rows, rng = dataset.interactions, stream(settings.seed, "split")
-        if splitter is not None:
-            split = splitter.for_dataset(dataset).split(rows, rng=rng, steps=steps, overlap=True)
+        dataset, steps = apply_filters(loaded, plan.filters, seed=plan.seed)
+        rows, rng = dataset.interactions, stream(plan.seed, "split")
+        if any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides):
+            split = plan.splitter.for_dataset(dataset).split(rows, rng=rng, steps=steps, overlap=True)
+            split_settings = {**settings.split, "seed": plan.seed}
         card = data_card(dataset, split, steps=steps, split_settings=split_settings)
     render_terminal(card_tables(card), output())
     if split is None:

@@ -259,7 +259,7 @@ def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
     if options.jobs > 1 and not options.launcher:
         os.environ.update(_KEEP_MEMORY | os.environ)
     if options.launcher:
-        from recgauge.cli.commands.run_data import read_launcher  # imports Hydra
+        from recgauge.cli.run_data import read_launcher  # imports Hydra
 
         name, settings = read_launcher(options.launcher[0], options.launcher[1:])
     return make_engine(name, settings, options.jobs, options.jobs, folder)

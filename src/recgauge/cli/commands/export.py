@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
-from recgauge.cli.commands.run_data import data_of
+from recgauge.cli.run_data import load_data
+from recgauge.report.console import ConsoleProgress
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
 from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST, RunFolder
 from recgauge.tracking import require_stored, run_folder
@@ -40,6 +41,7 @@ def run_export(options: Namespace) -> None:
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     needs_lists = not rated and any(form in NEED_LISTS for form in forms)
     require_stored(options.run, folder, [*([LISTS] if needs_lists else []), TEST])
+    load = partial(load_data, trusted=options.allow, progress=ConsoleProgress())
     files, notes = export_run(
         run,
         options.run,
@@ -47,7 +49,7 @@ def run_export(options: Namespace) -> None:
         forms,
         scores=options.scores,
         grades=options.grades,
-        load=None if options.no_train else partial(data_of, packages=options.allow),
+        load=None if options.no_train else load,
         overwrite=options.overwrite,
     )
     for note in notes:

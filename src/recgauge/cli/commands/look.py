@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import say
-from recgauge.cli.commands.run_data import read_settings
+from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table

@@ -25,7 +25,7 @@ from recgauge.cli.commands.options import (
     values_of_tables,
     write_out,
 )
-from recgauge.cli.commands.run_data import data_of
+from recgauge.cli.run_data import load_data
 from recgauge.comparison.comparing import told_differences
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
@@ -34,7 +34,7 @@ from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
-from recgauge.report.console import output, render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST, RunFolder
@@ -101,7 +101,8 @@ def _of_runs(
     """Return finished runs compared inside groups, users to show, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
-    result = segment_runs(runs, wanted, data_of, choose=not options.sources)
+    load = partial(load_data, progress=ConsoleProgress())
+    result = segment_runs(runs, wanted, load, choose=not options.sources)
     examples = []
     if options.examples:
         examples = stories(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
-from recgauge.cli.commands.run_data import settings_of, untrained
+from recgauge.cli.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
 from recgauge.experiment import PreparedData
 from recgauge.packages.repeating import (

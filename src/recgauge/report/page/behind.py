@@ -25,7 +25,7 @@ from recgauge.report.comparison_tables import number, seconds
 from recgauge.report.page.data import DatasetPart, ReportData, cutoff_of
 from recgauge.report.page.protocol import cited, protocol_words
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import PREDICTIONS, read_table
 from recgauge.utils.checks import DoubleArray
 
@@ -191,7 +191,7 @@ def _configuration(data: ReportData) -> list[PageBlock]:
 
 def _shown(record: RunRecord) -> dict[str, str]:
     hidden = NOT_SHOWN if record.search is not None else (*NOT_SHOWN, "search")
-    of_numbers = counted_settings(record.settings)  # without paths
+    of_numbers = numeric_settings(record.settings)  # without paths
     parts = {key: of_numbers[key] for key in ("dataset", "split", "model") if key in of_numbers}
     shown = record.settings | parts
     return flat_settings({key: value for key, value in shown.items() if key not in hidden})

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from recgauge.comparison.runs import short_value
-from recgauge.comparison.series import FOLDS
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics import metric_class
 from recgauge.metrics.names import label
 from recgauge.report.comparison_tables import explanation, on_dataset
 from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 from recgauge.runs.targets import TARGET, find_class
 
 FIT_ON = {
@@ -63,7 +62,7 @@ def _split(part: DatasetPart) -> Iterator[str]:
         f"{_between(record.split.parts[name].rows for record in records)} {name.replace('_', '-')} rows"
         for name in first.split.parts
     ]
-    node = counted_settings(first.settings).get("split")
+    node = numeric_settings(first.settings).get("split")
     if isinstance(node, Mapping):  # of a run's folds, each has another one
         splits = [record.settings.get("split") or {} for record in records]
         folds = [name for name in FOLDS if len({str(split.get(name)) for split in splits}) > 1]
@@ -115,7 +114,7 @@ def _candidates(record: RunRecord) -> Iterator[str]:
 def _models(data: ReportData) -> Iterator[str]:
     trained: dict[str, dict[str, None]] = {}
     for record in (part.record(run) for part in data.parts for run in part.runs):
-        model = _with_settings(record.names["model"], counted_settings(record.settings).get("model"))
+        model = _with_settings(record.names["model"], numeric_settings(record.settings).get("model"))
         if (search := record.search) is not None:
             by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
             model += f", chosen in {by} on validation rows"
