@@ -1,4 +1,4 @@
-"""A check told: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
+"""A check: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
 
 import json
 from dataclasses import asdict, replace
@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
 from recgauge.checks.checking import CheckResult
-from recgauge.checks.judge import Verdict
+from recgauge.checks.verdicts import Verdict
 from recgauge.comparison.claims import of_few
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
@@ -15,7 +15,7 @@ from recgauge.report.html import render_page
 
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
 _CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}
-_MOST_TOLD = 6  # verdicts in the few lines of a pull request
+_MOST_SENTENCES = 6  # verdicts in the few lines of a pull request
 
 
 def headline(result: CheckResult) -> str:
@@ -26,25 +26,21 @@ def headline(result: CheckResult) -> str:
 
 def _reason(result: CheckResult) -> str:
     pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
-    if not result.look.released:
-        return f"nothing is said on whether {pair} (looks: ladder)."
     if result.outcome == "shown":
         return f"{pair}: {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
     n_open = len(result.of(result.outcome))
-    some = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
+    verdicts = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
     if result.outcome == "worse":
-        return f"{result.candidate} may not replace {result.baseline}: {some} worse."
+        return f"{result.candidate} may not replace {result.baseline}: {verdicts} worse."
     passes = ", which passes here (undecided: pass)" if result.passed else ""
-    return f"whether {pair} is open: {some} undecided{passes}."
+    return f"whether {pair} is open: {verdicts} undecided{passes}."
 
 
 def sentence(verdict: Verdict) -> str:
     """Return a verdict with its numbers."""
     must = f"{'above' if verdict.above else 'below'} {_value(verdict, verdict.bound)} ({verdict.words})"
-    told = f"{_name(verdict)}: {verdict.outcome}. {_found(verdict)}, must be {must}"
-    if verdict.outcome != "undecided":
-        return f"{told}."
-    return f"{told}; {_needed(verdict)}."
+    text = f"{_name(verdict)}: {verdict.outcome}. {_estimate(verdict)}, must be {must}"
+    return f"{text}; {_needed(verdict)}." if verdict.outcome == "undecided" else f"{text}."
 
 
 def _needed(verdict: Verdict) -> str:
@@ -58,7 +54,7 @@ def check_blocks(result: CheckResult) -> list[Block]:
     return [
         *lines(result.warnings, "marks"),
         *lines([headline(result)], "claims"),
-        *([verdict_table(result)] if result.verdicts else []),
+        verdict_table(result),
         *lines((level(result), *looks(result))),
         *lines(result.notes, "notes"),
     ]
@@ -78,7 +74,7 @@ def verdict_table(result: CheckResult) -> TableBlock:
         users = f"{verdict.n_users:,}" if verdict.n_users else ""
         needed = f"{verdict.users_needed:,}" if verdict.users_needed is not None else ""
         last = [needed] if undecided else []
-        rows.append((*cells, outcome, must, _found(verdict), users, *last))
+        rows.append((*cells, outcome, must, _estimate(verdict), users, *last))
     names = f"{result.candidate} against {result.baseline}"
     note = "found: the difference from the baseline, or the value, with its one-sided bounds."
     return TableBlock(names, header, tuple(rows), ("group", "verdict"), note, names=1 + by_groups)
@@ -86,7 +82,7 @@ def verdict_table(result: CheckResult) -> TableBlock:
 
 def level(result: CheckResult) -> str:
     """Return what the level is of, and by what tests."""
-    n, share = sum(verdict.tested for verdict in result.verdicts), f"{100 * result.level:.3g} %"
+    n, share = sum(verdict.tested for verdict in result.verdicts), _percent(result.rules.alpha)
     if not n:
         return "Numbers without values of users are compared, not tested."
     if result.rules.correction == "none":
@@ -99,44 +95,33 @@ def level(result: CheckResult) -> str:
 
 
 def looks(result: CheckResult) -> list[str]:
-    """Return how many candidates have been judged on the test rows, and what that does to the level."""
-    if result.before is None:
+    """Return how many candidates have been judged on the test rows, and what that means for a pass."""
+    if result.candidates_before is None:
         return []
-    n, alpha = len(result.before) + 1, f"{100 * result.rules.alpha:.3g} %"
-    number = f"Candidate {result.look.number} on these test rows"
-    if not result.look.released:
-        return [
-            f"{number}: no better than the best before by a standard error; the Ladder says nothing of it."
-        ]
-    if result.rules.looks != "none":
-        told = (
-            f"judged at level {100 * result.level:.3g} %, so that any passes wrongly with a chance of at most"
-        )
-        return [f"{number}: {told} {alpha} (looks: {result.rules.looks})."]
+    n, alpha = result.candidates_before + 1, result.rules.alpha
     if n == 1:
         return ["The first candidate that is judged on these test rows."]
-    share = f"{100 * min(1.0, n * result.rules.alpha):.3g} %"
     return [
-        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to {share}, "
-        f"not {alpha}; looks: holm, or ladder, bounds it."
+        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to "
+        f"{_percent(min(1.0, n * alpha))}, not {_percent(alpha)}."
     ]
 
 
 def check_markdown(result: CheckResult) -> str:
     """Return a few lines for a pull request, and all verdicts folded away."""
     open_ = [*result.of("worse"), *result.of("undecided")]
-    told = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_TOLD]]
-    if len(open_) > _MOST_TOLD:
-        told.append(f"- {len(open_) - _MOST_TOLD} more below")
+    items = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_SENTENCES]]
+    if len(open_) > _MOST_SENTENCES:
+        items.append(f"- {len(open_) - _MOST_SENTENCES} more below")
     title, _, rest = headline(result).partition(":")
     folded = render_markdown(check_blocks(replace(result, warnings=()))[1:])
     return "\n".join(
         [
             *(f"{escaped(warning)}\n" for warning in result.warnings),
             f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
-            *(["", *told] if told else []),
+            *(["", *items] if items else []),
             "",
-            f"<details><summary>All verdicts, level {100 * result.level:.3g} %</summary>",
+            f"<details><summary>All verdicts, level {_percent(result.rules.alpha)}</summary>",
             "",
             folded,
             "",
@@ -150,9 +135,6 @@ def check_junit(result: CheckResult) -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
     passes = result.rules.undecided == "pass"
     cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
-    if not result.look.released:
-        cases = [ET.Element("testcase", classname="recgauge.check", name="looks")]
-        ET.SubElement(cases[0], "failure", type="undecided", message=headline(result))
     suite = ET.Element(
         "testsuite",
         name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",
@@ -182,14 +164,12 @@ def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
 
 def check_json(result: CheckResult) -> str:
     """Return everything, not rounded."""
-    plain = asdict(result)
-    before = plain.pop("before")
     content = {
         "recgauge": __version__,
         "outcome": result.outcome,
         "passed": result.passed,
-        **plain,
-        "candidates_before": None if before is None else len(before),
+        "level": result.rules.alpha,
+        **asdict(result),
         "notes": [*result.warnings, headline(result), *looks(result), *result.notes],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -202,11 +182,15 @@ def check_page(result: CheckResult) -> str:
     return render_page("recgauge check", f"{result.candidate} against {result.baseline}", [section])
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
 def _name(verdict: Verdict) -> str:
     return f"{verdict.rule} {verdict.segment}".strip()
 
 
-def _found(verdict: Verdict) -> str:
+def _estimate(verdict: Verdict) -> str:
     value = _value(verdict, verdict.estimate)
     if verdict.low is None or verdict.high is None:
         return value

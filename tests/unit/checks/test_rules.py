@@ -22,7 +22,7 @@ def test_a_file_says_what_it_says(tmp_path):
     path = tmp_path / "check.yaml"
     path.write_text(FILE)
     rules = Rules.of(path)
-    assert [(rule.place, str(rule)) for rule in (*rules.metrics, *rules.cost)] == [
+    assert [(rule.path, str(rule)) for rule in (*rules.metrics, *rules.cost)] == [
         ("not_worse.ndcg@10", "not worse by 2 %"),
         ("not_worse.recall@20", "not worse by 0.005"),
         ("better_by.map@10", "better by 0.001"),

@@ -6,7 +6,7 @@ import pytest
 from scipy import optimize, stats
 
 import recgauge
-from recgauge.checks.judge import Estimate, decide
+from recgauge.checks.decision import Estimate, decide
 from recgauge.errors import ConfigError
 
 N = 500

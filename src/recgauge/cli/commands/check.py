@@ -195,7 +195,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     from recgauge.recorded import ListSettings, read_recorded
 
     if rules.cost:
-        raise ConfigError(f"{rules.cost[0].place}: files of lists do not say what they took.")
+        raise ConfigError(f"{rules.cost[0].path}: files of lists do not say what they took.")
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
