@@ -250,7 +250,8 @@ def judge(
         if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
             rough = f"below {_FEW} the level is rough where values are skewed."
             notes.append(f"{n_users} users stand behind a verdict: {rough}")
-    order = {rule.path: position for position, rule in enumerate((*rules.metrics, *rules.cost))}
+    paths = [*(rule.path for rule in rules.metrics), *(cost.path for cost in rules.cost)]
+    order = {path: position for position, path in enumerate(paths)}
     verdicts.sort(key=lambda verdict: order.get(verdict.rule, len(order)))  # of groups, they keep their order
     look = Look(candidate.sha256, baseline.test_sha256, _outcome(verdicts))
     n_before = None if looks is None else count_candidates(looks, look.candidate, look.test_sha256)

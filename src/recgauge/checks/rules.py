@@ -198,7 +198,7 @@ class Rules:
         check_choice("undecided", self.undecided, get_args(Undecided))
         check_choice("ungrouped", self.ungrouped, get_args(Ungrouped))
         check_int("groups", self.groups, minimum=2)
-        paths = [rule.path for rule in (*self.metrics, *self.cost)]
+        paths = [rule.path for rule in self.metrics] + [rule.path for rule in self.cost]
         if not paths:
             raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
         if twice := [path for path in paths if paths.count(path) > 1]:

@@ -12,6 +12,7 @@ from recgauge.checks.rules import FamilyCorrection, MetricRule
 from recgauge.comparison.tests_of_pairs import UserSums
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
+from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import label
 from recgauge.utils.checks import DoubleArray, shown
@@ -288,7 +289,7 @@ def _check_groups(
     sums: Mapping[_Test, Sequence[UserSums]],
     rules: Sequence[MetricRule],
     groups: Mapping[str, UserGroups],
-    users: Sequence[object],
+    users: IdArray,
 ) -> None:
     """Refuse an attribute by which nobody has a group, and a group in which nobody has a value."""
     for number, rule in enumerate(rules):

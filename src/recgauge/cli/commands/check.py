@@ -190,47 +190,41 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
 
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     """Return two files of lists, measured by the metrics of the rules."""
-    from recgauge.conventions import get_convention
-    from recgauge.evaluation import recorded_runs  # both take long to import
-    from recgauge.recorded import ListSettings, read_recorded
+    from recgauge.conventions import get_convention  # these take long to import
+    from recgauge.evaluation.measured import list_settings, measure_recorded
+    from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
+    from recgauge.recorded import read_recorded
+    from recgauge.report.measured_lists import grade_lines
 
     if rules.cost:
         raise ConfigError(f"{rules.cost[0].path}: files of lists do not say what they took.")
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
-    suite = recorded_runs.parse_metrics(",".join(map(label, rules.keys)))
-    convention, of_ratings = get_convention(options.conventions), recorded_runs.measures_ratings(suite)
-    longest = max((k for ks in suite.values() for k in ks if k is not None), default=None)
-    settings = ListSettings(
-        keep=options.keep, longest=longest, text_ids=convention.policies.ties == "id_descending"
-    )
+    suite = parse_metrics(",".join(map(label, rules.keys)))
+    convention = get_convention(options.conventions)
+    settings = list_settings(suite, convention, keep=options.keep)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,
         options.train,
         settings=settings,
-        ratings=of_ratings,
+        ratings=measures_ratings(suite),
         relevant_from=options.relevant_from,
         **reading_of(options),
     )
     for warning in recorded.warnings:
         say(f"warning  {warning}")
     if len(recorded.runs) != 2:
-        raise ConfigError(
-            "--candidate, --baseline: expected a run in each file, got "
-            f"{listed(run.name for run in recorded.runs)}."
-        )
-    if of_ratings:
-        recorded, results = recorded_runs.evaluate_ratings_of_runs(recorded, suite, convention, settings)
-    else:
-        bound = options.relevant_from
-        results = recorded_runs.evaluate_lists_of_runs(recorded, suite, convention, relevant_from=bound)
-        if (grades := next(iter(results.values())).grades) is not None:
-            say(f"warning  {grades.warning}" if grades.warning else f"relevant {grades.sentence}")
+        names = listed(run.name for run in recorded.runs)
+        raise ConfigError(f"--candidate, --baseline: expected a run in each file, got {names}.")
+    measured = measure_recorded(recorded, suite, convention, settings, relevant_from=options.relevant_from)
+    for line in grade_lines(measured):
+        say(line)
     digest = " ".join(file_digest(Path(path)) for path in options.truth)
     return [
-        replace(read_side(results[run.name], run.name, run.name), test_sha256=digest) for run in recorded.runs
+        replace(read_side(evaluation, name, name), test_sha256=digest)
+        for name, evaluation in measured.results.items()
     ]
 
 
