@@ -63,9 +63,9 @@ def _columns(rows: "pa.Table", labels: Mapping[Role, str], questions: Sequence[Q
     names = rows.column_names
     if any(label.startswith("column ") for label in roles):  # no header
         names = [f"column {name}" for name in names]
-    asked = {question.column for question in questions}
+    open_columns = {question.column for question in questions}
     table = [
-        (name, roles.get(name) or ("?" if name in asked else "not used"), _sample(column[:_ROWS]))
+        (name, roles.get(name) or ("?" if name in open_columns else "not used"), _sample(column[:_ROWS]))
         for name, column in zip(names, cells, strict=True)
     ]
     table.sort(key=lambda row: row[1] == "not used")

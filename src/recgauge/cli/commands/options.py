@@ -54,15 +54,15 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
     """Add of which metrics less or more is better."""
     add: Any = parser.add_argument
     for option, word in (("--lower-is-better", "less"), ("--higher-is-better", "more")):
-        told = f"a metric of your tables of which {word} is better, where recgauge does not know it"
-        add(option, metavar="NAME", nargs="+", action="extend", default=[], help=told)
+        text = f"a metric of your tables of which {word} is better, where recgauge does not know it"
+        add(option, metavar="NAME", nargs="+", action="extend", default=[], help=text)
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
     """Add which cells of the table of users are no group."""
     add: Any = parser.add_argument
-    told = "cells of --users that are no group, beside empty ones, such as NA"
-    add("--missing", metavar="CELL", nargs="+", default=[], help=told)
+    text = "cells of --users that are no group, beside empty ones, such as NA"
+    add("--missing", metavar="CELL", nargs="+", default=[], help=text)
 
 
 def users_of(options: argparse.Namespace) -> UserTable | None:
@@ -92,11 +92,11 @@ def store_uri(options: argparse.Namespace) -> str:
     return options.uri or store_of_user()
 
 
-def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[list[JobOutcome], list[str]]:
+def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[list[JobOutcome], list[str]]:
     """Return the finished runs that the options of `add_sources` name, and what was left out."""
     uri = store_uri(options)
     names = {"experiment": options.experiment, "search": options.where}
-    return find_runs(options.sources, uri, **names, wanted=wanted)
+    return find_runs(options.sources, uri, **names, wanted=files)
 
 
 def are_tables(sources: Sequence[str]) -> bool:
@@ -124,10 +124,10 @@ def names_of(sources: Sequence[str]) -> dict[str, str]:
     """Return files by the names of their runs."""
     packed = (".gz", ".bz2", ".xz")
     plain = [source[: -len(end)] if (end := Path(source).suffix) in packed else source for source in sources]
-    found = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
-    if len(found) < len(sources):
-        raise ConfigError(f"several tables are called {listed(found)}. Give them distinct names.")
-    return found
+    tables = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
+    if len(tables) < len(sources):
+        raise ConfigError(f"several tables are called {listed(tables)}. Give them distinct names.")
+    return tables
 
 
 def refuse_missing(sources: Sequence[str]) -> None:
