@@ -122,7 +122,7 @@ def test_a_pass_needs_no_correction_and_a_claim_of_one_rule_does():
 
 @pytest.mark.parametrize("correction", ["hochberg", "holm", "none"])
 def test_bounds_and_corrected_p_say_the_same(rng, correction):
-    for _ in range(200):
+    for _ in range(50):
         estimates = [Estimate(rng.normal(0.01, 0.02), 0.01, 300) for _ in range(rng.integers(1, 9))]
         for one in decide(estimates, 0.05, correction):
             assert (one.low >= 0) == (one.outcome == "shown") == (one.p_shown <= 0.05)
@@ -151,12 +151,6 @@ def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
     assert few.outcome == "undecided"
     assert not few.passed
     assert few.verdicts[0].users_needed > 40
-
-
-def test_equal_values_are_shown_by_many_users_only(old):
-    rules = {"not_worse": {"ndcg@10": 0.01}}
-    assert recgauge.check(old, old, rules).passed
-    assert recgauge.check(old[:4], old[:4], rules).outcome == "undecided"
 
 
 def test_one_number_for_all_users_is_compared_and_not_tested(demo_runs):
@@ -224,11 +218,6 @@ def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message
         recgauge.check(old, old, rules, users=users if "segments" in rules else None)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_metric_that_runs_have_not_is_told_with_those_they_have(demo_runs):
-    with pytest.raises(ConfigError, match=r"not_worse.ndcg: not in svd, item_knn. .*Both have .*ndcg@10"):
-        recgauge.check(*demo_runs, {"not_worse": {"ndcg": "2%"}})
 
 
 def test_evaluations_with_other_definitions_are_refused():

@@ -170,8 +170,10 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "trec"])
-@pytest.mark.parametrize("case", OTHERWISE)
+@pytest.mark.parametrize(
+    ("case", "form"),
+    [*((case, "csv") for case in OTHERWISE), *(("zeros", form) for form in ("jsonl", "parquet", "trec"))],
+)
 def test_ids_in_another_spelling_are_refused_in_every_format(tmp_path, monkeypatch, capsys, case, form):
     monkeypatch.chdir(tmp_path)
     user, written = OTHERWISE[case]
