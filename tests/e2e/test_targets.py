@@ -160,6 +160,11 @@ IN_AN_EXPERIMENT = {
     ),
     "grid that sets the environment": (GRID.format("+hydra.job.env_set.PATH: .."), "hydra.job.env_set"),
     "grid that names a server": (GRID.format(f"tracking.uri: '{SERVER}'"), HOST.format("tracking.uri")),
+    "words that nobody has typed": (
+        "hydra: {mode: MULTIRUN, sweeper: {params: {seed: '1,2'}},"
+        f" overrides: {{hydra: ['allowed_targets=[stranger]', 'model={THING}']}}}}",
+        "hydra.overrides: ",
+    ),
     "server": (f"tracking: {{uri: '{SERVER}'}}", HOST.format("tracking.uri")),  # nobody answers there
     "environment of a library": (
         "defaults: [{override /model: rectools}]\ndata: {cache: ../cache}",

@@ -35,6 +35,7 @@ _FLAGS = {"help": "-h", "hydra_help": "", "version": "", "resolve": "", "run": "
 _VALUES = {"cfg": "-c", "package": "-p", "config_dir": "-cd", "info": "-i"}
 _SHOWN = ("help", "hydra_help", "version", "shell_completion", "cfg", "info")
 """Options that show something, so that no job runs."""
+_SEARCH_PATH = "hydra.searchpath"
 _OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
 
@@ -107,9 +108,9 @@ class CommandLine:
         check_choices(self.parsed)
         config = self.compose(self.overrides)
         check_trusted(config, self.parsed)
-        typed = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
-        typed = [word for word in typed if not word.startswith(("hydra.", "hydra/"))]
-        if OmegaConf.to_container(config.hydra.overrides.task, resolve=False) != typed:
+        typed = _by_owner(_single(self.parsed))
+        typed["hydra"].append(_search_path_word(self._folders()))
+        if OmegaConf.to_container(config.hydra.overrides, resolve=False) != typed:
             raise ConfigError("hydra.overrides: a configuration may not say what was typed; leave it out.")
         swept = [word.input_line for word in self.parsed if word.is_sweep_override()]
         is_sweep = "multirun" in self.options or config.hydra.mode == RunMode.MULTIRUN
@@ -124,26 +125,16 @@ class CommandLine:
             offer_metrics(OverridesParser.create().parse_overrides([f"metrics={params['metrics']}"]))
         with read_write(config.hydra):
             config.hydra.mode = RunMode.MULTIRUN if is_sweep else RunMode.RUN
-            config.hydra.overrides.task = [
-                str(word.input_line)
-                for word in self.parsed
-                if not str(word.input_line).startswith(("hydra.", "hydra/"))
-            ]
+            config.hydra.overrides.task = _by_owner(self.parsed)["task"]
         return config
 
     def compose(self, words: Sequence[str]) -> DictConfig:
         """Compose some of the words, without what is swept, unchecked."""
-        single = [
-            word
-            for word in OverridesParser.create().parse_overrides(list(words))
-            if not word.is_sweep_override() and word.key_or_group != "hydra.searchpath"
-        ]
-        config_dir = self.options.get("config_dir")
-        paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
-        own = [str(word.input_line) for word in single]
+        single = _single(OverridesParser.create().parse_overrides(list(words)))
+        own = [*(str(word.input_line) for word in single), _search_path_word(self._folders())]
         try:
             with hydra_loader():
-                return compose("config", [*own, _search_path_word(paths)], return_hydra_config=True)
+                return compose("config", own, return_hydra_config=True)
         except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
             raise
         except KeyError as error:  # how Hydra answers a variable that is not set
@@ -155,9 +146,14 @@ class CommandLine:
                 "of Hydra's settings."
             ) from error
 
+    def _folders(self) -> list[str]:
+        """Return all folders of settings beside the first."""
+        config_dir = self.options.get("config_dir")
+        return [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
+
     def search_path(self) -> list[str]:
         """Return the folders of settings beside the first: of installed packages, and named ones."""
-        typed = [word.value() for word in self.parsed if word.key_or_group == "hydra.searchpath"]
+        typed = [word.value() for word in self.parsed if word.key_or_group == _SEARCH_PATH]
         named = typed[0] if typed else []
         if not isinstance(named, (list, tuple)):
             raise ConfigError(f"hydra.searchpath: expected a list of folders, got {named!r}.")
@@ -205,6 +201,19 @@ def _with_each_job(words: Sequence[str]) -> Iterator[str]:
         (group, _, setting), value = word.key_or_group.partition("."), text.partition("=")[2]
         plain = setting and value and not (word.is_sweep_override() or word.is_add() or word.is_delete())
         yield f"{word.key_or_group}=choice({value})" if plain and group in swept else text
+
+
+def _single(words: Sequence[Override]) -> list[Override]:
+    """Return the words that Hydra composes before a sweep."""
+    return [word for word in words if not (word.is_sweep_override() or word.key_or_group == _SEARCH_PATH)]
+
+
+def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
+    """Return the words about Hydra, and those about the task."""
+    owners: dict[str, list[str]] = {"hydra": [], "task": []}
+    for word in words:
+        owners["hydra" if word.is_hydra_override() else "task"].append(str(word.input_line))
+    return owners
 
 
 def _search_path_word(paths: Sequence[str]) -> str:
