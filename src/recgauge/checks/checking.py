@@ -61,7 +61,7 @@ class Side:
     test_sha256 : str
         Digest of the test rows; of values without a record, of the users' ids.
     sha256 : str
-        Digest of what was judged: the run's fingerprint, or of the values.
+        The run's fingerprint, or a digest of the values.
     series : Series or None
         Of finished runs.
     definitions : mapping of str to str
@@ -94,7 +94,7 @@ class Side:
 
     @property
     def condition(self) -> Condition | None:
-        """The first run, as what needs its rows takes it."""
+        """The first run, for loading its rows."""
         if self.series is None or (record := self.series.jobs[0].record) is None:
             return None
         return Condition({self.name: RunFolder(record, self.series.jobs[0].folder)})
@@ -114,7 +114,7 @@ class CheckResult:
     look : Look
         This check, as later ones count it.
     candidates_before : int or None
-        How many other candidates were judged on the same test rows; None if nobody has counted.
+        How many other candidates were judged on the same test rows; None without a list of them.
     notes : tuple of str
         What a reader must know.
     warnings : tuple of str
@@ -155,7 +155,7 @@ def check(
     load: Load | None = None,
     packages: Sequence[str] = (),
 ) -> CheckResult:
-    """Say of every rule whether the candidate is shown to keep it, shown to break it, or neither.
+    """Judge for each rule whether the candidate is shown to keep it, shown to break it, or neither.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def check(
     Raises
     ------
     ConfigError
-        If the two cannot be compared, or rules name what there is not.
+        If the two cannot be compared, or rules name an unknown metric or attribute.
     SchemaError
         If a table is not what `read_run` describes.
 
@@ -264,7 +264,7 @@ def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
 
 
 def _check_users(rules: Rules, users: UserTable | None) -> None:
-    """Refuse a table of users that no rule needs; an attribute that nobody knows is refused by its name."""
+    """Refuse a table of users that no rule needs; an unknown attribute is refused by its name."""
     attributes = {*rules.attributes}
     if users is not None and attributes.isdisjoint(users.columns) and attributes.issubset(OF_USERS):
         raise ConfigError(
@@ -392,8 +392,8 @@ def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
 def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] | None = None) -> Side:
     """Read one side of a check: what `recgauge.comparison.read_run` reads, or seeds and folds of one model.
 
-    `role`, ``candidate`` or ``baseline``, is for messages, `name` the model's or the file's if not given; of
-    `keys`, metrics are read as far as there are, all if not given.
+    `role`, ``candidate`` or ``baseline``, is for messages; `name` is by default the model's or the file's.
+    Only metrics of `keys` are read, by default all.
     """
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
         run = RunFolder.read(Path(source))
@@ -447,7 +447,7 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
 
 
 def stored_side(source: str, role: str, rules: Rules) -> Side:
-    """Return one side of a check whose values are in Parquet and read some users at a time."""
+    """Return one side of a check whose values are in Parquet and read in parts."""
 
     def judged(common: Sequence[str]) -> list[str]:
         return [key for key in rules.keys if key in common]

@@ -30,7 +30,7 @@ class Look:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` has written, or an earlier version, which wrote more fields.
+        """Read a line of `to_json`; further fields, of earlier versions, are left out.
 
         Raises
         ------

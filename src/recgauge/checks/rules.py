@@ -168,7 +168,7 @@ class Rules:
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
     lower_is_better, higher_is_better : tuple of str
-        Metrics of the rules of which less or more is better, where neither runs nor recgauge know it.
+        Metrics of which less or more is better, where neither runs nor recgauge have a direction.
 
     Raises
     ------
@@ -207,7 +207,7 @@ class Rules:
 
     @property
     def directions(self) -> Directions:
-        """Of which metrics less or more is better; nobody need know it of those compared with a number."""
+        """Of which metrics less or more is better; metrics that are compared with a number need none."""
         directed = [rule.metric for rule in self.metrics if rule.kind in ("not_worse", "better_by")]
         indifferent = tuple(key for key in self.keys if key not in directed)
         return replace(Directions.of(self.lower_is_better, self.higher_is_better), indifferent=indifferent)

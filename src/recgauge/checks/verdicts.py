@@ -40,7 +40,7 @@ class Verdict:
         The group; empty: all users.
     outcome : {"shown", "worse", "undecided"}
     candidate, baseline : float or None
-        Means over the users; None where nobody knows.
+        Means over the users; None if unknown.
     estimate : float
         What the rule is about: candidate - baseline, or the candidate's value if it is compared with a value.
     low, high : float or None
@@ -101,7 +101,7 @@ def judge_users(
 ) -> list[Verdict]:
     """Judge rules of metrics with a value for each user, of two runs, the candidate first.
 
-    `parts` hold the values of some users each, and are iterated up to three times; `alpha` and `correction`
+    `parts` divide the users, and are iterated up to three times; `alpha` and `correction`
     are as of `decide`. Refused are users with a value in one run alone, a group that has nobody, and an
     impossible margin.
     """
@@ -191,7 +191,7 @@ def count_ungrouped(
 
 
 def ungrouped_verdict(by: str, n_without: int, n_users: int) -> Verdict:
-    """Say that users are in no group, so that nobody judges them."""
+    """Return the verdict on users in no group, whom no rule judges."""
     return Verdict(
         rule=f"segments.{by}",
         words="every user in a group",
@@ -246,7 +246,7 @@ def _contrast(
 
 
 def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> tuple[float, float]:
-    """Return sign and bound of ``sign * contrast + bound``, which is what people read."""
+    """Return sign and bound of ``sign * contrast + bound``, the number that is printed."""
     level = baseline.mean if rule.bound.relative else 1.0
     _check_margin(rule, baseline, level, higher=higher)
     sign, margin = _sign_and_margin(rule, higher=higher)
@@ -291,7 +291,7 @@ def _check_groups(
     groups: Mapping[str, UserGroups],
     users: IdArray,
 ) -> None:
-    """Refuse an attribute by which nobody has a group, and a group in which nobody has a value."""
+    """Refuse an attribute that groups no user, and a group without a value."""
     for number, rule in enumerate(rules):
         by_group = {code: contrast for (position, code), (contrast, *_) in sums.items() if position == number}
         if not by_group:

@@ -1,4 +1,4 @@
-"""Errors of Hydra in one message: what is wrong, where, and what would be right."""
+"""Errors of Hydra in one message: the setting, the rule and the valid values."""
 
 import re
 from collections.abc import Callable, Sequence

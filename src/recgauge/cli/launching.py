@@ -1,4 +1,4 @@
-"""From what Hydra has composed to jobs: of a single run and of a sweep. OmegaConf ends here."""
+"""Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -187,7 +187,7 @@ def _in_batches(config: DictConfig) -> bool:
 
 
 def _headline(outcome: JobOutcome) -> float | None:
-    """Return what a sweeper that searches makes better: the value of the first metric."""
+    """Return the value of the first metric, which a searching sweeper improves."""
     if outcome.record is None:
         return None
     results = [entry for name in HEADLINE for entry in outcome.record.results if entry.name == name]
@@ -235,6 +235,6 @@ def _config_folder(config: DictConfig) -> str:
 
 
 def _typed_words(config: DictConfig) -> list[str]:
-    """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
+    """Return the overrides as typed, with their references ``${...}`` unresolved."""
     words: Any = OmegaConf.to_container(config.hydra.overrides.task)
     return list(words)

@@ -32,7 +32,7 @@ STOPPED = 130
 
 @hydra.main(version_base="1.3", config_path=str(conf_folder()), config_name="config")
 def main(config: DictConfig) -> None:
-    """Run one job: what ``recgauge run`` gives to Hydra, as run.py does."""
+    """Run one job: the program of ``recgauge run``, as run.py is one."""
     run(config)
 
 
@@ -63,7 +63,7 @@ def command_line(
     words: Sequence[str] | None = None,
     on_error: Callable[[Exception], object] | None = None,
 ) -> int:
-    """Do what a command line says by a function that `hydra.main` decorates; return the exit code.
+    """Carry out a command line with a function that `hydra.main` decorates; return the exit code.
 
     Errors that the user can mend are printed as one message on standard error and passed to `on_error`;
     others keep their traceback.

@@ -1,4 +1,4 @@
-"""The schema of a run's settings, and what a configuration may read of the environment."""
+"""The schema of a run's settings, and the variables that a configuration may read."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ READABLE = "RECGAUGE_"
 
 
 def register_schema() -> None:
-    """Make known to Hydra what conf/config.yaml refers to; the schema refuses unknown keys."""
+    """Register the schema, which refuses unknown keys, and the resolvers of conf/config.yaml."""
     ConfigStore.instance().store(name="run_schema", node=RunSettings)
     register = partial(OmegaConf.register_new_resolver, replace=True)
     register("recgauge.work_folder", lambda name: str(work_folder() / name))

@@ -153,7 +153,7 @@ def _is_own(address: str) -> bool:
 
 
 def _check_typed(value: Any, path: str, typed: Collection[str]) -> None:
-    """Refuse a value that a file has set, or that refers to settings, which a file can set."""
+    """Refuse a value that a file has set, also by a reference to another setting."""
     if not value or (path in typed and "${" not in str(value)):
         return
     if not isinstance(value, Mapping) or path in typed:
@@ -191,7 +191,7 @@ def _at(node: Any, path: str) -> Any:
 
 
 def _resolved(config: DictConfig, key: str) -> Any:
-    """Return a setting with what it refers to, None where that fails: whoever uses it gets the error."""
+    """Return a setting with its references resolved, None where that fails: its user gets the error."""
     try:
         node = OmegaConf.select(config, key)
         return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node

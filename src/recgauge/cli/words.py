@@ -99,9 +99,9 @@ class CommandLine:
         return [*options, *overrides, _search_path_word(self.search_path())]
 
     def composed(self) -> DictConfig:
-        """Return the configuration with Hydra's part, without what is swept, checked.
+        """Return the checked configuration, Hydra's part included, without swept values.
 
-        Its mode says whether one job runs or a sweep; Hydra's list of overrides has what is swept, too.
+        Its mode says whether one job runs or a sweep; Hydra's list of overrides has the swept words, too.
         """
         offer_metrics(self.parsed)
         check_once(self.parsed)
@@ -129,7 +129,7 @@ class CommandLine:
         return config
 
     def compose(self, words: Sequence[str]) -> DictConfig:
-        """Compose some of the words, without what is swept, unchecked."""
+        """Compose words without those that are swept; nothing is checked."""
         single = _single(OverridesParser.create().parse_overrides(list(words)))
         own = [*(str(word.input_line) for word in single), _search_path_word(self._folders())]
         try:
@@ -188,7 +188,7 @@ def _parser() -> ArgumentParser:
 def _with_each_job(words: Sequence[str]) -> Iterator[str]:
     """Let settings of components that are swept come with each job, as a choice of one value.
 
-    Hydra also composes what all jobs share, where the default is chosen: for ``-m model=bpr,slim
+    Hydra also composes the settings that all jobs share, with the default option: for ``-m model=bpr,slim
     model.l2=1`` it would look for the setting in svd.
     """
     try:
@@ -217,7 +217,7 @@ def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
 
 
 def _search_path_word(paths: Sequence[str]) -> str:
-    """Return the override of all folders, also of none: what a file of settings says does not count then."""
+    """Return the override of all folders, also of none: it replaces that of a file of settings."""
     return f"hydra.searchpath=[{','.join(map(_quoted, paths))}]"
 
 
@@ -255,7 +255,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def check_once(parsed: Sequence[Override]) -> None:
-    """Refuse a setting that is typed twice, of which Hydra would take the last in silence."""
+    """Refuse a setting that is typed twice: Hydra would take the last in silence."""
     typed: dict[str, Override] = {}
     for word in parsed:
         key = word.get_key_element().lstrip("+")
@@ -267,7 +267,7 @@ def check_once(parsed: Sequence[Override]) -> None:
 
 
 def check_choices(parsed: Sequence[Override]) -> None:
-    """Refuse choices of which Hydra would mix the settings, or forget one, in silence."""
+    """Refuse choices that Hydra would mix or drop in silence."""
     for word in parsed:
         group, value = word.key_or_group, word.value()
         if group in _TAKES_ONE and (value in (None, "") or isinstance(value, list)):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRuns:
-    """The numbers of each run by its name, and what was found in its lists.
+    """The numbers of each run by its name, and the findings in its lists.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class MeasuredRuns:
     users : callable
         Returns tables with the values of users and the names of their runs, of a run one or more.
     warnings : sequence of str
-        What a reader must know first.
+        Printed first.
     """
 
     results: Mapping[str, Evaluation]

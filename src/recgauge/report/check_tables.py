@@ -50,7 +50,7 @@ def _needed(verdict: Verdict) -> str:
 
 
 def check_blocks(result: CheckResult) -> list[Block]:
-    """Return the verdicts as a table, with what they stand on."""
+    """Return the verdicts as a table, with their level and notes."""
     return [
         *lines(result.warnings, "marks"),
         *lines([headline(result)], "claims"),
@@ -81,7 +81,7 @@ def verdict_table(result: CheckResult) -> TableBlock:
 
 
 def level(result: CheckResult) -> str:
-    """Return what the level is of, and by what tests."""
+    """Return the level with the claims and tests that it holds for."""
     n, share = sum(verdict.tested for verdict in result.verdicts), _percent(result.rules.alpha)
     if not n:
         return "Numbers without values of users are compared, not tested."
@@ -95,7 +95,7 @@ def level(result: CheckResult) -> str:
 
 
 def looks(result: CheckResult) -> list[str]:
-    """Return how many candidates have been judged on the test rows, and what that means for a pass."""
+    """Return how many candidates were judged on the test rows, and the chance of a wrong pass."""
     if result.candidates_before is None:
         return []
     n, alpha = result.candidates_before + 1, result.rules.alpha

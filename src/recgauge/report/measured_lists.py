@@ -1,4 +1,4 @@
-"""What `recgauge evaluate` says of measured lists: lines of text, and JSON."""
+"""Measured lists of `recgauge evaluate` as lines of text and as JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def reading_lines(
     warnings: Sequence[str], understood: Sequence[str], meetings: Mapping[str, Sequence[Meeting]]
 ) -> list[str]:
-    """Return what must be known first, how files were read and what met."""
+    """Return warnings, how files were read, and the shares of ids in common."""
     return [
         *(f"warning  {warning}" for warning in warnings),
         *(f"read     {line}" for line in understood),
@@ -32,7 +32,7 @@ def reading_lines(
 
 
 def grade_lines(measured: MeasuredRuns) -> list[str]:
-    """Return which rows of the truth are relevant, where it has grades."""
+    """Return the sentence on relevant rows of the truth, where it has grades."""
     grades = next(iter(measured.results.values())).grades
     if grades is None:
         return []
@@ -40,7 +40,7 @@ def grade_lines(measured: MeasuredRuns) -> list[str]:
 
 
 def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
-    """Return which rows of the truth are relevant, and the numbers and findings of each run."""
+    """Return the sentence on relevant rows, and the numbers and findings of each run."""
     lines = grade_lines(measured)
     for name, evaluation in measured.results.items():
         counts = evaluation.counts

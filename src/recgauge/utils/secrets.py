@@ -1,8 +1,8 @@
-"""What is printed and stored: without passwords, tokens and signatures, in signs that the terminal has.
+"""Output without passwords, tokens and signatures, in signs that the terminal has.
 
 Secrets are looked for where they come in: in settings, in the words of a command line and in the environment.
-What is found there is hidden in everything that is printed or stored afterwards, in whatever form another
-library shows it.
+They are hidden in everything that is printed or stored afterwards, in whatever form another library shows
+them.
 """
 
 import json
@@ -161,7 +161,7 @@ def _hidden(text: str, forms: Sequence[re.Pattern[str]], secrets: set[str], *, l
 
 
 def _remember(secrets: Sequence[str]) -> None:
-    """Remember secrets as they were given, decoded, and as files and messages quote them."""
+    """Remember secrets as typed, decoded, and as files and messages quote them."""
     for secret in secrets:
         # of an address's options, too, each value but plain words, such as that of sslmode=require
         values = [option.partition("=")[2] for option in re.split("[&;]", secret) if "=" in option]

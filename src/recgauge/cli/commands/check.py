@@ -240,7 +240,7 @@ def _target(options: Namespace) -> Registered:
 
 
 def _promoted(result: "CheckResult", model: Registered, store: _Store) -> int:
-    """Move the alias if all rules are shown, and say what was moved or why not; 0 if all is well."""
+    """Move the alias if all rules are shown, and print it or the reason; 0 if nothing failed."""
     if result.outcome != "shown":
         say(f"promoted nothing: {model} stays, since not all rules are shown")
         return 0

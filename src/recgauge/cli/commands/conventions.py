@@ -28,7 +28,7 @@ def add_conventions_options(parser: ArgumentParser) -> None:
 
 
 def run_conventions(options: Namespace) -> None:
-    """Print the table that the command line asks for."""
+    """Print the names, one convention's definitions or a run's values."""
     if options.run is None:
         _print_names()
     elif Path(options.run).exists() or nearest(options.run, NAMES) is None:
@@ -63,7 +63,7 @@ def _print_definitions(convention: Convention) -> None:
 
 
 def _print_values(options: Namespace) -> None:
-    """Print a table convention x metric from what a run has stored."""
+    """Print a table of conventions and metrics from a run's stored lists."""
     folder = run_folder(options.run, store_uri(options), NEEDED)
     require_stored(options.run, folder, NEEDED)
     run = RunFolder.read(folder)

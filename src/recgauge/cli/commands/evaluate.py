@@ -201,7 +201,7 @@ def _table_line(table: StoredTable) -> str:
 
 
 def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
-    """Return what spreads and judges parts: this process, several of this machine, or a cluster."""
+    """Return the engine for parts: this process, several of this machine, or a cluster."""
     from recgauge.sweeps.engines import make_engine
 
     name, settings = "here", dict[str, Any]()
@@ -213,7 +213,7 @@ def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
 
 
 def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
-    """Refuse what lists that are judged in parts cannot have."""
+    """Refuse options that lists judged in parts do not have."""
     from recgauge.evaluation.recorded_runs import measures_ratings
 
     refused = {

@@ -93,7 +93,7 @@ def _print(fates: dict[str, list[str]], reasons: dict[str, str]) -> None:
 
 
 def _inputs(name: str) -> str:
-    """Return a digest of what an experiment follows from and leaves: code, settings, versions, store, page.
+    """Return a digest of an experiment's code, settings, versions, store and page.
 
     Not of its data: each file has a digest of its own, which settings name.
     """
@@ -118,7 +118,7 @@ def study_of(name: str) -> Study | None:
 
 
 def question_and_time(name: str) -> tuple[str, str]:
-    """Return what an experiment asks and how long it takes, from the comments that its file begins with."""
+    """Return the question and the duration of an experiment, from the first comments of its file."""
     lines = []
     file = conf_folder() / "experiment" / f"{name}.yaml"
     for line in file.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""``recgauge data look``: a file's first rows, what each column is taken for, and the command to copy."""
+"""``recgauge data look``: a file's first rows, the role of each column, and the command to copy."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _MODELS = "model=popularity,item_knn,svd"
 
 
 def look_at(path: str, overrides: Sequence[str]) -> None:
-    """Print the first rows with the role of each column, what is asked of the user, and a command."""
+    """Print the first rows with the role of each column, open questions, and a command."""
     words = [f"dataset.path={path}", *overrides]
     dataset, source, questions = _load(words)
     render_terminal([_columns(source.first_rows(_ROWS), source.labels(), questions)], output())

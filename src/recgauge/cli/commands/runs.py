@@ -1,4 +1,4 @@
-"""``recgauge runs``, ``show`` and ``sync``: what a tracking store has, again, and what it lacks."""
+"""``recgauge runs``, ``show`` and ``sync``: runs of a tracking store, and runs that wait for it."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -160,7 +160,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
 
 
 def _chosen(options: Namespace) -> Iterator[tuple[Path, Store]]:
-    """Yield folders with the stores that are to have them: all that wait, or those of some folders."""
+    """Yield folders with their stores: all that wait, or those below the folders of the options."""
     if not options.folders:
         yield from _with_stores(waiting(work_folder() / "outputs"), options)
     for below in options.folders:
