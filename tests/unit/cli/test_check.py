@@ -136,18 +136,8 @@ def test_rules_that_are_there_and_cannot_be_read_fail_the_check(command, tables,
     rules.mkdir()
     assert judged()[:2] == (2, "")
     rules.rmdir()
-    rules.symlink_to("nowhere.yaml")
+    rules.write_text("[" * 10_000)
     assert judged()[:2] == (2, "")
-    rules.unlink()
-    for text in (
-        "",
-        "not_worse: [",
-        "[" * 10_000,
-        "not_worse: {ndcg@10: 2%",
-        "a: &a [1]\nb: [" + "*a," * 30 + "]",
-    ):
-        rules.write_text(text)
-        assert judged()[:2] == (2, "")
     rules.unlink()
     (tmp_path / "check.yml").write_text("not_worse: {ndcg@10: 2%}")
     assert "--rules check.yml" in judged()[2]

@@ -24,18 +24,6 @@ def test_words_that_are_no_command(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_help_shows_each_command_once_in_three_groups(capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["--help"])
-    assert ended.value.code == 0
-    lines = capsys.readouterr().out.splitlines()
-    groups = [place for place, line in enumerate(lines) if line in cli.GROUPS]
-    assert len(groups) == 3
-    shown = [line.split()[0] for line in lines[groups[0] :] if line.startswith("  ")]
-    assert shown == list(cli.COMMANDS)
-    assert max(map(len, lines)) <= 80
-
-
 def test_each_command_has_help(capsys):
     for name in cli.COMMANDS.keys() - {"run"}:
         with pytest.raises(SystemExit) as ended:
