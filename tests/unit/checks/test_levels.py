@@ -1,4 +1,4 @@
-"""How often a check is wrong where the truth is known, and whether users_needed is enough: 2,000 worlds."""
+"""How often a check is wrong where the truth is known, and whether users_needed is enough: 400 worlds."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ import pytest
 import recgauge
 from conftest import REPOSITORY
 
-WORLDS = 2000
+WORLDS = 400
 
 
 @pytest.fixture
