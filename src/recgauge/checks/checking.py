@@ -61,7 +61,7 @@ class Side:
     test_sha256 : str
         Digest of the test rows; of values without a record, of the users' ids.
     sha256 : str
-        The run's fingerprint, or a digest of the values.
+        Digest of what was judged: the run's fingerprint, or of the values.
     series : Series or None
         Of finished runs.
     definitions : mapping of str to str
@@ -94,7 +94,7 @@ class Side:
 
     @property
     def condition(self) -> Condition | None:
-        """The first run, for loading its rows."""
+        """The first run, as what needs its rows takes it."""
         if self.series is None or (record := self.series.jobs[0].record) is None:
             return None
         return Condition({self.name: RunFolder(record, self.series.jobs[0].folder)})
@@ -102,7 +102,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The verdict on each rule.
+    """What became of every rule.
 
     Parameters
     ----------
@@ -416,18 +416,20 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
 
 
 def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[str] | None) -> Side:
-    models = all_series(runs)
-    if len(models) != 1:
-        names = listed(run_names(models)) if models else "none"
+    found = all_series(runs)
+    if len(found) != 1:
+        names = listed(run_names(found)) if found else "none"
         raise ConfigError(f"{role}: expected one run, or seeds and folds of one model, got {names}.")
-    (series,) = models
+    (series,) = found
     records = series.records
-    of_users = [
-        {*user_columns(job.folder), *pooled_keys(job.folder, job.record)}
-        for job in series.jobs
-        if job.record is not None
+    stored = [{*user_columns(job.folder)} for job in series.jobs]
+    of_rows = [{*pooled_keys(job.folder, job.record)} for job in series.jobs if job.record is not None]
+    common = [
+        entry.key
+        for entry in records[0].results
+        if all(entry.key in one | other for one, other in zip(stored, of_rows, strict=True))
     ]
-    common = [entry.key for entry in records[0].results if all(entry.key in columns for columns in of_users)]
+    wanted = [key for key in common if keys is None or key in keys]
     totals = {
         entry.key: (mean, entry.higher_is_better)
         for entry in records[0].results
@@ -436,7 +438,7 @@ def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[st
     tests = dict.fromkeys(record.split.test.sha256 for record in records)
     return Side(
         name or records[0].names["model"],
-        tuple(series_values(series, [series], [key for key in common if keys is None or key in keys])),
+        tuple(series_values(series, [series], wanted)),
         (*common, *totals),
         totals,
         cost_of(series),
