@@ -43,7 +43,7 @@ def installed_options() -> dict[str, Path]:
     and has beside its modules a folder ``conf`` with ``model/``, ``metrics/`` and so on. Nothing of it is
     imported here. Who installs such a package trusts its code, as with any package.
     """
-    folders_of_packages = {}
+    folders_of = {}
     for entry in entry_points(group=GROUP):
         name, owner = entry.value, entry.dist.name if entry.dist else "?"
         plain = name.isidentifier() and not name.startswith("_") and name not in sys.stdlib_module_names
@@ -55,8 +55,8 @@ def installed_options() -> dict[str, Path]:
                 f"the installed package {owner} has an entry point {entry.name} = {name!r} in the group "
                 f"{GROUP}, which must name a package of its own with a folder conf. Mend or uninstall it."
             )
-        folders_of_packages[name] = folder
-    return folders_of_packages
+        folders_of[name] = folder
+    return folders_of
 
 
 def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
