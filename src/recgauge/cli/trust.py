@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from shlex import quote
 from typing import Any
 
@@ -145,6 +146,7 @@ def _hosts(texts: Sequence[str]) -> set[str | None]:
     return {_host(form) for text in addresses for form in (text, text.rstrip("]})"))}
 
 
+@cache  # of jobs that read the same files
 def _is_own(address: str) -> bool:
     """Whether recgauge's own files of settings, or those of installed packages, have this very address."""
     folders = (conf_folder(), *installed_options().values())
