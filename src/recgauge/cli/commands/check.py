@@ -126,11 +126,11 @@ class _Store:
         return cls(uri, run_id, (options.looks or work_folder() / "outputs" / _LOOKS) if in_file else None)
 
     def looks(self, test_sha256: str) -> "list[Look]":
-        """Return who was judged before."""
+        """Return the earlier checks."""
         return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
 
     def write(self, result: "CheckResult") -> bool:
-        """Keep a check, and say where; return whether it is kept."""
+        """Keep a check and print where; return whether it is kept."""
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
@@ -147,7 +147,7 @@ class _Store:
 
 
 def _rules(options: Namespace) -> Rules:
-    """Return the rules that are named, of the current folder, or ours."""
+    """Return the rules of `--rules`, of the current folder, or the default ones."""
     if options.rules is None and Path("check.yml").exists() and not lexists("check.yaml"):
         raise ConfigError("--rules: check.yml is here, and not check.yaml. Write --rules check.yml.")
     default = Path("check.yaml") if lexists("check.yaml") else conf_folder() / "check" / "default.yaml"
