@@ -18,7 +18,6 @@ from recgauge.evaluation.recorded_runs import (
 )
 from recgauge.metrics import metric_key
 from recgauge.recorded import Found, ListSettings, Order, RecordedRuns
-from recgauge.recorded.findings import Finding
 from recgauge.utils.arrow import arrow_table
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class MeasuredRuns:
         Of users and items of lists and truth.
     n_lists : mapping of str to int
     users : callable
-        Returns tables with the values of users and the names of their runs, of a run one or more.
+        Yields the name of a run and a table of its users' values, once or, of parts, several times a run.
     warnings : sequence of str
         Printed first.
     """
@@ -56,8 +55,8 @@ def list_settings(
     suite: Suite,
     convention: Convention,
     order: Order = "auto",
-    refuse: Collection[Finding] = (),
-    keep: Collection[Finding] = (),
+    refuse: Collection[str] = (),
+    keep: Collection[str] = (),
 ) -> ListSettings:
     """Return how lists are read that a suite measures under a convention."""
     longest = max((k for cutoffs in suite.values() for k in cutoffs if k is not None), default=None)
