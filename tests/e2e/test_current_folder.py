@@ -32,7 +32,6 @@ FIGURE = (
 @pytest.fixture
 def steered(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which `run` sets, and programs of later tests would inherit
     (tmp_path / ".numba_config.yaml").write_text(f"cache_dir: {tmp_path / 'kernels'}\ndisable_jit: 1\n")
     return tmp_path
 

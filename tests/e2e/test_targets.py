@@ -85,7 +85,7 @@ ON_THE_COMMAND_LINE = {
     "logging that imports": (["hydra.job_logging={version:1,root:{level:'ext://stranger.Thing'}}"], LOGS),
     # .. holds a program `git`
     "environment of the job": (["+hydra.job.env_set.PATH=.."], "hydra.job.env_set"),
-    "environment that is copied": (["hydra.job.env_copy=[SECRET]"], "hydra.job.env_copy"),
+    "environment that is copied": (["hydra.job.env_copy=[SECRET]"], "hydra.job.env_set"),
     "variable that is not set": (["hydra.job.env_copy=[NOT_SET]"], "hydra.job.env_copy"),
     "Hydra's own copies of the settings": (["hydra.output_subdir=marker"], "hydra.output_subdir: "),
     "package in the search path": (
@@ -116,7 +116,7 @@ SWEEP = "hydra: {mode: MULTIRUN, sweeper: {params: {model: 'random,svd'}}}"
 GRID = "hydra: {{mode: MULTIRUN, sweeper: {{params: {{{}}}}}}}"
 CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine"}
 NO_OBJECT = "could not determine a constructor for the tag"
-NOT_TYPED = "allowed_targets: a file of settings names stranger"
+NOT_TYPED = "allowed_targets: a file of settings names ['stranger']"
 # text of model/mine.yaml in a folder given by --config-dir, and the message
 IN_A_MODEL = {
     "model": (THING, OUTSIDE.format("model")),
@@ -151,14 +151,19 @@ IN_AN_EXPERIMENT = {
     "widens allowed_targets": (f"allowed_targets: [stranger]\nmodel: {THING}", NOT_TYPED),
     "grid that widens allowed_targets": (
         GRID.format("allowed_targets: '[stranger]', model._target_: stranger.Thing"),
-        "hydra.sweeper.params: allowed_targets cannot be swept",
+        NOT_TYPED,
     ),
     "grid that adds a callback": (
         GRID.format("+hydra.callbacks.x._target_: stranger.Thing"),
-        "hydra.sweeper.params: +hydra.callbacks.x._target_ cannot be swept",
+        CALLBACKS,
     ),
     "grid that sets the environment": (GRID.format("+hydra.job.env_set.PATH: .."), "hydra.job.env_set"),
     "grid that names a server": (GRID.format(f"tracking.uri: '{SERVER}'"), HOST.format("tracking.uri")),
+    "words that nobody has typed": (
+        "hydra: {mode: MULTIRUN, sweeper: {params: {seed: '1,2'}},"
+        f" overrides: {{hydra: ['allowed_targets=[stranger]', 'model={THING}']}}}}",
+        "hydra.overrides: ",
+    ),
     "server": (f"tracking: {{uri: '{SERVER}'}}", HOST.format("tracking.uri")),  # nobody answers there
 }
 # file, its text, more words, and the message

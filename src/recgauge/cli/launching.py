@@ -1,24 +1,26 @@
-"""From what Hydra has composed to jobs: of a single run and of a sweep. OmegaConf ends here."""
+"""Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
+from hydra.types import HydraContext
+from omegaconf import DictConfig, OmegaConf, read_write
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.cli.explain import explain_config_error
 from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
-from recgauge.cli.words import check_choices
+from recgauge.cli.words import check_choices, hydra_loader
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
@@ -35,7 +37,7 @@ from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
 from recgauge.utils.lazy import resume_collecting
-from recgauge.utils.messages import explain_error, print_error
+from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
 
@@ -153,22 +155,24 @@ def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 
-class SweepEnd(Callback):
-    """Sums up a sweep that its sweeper has given out in batches; others have their table by then."""
-
-    def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Print one table over all jobs; of a callback's errors Hydra lets only SystemExit pass."""
-        if not _in_batches(config) or config.plan:
-            return
-        try:
+def start_sweep(config: DictConfig) -> None:
+    """Let a sweeper make jobs and give them to the launcher, and sum up jobs that came in batches."""
+    with ExitStack() as stack:
+        loader = stack.enter_context(hydra_loader())
+        if config.plan:  # a sweeper writes its settings into the folder
+            folder = stack.enter_context(TemporaryDirectory())
+            with read_write(config.hydra):
+                config.hydra.sweep.dir = folder
+        HydraConfig.instance().set_config(config)
+        context = HydraContext(loader, cast("Any", None))  # recgauge's launcher has no callbacks
+        sweeper = Plugins.instance().instantiate_sweeper(
+            hydra_context=context, task_function=run_alone, config=config
+        )
+        sweeper.sweep(arguments=_typed_words(config))
+        if _in_batches(config) and not config.plan:
             with Deliveries(_sweep(config).store) as deliveries:
-                ended_well = _end_batches(config, deliveries)
-        except Exception as error:
-            folder = Path(config.hydra.sweep.dir)
-            print_error(explain_error(error, folder) or f"{type(error).__name__}: {error}")
-            raise SystemExit(1) from error
-        if not ended_well:
-            raise SystemExit(1)
+                if not _end_batches(config, deliveries):
+                    raise SystemExit(1)
 
 
 def _sweep(config: DictConfig) -> Sweep:
@@ -186,7 +190,7 @@ def _in_batches(config: DictConfig) -> bool:
 
 
 def _headline(outcome: JobOutcome) -> float | None:
-    """Return what a sweeper that searches makes better: the value of the first metric."""
+    """Return the value of the first metric, which a searching sweeper improves."""
     if outcome.record is None:
         return None
     results = [entry for name in HEADLINE for entry in outcome.record.results if entry.name == name]
@@ -234,6 +238,6 @@ def _config_folder(config: DictConfig) -> str:
 
 
 def _typed_words(config: DictConfig) -> list[str]:
-    """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
+    """Return the overrides as typed, with their references ``${...}`` unresolved."""
     words: Any = OmegaConf.to_container(config.hydra.overrides.task)
     return list(words)

@@ -11,7 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 from recgauge.cli.explain import explain_config_error, group_options
 from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.cli.trust import check_addresses
-from recgauge.cli.words import Words
+from recgauge.cli.words import CommandLine
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean
@@ -34,7 +34,9 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     try:
         return typed_settings(_composed(words))
     except OmegaConfBaseException as error:  # of a setting that must be given
-        raise ConfigError(explain_config_error(error, words, Words({}, tuple(words)).compose)) from error
+        raise ConfigError(
+            explain_config_error(error, words, CommandLine({}, tuple(words)).compose)
+        ) from error
 
 
 def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -48,7 +50,7 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
 
 def _composed(words: Sequence[str]) -> DictConfig:
     register_schema()
-    command = Words({}, tuple(words))
+    command = CommandLine({}, tuple(words))
     try:
         return command.composed()
     except (HydraException, OmegaConfBaseException) as error:

@@ -1,4 +1,4 @@
-"""The schema of a run's settings, and what a configuration may read of the environment."""
+"""The schema of a run's settings, and the variables that a configuration may read."""
 
 import os
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ READABLE = "RECGAUGE_"
 
 
 def register_schema() -> None:
-    """Make known to Hydra what conf/config.yaml refers to; the schema refuses unknown keys."""
+    """Register the schema, which refuses unknown keys, and the resolvers of conf/config.yaml."""
     ConfigStore.instance().store(name="run_schema", node=RunSettings)
     register = partial(OmegaConf.register_new_resolver, replace=True)
     register("recgauge.work_folder", lambda name: str(work_folder() / name))
@@ -31,13 +31,13 @@ def register_schema() -> None:
 
 def typed_settings(config: DictConfig) -> RunSettings:
     """Return a composed configuration, with Hydra's part or without, as the settings of a run."""
-    known = [field.name for field in fields(RunSettings)]
-    if unknown := [str(key) for key in config if key not in (*known, "hydra")]:
-        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
+    names = [field.name for field in fields(RunSettings)]
+    if unknown := [str(key) for key in config if key not in (*names, "hydra")]:
+        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(names)}.")
     for name, default in vars(RunSettings()).items():
         if is_dataclass(default):
             _check_keys(config[name], default, name)
-    values: dict[str, Any] = {name: config[name] for name in known}
+    values: dict[str, Any] = {name: config[name] for name in names}
     for name, node in values.items():
         values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
     if TARGET not in (values["tune"] or {}):  # tune=off

@@ -163,7 +163,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
         named = "its folder with dataset.archive=FOLDER"
     listed = "\n".join(f"  - {place}" for place in tried)
     raise kind(
-        f"{published.filename} could not be found or fetched. Tried:\n{listed}\n{by_hand} and put it at "
+        f"{published.filename} could not be found or fetched.\nTried:\n{listed}\n{by_hand} and put it at "
         f"{locations.cache_folder / published.filename}, name {named}, or point data.mirror or "
         "RECGAUGE_MIRROR at a folder or address that has it."
     )

@@ -164,7 +164,7 @@ class JobOutcome:
     @property
     def short_reason(self) -> str:
         """Why there is no record, in one line."""
-        return (self.reason or "no run").splitlines()[0].removesuffix(" Tried:")
+        return (self.reason or "no run").splitlines()[0]
 
 
 def write_jobs(jobs: Sequence[JobOutcome], folder: Path) -> None:

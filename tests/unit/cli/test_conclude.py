@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.runs.folder import CHECKSUMS, JobOutcome, read_checksums, read_folder
+from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
 from recgauge.sweeps.sweep import Sweep
@@ -119,11 +119,3 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert (place / "outputs" / "results.csv").exists()
     assert f"{word} makes another experiment" in capsys.readouterr().out
-
-
-def test_runs_without_results_leave_the_page_alone(place, capsys):
-    page = checkout(place)
-    lacking = JobOutcome(0, "model=implicit", "failed", "needs the package implicit")
-    conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None), Submitted())
-    assert [file.name for file in page.iterdir()] == ["README.md"]
-    assert "unchanged, since 1 of 1 runs" in capsys.readouterr().out

@@ -125,11 +125,8 @@ def test_check_of_parts_is_that_in_memory(place) -> None:
     ("words", "told"),
     [
         (["compare", "work", "--metrics", "ndgc@5"], "Did you mean ndcg@5?"),
-        (["compare", "work", "--interval", "bca"], "choose one of normal, percentile"),
-        (["compare", "work", "--baseline", "nev"], "Did you mean new?"),
         (["compare", "work", "users.csv"], "users.csv: holds no users' values in Parquet"),
         (["compare", "of_new.parquet", "other.parquet"], "differ in more than the model"),
-        (["segments", "work", "--by", "pln", "--users", "users.csv"], "Did you mean plan?"),
         (["segments", "work", "--by", "plan"], "Add --users TABLE"),
         (["segments", "work", "--by", "plan", "--users", "strange.csv"], "0 of 1 of the table of users"),
         (["segments", "work", "--by", "plan", "--users", "twice.parquet"], "in several rows; keep one"),

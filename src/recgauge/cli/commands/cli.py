@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _unknown(word: str, words: list[str]) -> str:
-    """Return what to say of a first word that is no command."""
+    """Return the message for a first word that is no command."""
     if "=" in word or word in ("-m", "--multirun", "--plan", "--cfg"):
         return f"{word}: settings belong to a command. Write recgauge run {shlex.join(words)}."
     if word.startswith("-"):

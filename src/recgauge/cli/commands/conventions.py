@@ -21,14 +21,14 @@ NEEDED = ("record.json", LISTS, "test.parquet")
 
 def add_conventions_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``conventions``."""
-    what = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
-    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=what)
+    words = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
+    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=words)
     parser.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     add_store(parser)
 
 
 def run_conventions(options: Namespace) -> None:
-    """Print the table that the command line asks for."""
+    """Print the names, one convention's definitions or a run's values."""
     if options.run is None:
         _print_names()
     elif Path(options.run).exists() or nearest(options.run, NAMES) is None:
@@ -63,7 +63,7 @@ def _print_definitions(convention: Convention) -> None:
 
 
 def _print_values(options: Namespace) -> None:
-    """Print a table convention x metric from what a run has stored."""
+    """Print a table of conventions and metrics from a run's stored lists."""
     folder = run_folder(options.run, store_uri(options), NEEDED)
     require_stored(options.run, folder, NEEDED)
     run = RunFolder.read(folder)
@@ -75,11 +75,11 @@ def _print_values(options: Namespace) -> None:
         raise ConfigError(
             f"--k: the run's lists have {longest} items, so the cutoff must be in 1..{longest}, got {cutoff}."
         )
-    known = get_convention("standard").known()  # metrics that lists and relevance are enough for
+    definitions = get_convention("standard").known()  # metrics that lists and relevance are enough for
     names = [
         name
         for name in dict.fromkeys(entry.name for entry in entries)
-        if name in known and known[name].needs_relevant and not known[name].needs
+        if (metric := definitions.get(name)) and metric.needs_relevant and not metric.needs
     ]
     stored = run.lists()
     values = convention_values(names, stored.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))

@@ -1,4 +1,4 @@
-"""Options of commands that read lists: which columns are meant, and how cells are written."""
+"""Options of commands that read lists: roles of columns and the format of cells."""
 
 import argparse
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def reading_of(options: argparse.Namespace) -> Reading:
-    """Return what the command line says of columns and cells."""
+    """Return columns and cells by the options of `add_reading_options`."""
     cells = CellFormat(
         tuple(options.missing),
         tuple(options.unused),
