@@ -101,7 +101,7 @@ def evaluate_lists_of_runs(
 def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:
     """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
     of_hits = [metric.needs_relevant and not metric.needs for metric in metrics]
-    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.found):
+    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.findings):
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
 
@@ -117,7 +117,7 @@ def evaluate_ratings_of_runs(
     truth, n_items = recorded.relevant, np.int64(len(recorded.item_ids))
     runs, evaluations = [], {}
     for run in recorded.runs:
-        lists, found = run.lists, run.found
+        lists, found = run.lists, run.findings
         if truth.values is None:
             raise ConfigError("--truth: rating metrics need a column with ratings, such as rating.")
         if lists.values is None:
@@ -137,5 +137,5 @@ def evaluate_ratings_of_runs(
         evaluations[run.name] = evaluate_ratings(
             truth.values[rows], predicted[rows], users=truth.users[owner[rows]], metrics=metrics
         )
-        runs.append(replace(run, found=tuple(each for each in found if each.name != "ties")))
+        runs.append(replace(run, findings=tuple(each for each in found if each.name != "ties")))
     return replace(recorded, runs=tuple(runs)), evaluations

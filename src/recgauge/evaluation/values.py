@@ -74,7 +74,7 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
         judged = judge(
             top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
         )
-        counted = Counted(judged, user_ids[judged.users])
+        counted = JudgedUsers(judged, user_ids[judged.users])
         results = tuple(entry.result(*entry.sums(counted)) for entry in entries(group, cutoffs, base))
         counts = counted.counts(base, relevant.n_without if users is None else 0)
         return Evaluation(counted.ids, results, counts, base.definition())
@@ -228,7 +228,7 @@ def entries(
             yield MetricAtCutoff(metric_key(name, k), name, metric, definition.policies, k, text)
 
 
-class Counted:
+class JudgedUsers:
     """Who counts under which policies, found once for all metrics."""
 
     def __init__(self, judged: JudgedTopK, ids: IdArray) -> None:
@@ -292,7 +292,7 @@ class MetricAtCutoff:
     k: int | None
     definition: str
 
-    def sums(self, users: Counted) -> tuple[Sums, DoubleArray | None]:
+    def sums(self, users: JudgedUsers) -> tuple[Sums, DoubleArray | None]:
         """Return what the users add, and their values, shape (m,), NaN for those left out."""
         metric, judged = self.metric, users.judged
         if metric.needs_relevant:

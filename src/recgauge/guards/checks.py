@@ -384,5 +384,5 @@ def check_recorded(model: Recorded) -> tuple[GuardResult, ...]:
     """Report what is odd about recorded lists: a warning for what stops a run unless it is kept."""
     return tuple(
         GuardResult(f"lists_{one.name}", one.count, "warning" if one.name in STRICT else "note", f"{line}.")
-        for one, line in zip(model.found, describe(model.found), strict=True)
+        for one, line in zip(model.findings, describe(model.findings), strict=True)
     )

@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
-from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
+from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -94,7 +94,7 @@ class Recorded(Recommender, RatingPredictor):
             self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
         )
         self._lists: KnownLists | None = None
-        self._missing: tuple[Found, ...] = ()
+        self._missing: tuple[Finding, ...] = ()
         self._n_items = 0
 
     def _cells(self) -> CellFormat:
@@ -132,14 +132,14 @@ class Recorded(Recommender, RatingPredictor):
         (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
-        for line in describe([one for one in self.found if one.name not in STRICT]):
+        for line in describe([one for one in self.findings if one.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What is odd about the lists, after `fit`; with missing predictions, after `predict`."""
-        return (*self._known_lists().found, *self._missing)
+        return (*self._known_lists().findings, *self._missing)
 
     def _known_lists(self) -> "KnownLists":
         if self._lists is None:

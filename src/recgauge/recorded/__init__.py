@@ -40,7 +40,7 @@ from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
-from recgauge.recorded.findings import Found as Found
+from recgauge.recorded.findings import Finding as Finding
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import check_meeting, places, refusal
@@ -146,7 +146,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     >>> _ = (folder / "test.csv").write_text("user,item\n1,y\n3,x\n")
     >>> found = read_recorded([str(folder / "svd.csv")], [str(folder / "test.csv")])
     >>> run = found.runs[0]
-    >>> run.name, [(one.name, one.count) for one in run.found]
+    >>> run.name, [(one.name, one.count) for one in run.findings]
     ('svd', [('unknown_users', 1), ('users_without_list', 1)])
     """
     settings, formats = settings or ListSettings(), formats or {}

@@ -23,7 +23,7 @@ from recgauge.recorded import (
     runs_of,
     wanted,
 )
-from recgauge.recorded.findings import Found
+from recgauge.recorded.findings import Finding
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
@@ -35,7 +35,7 @@ class KnownLists:
     start: LongArray  # (n_users + 1,) user u's items are at start[u]:start[u + 1]
     items: IntArray  # (n,)
     scores: DoubleArray | None  # (n,), None where ranks order the lists
-    found: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     understood: str = ""  # how the file was read, in words
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
 
@@ -145,4 +145,4 @@ def _coded(
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
     items = item[kept].astype(np.int32)
-    return KnownLists(start, items, scores, found.found, understood, found.meetings)
+    return KnownLists(start, items, scores, found.findings, understood, found.meetings)

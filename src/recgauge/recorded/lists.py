@@ -13,7 +13,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
-from recgauge.recorded.findings import Found, ListSettings, Places, Report, next_to, places
+from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to, places
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import repeats, run_starts, shared
 
@@ -27,7 +27,7 @@ class RecordedLists:
 
     name: str
     lists: Ragged  # ids of users, codes of items; best items first
-    found: tuple[Found, ...]  # everything odd that was counted, in the order of `FINDINGS`
+    findings: tuple[Finding, ...]  # everything odd that was counted, in the order of `FINDINGS`
     n_rows: int  # of the file that were usable
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in what they are measured on
     are_truth: bool = False  # whether the lists hold the very rows of the truth

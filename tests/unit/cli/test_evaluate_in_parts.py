@@ -114,7 +114,7 @@ def test_nothing_that_was_spread_is_left(data, place) -> None:
     for name in ("sorted", "mixed"):
         main(words(data, name, "", "--work", name, "--memory-mib", "16", "--metrics", "ndcg@999"))
         (work,) = (place / name).iterdir()
-        assert not list(work.glob("*spread-*"))
+        assert not list(work.glob("*divided-*"))
         assert len(list(work.glob("*/part-*.arrow"))) > 1
 
 
@@ -167,7 +167,7 @@ def test_killed_work_goes_on_at_its_finished_parts(data, place, jobs) -> None:
         share = 1 if moment < 2 else (moment + chance.random()) / 10
         deadline = time.monotonic() + longest * share
         while time.monotonic() < deadline:
-            if moment < 2 and list(place.glob(f"work/*/.unfinished-spread-{moment}/*")):
+            if moment < 2 and list(place.glob(f"work/*/.unfinished-divided-{moment}/*")):
                 break
             time.sleep(0.001)
         process.send_signal(signal.SIGKILL)
@@ -177,7 +177,7 @@ def test_killed_work_goes_on_at_its_finished_parts(data, place, jobs) -> None:
     seconds()
     assert seen.items() <= finished().items()
     assert stored("killed.json") == stored("whole.json")
-    assert not list(place.glob("work/*/*spread-*"))
+    assert not list(place.glob("work/*/*divided-*"))
 
 
 def test_changed_files_are_judged_anew(data, place) -> None:

@@ -64,7 +64,7 @@ def lists_of(recorded, which=0):
 
 
 def counts(recorded, which=0):
-    return {one.name: one.count for one in recorded.runs[which].found}
+    return {one.name: one.count for one in recorded.runs[which].findings}
 
 
 SAME = {"1": ["10", "9"], "2": ["11", "10"]}
@@ -348,7 +348,7 @@ def test_what_makes_a_list_doubtful_is_refused_with_its_row_and_kept_on_demand(r
         read(content)
     found = read(content, keep=[name])
     assert counts(found)[name] == 1
-    assert any(line.startswith(f"{name} 1: ") for line in describe(found.runs[0].found))
+    assert any(line.startswith(f"{name} 1: ") for line in describe(found.runs[0].findings))
 
 
 def test_what_becomes_of_what_is_kept(read):

@@ -24,7 +24,7 @@ from recgauge.files.stored import find_stored, is_stored
 from recgauge.recorded import (
     FINDINGS,
     REFUSED,
-    Found,
+    Finding,
     ListSettings,
     Order,
     describe,
@@ -95,7 +95,7 @@ class _Measured:
     """What there is of each run, in memory or beside finished parts."""
 
     results: Mapping[str, Evaluation]
-    found: Mapping[str, Sequence[Found]]
+    findings: Mapping[str, Sequence[Finding]]
     meetings: Mapping[str, Sequence[Meeting]]  # of the users and items of each run
     n_lists: Mapping[str, int]
     compare: "Callable[[Sequence[str]], Comparison]"  # by some of the results
@@ -122,7 +122,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     measured = (_in_parts if in_parts else _in_memory)(options, suite, convention, settings)
     _say_grades(next(iter(measured.results.values())).grades)
     for name, evaluation in measured.results.items():
-        _print(name, measured.n_lists[name], evaluation, measured.found[name], options.conventions)
+        _print(name, measured.n_lists[name], evaluation, measured.findings[name], options.conventions)
     comparison = _compared(measured, options)
     writers: dict[str, Callable[[Path], object]] = {
         ".json": text_writer(_json(measured, options, comparison)),
@@ -178,7 +178,7 @@ def _in_memory(
 
     return _Measured(
         results,
-        {run.name: run.found for run in recorded.runs},
+        {run.name: run.findings for run in recorded.runs},
         meetings,
         {run.name: len(run.lists.users) for run in recorded.runs},
         lambda keys: compare(results, metrics=keys, baseline=options.baseline, seed=options.seed),
@@ -192,7 +192,7 @@ def _in_parts(
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
     from recgauge.comparison.stored_values import StoredValues
-    from recgauge.evaluation.parts import PartTask, meetings_of, warnings_of
+    from recgauge.evaluation.parts import PartTask, warnings_of
     from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
     from recgauge.metrics.metric import metric_key
     from recgauge.report.console import ConsoleProgress
@@ -228,14 +228,14 @@ def _in_parts(
         workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
-    results, found, meetings, n_lists = {}, {}, {}, {}
+    results, findings, meetings, n_lists = {}, {}, {}, {}
     warnings: list[str] = []
     for name, of_run in parts.items():
-        evaluation, whole = task.merge_with_sums(stored_parts(of_run))
-        known = {result.key: result for result in evaluation.results}
-        results[name] = replace(evaluation, results=tuple(known[key] for key in keys if key in known))
-        found[name], n_lists[name] = whole.found, whole.counts["lists"]
-        meetings[name] = meetings_of(whole)
+        evaluation, whole = task.merge_with_sums(stored_parts(of_run), name)
+        by_key = {result.key: result for result in evaluation.results}
+        results[name] = replace(evaluation, results=tuple(by_key[key] for key in keys if key in by_key))
+        findings[name], n_lists[name] = whole.findings, whole.totals["lists"]
+        meetings[name] = whole.meetings
         warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
     _say_first(warnings, [], meetings)
     _say(f"parts    {stored.folder}")
@@ -243,7 +243,7 @@ def _in_parts(
     folder = [str(stored.folder)]
     return _Measured(
         results,
-        found,
+        findings,
         meetings,
         n_lists,
         lambda usable: compare_parts(StoredValues.of(folder, usable), procedure),
@@ -316,7 +316,9 @@ def _say_grades(grades: GradeCounts | None) -> None:
     _say(f"relevant {grades.sentence}")
 
 
-def _print(name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Found], conventions: str) -> None:
+def _print(
+    name: str, n_lists: int, evaluation: Evaluation, found: Sequence[Finding], conventions: str
+) -> None:
     counts = evaluation.counts
     many = f"{n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
     if "ratings_evaluated" in counts:
@@ -385,7 +387,8 @@ def _json(measured: _Measured, options: argparse.Namespace, comparison: "Compari
             "policies": evaluation.policies,
             "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
             "found": [
-                {"name": each.name, "count": each.count, "first": each.first} for each in measured.found[name]
+                {"name": each.name, "count": each.count, "first": each.first}
+                for each in measured.findings[name]
             ],
         }
         for name, evaluation in measured.results.items()
