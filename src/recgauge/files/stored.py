@@ -206,9 +206,9 @@ class StoredTable:
     def batches(self, groups: Iterable[RowGroup]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of row groups, in the order of files, some at a time."""
         for file, of_file in groupby(groups, key=lambda group: group.file):
-            places = [group.place for group in of_file]
+            row_groups = [group.place for group in of_file]
             with self.open(file) as opened:
-                for batch in opened.iter_batches(_BATCH, row_groups=places, columns=self.columns):
+                for batch in opened.iter_batches(_BATCH, row_groups=row_groups, columns=self.columns):
                     yield batch.select(self.columns).cast(self.schema)
 
     def cells(self, name: str) -> Iterator[pa.Array]:
@@ -344,9 +344,9 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
             "a dead link. Mend it or take it away."
         )
     if not infos:
-        others = sorted(path.name for path in Path(path).glob("*") if path.is_file())
+        files = sorted(path.name for path in Path(path).glob("*") if path.is_file())
         remedy = (
-            f"Name a file in it ({listed(others, most=10)}) or a pattern" if others else f"Correct {option}"
+            f"Name a file in it ({listed(files, most=10)}) or a pattern" if files else f"Correct {option}"
         )
         raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. {remedy}.")
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
@@ -368,14 +368,16 @@ def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
     # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
-    address, mark, told = text.partition("?")
+    address, mark, options = text.partition("?")
     base, star, rest = address.partition("*")
-    known = text.partition("://")[0] in _OF_PYARROW
+    is_native = text.partition("://")[0] in _OF_PYARROW
     try:
-        system, path = fs.FileSystem.from_uri(("" if known else "fsspec+") + base + mark + told)
+        system, path = fs.FileSystem.from_uri(("" if is_native else "fsspec+") + base + mark + options)
         return system, path + ("/" if star and base.endswith("/") else "") + star + rest
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError, TypeError) as error:
-        remedy = "Copy the files" if known else "Install fsspec and its driver for this, or copy the files"
+        remedy = (
+            "Copy the files" if is_native else "Install fsspec and its driver for this, or copy the files"
+        )
         raise ConfigError(
             f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. {remedy}."
         ) from error

@@ -137,14 +137,14 @@ class Report:
 
     def __init__(self, settings: ListSettings, rows: Rows) -> None:
         self._settings, self._rows = settings, rows
-        self._found: list[Finding] = []
+        self._findings: list[Finding] = []
 
-    def found(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """Return the findings in the order of `FINDINGS`."""
-        return tuple(sorted(self._found, key=lambda one: FINDINGS.index(one.name)))
+        return tuple(sorted(self._findings, key=lambda finding: FINDINGS.index(finding.name)))
 
     def _note(self, name: FindingName, count: int, first: str) -> None:
-        self._found.append(note(name, count, first, self._settings))
+        self._findings.append(note(name, count, first, self._settings))
 
     def add(self, name: FindingName, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""
@@ -163,7 +163,7 @@ class Report:
         if unmet := [meeting for meeting in meetings if meeting.warning]:
             count = sum(min(meeting.n_ids) - meeting.n_both for meeting in unmet)
             text = "; ".join(meeting.warning for meeting in unmet)
-            self._found.append(Finding("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
+            self._findings.append(Finding("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
 
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
@@ -178,7 +178,7 @@ class Report:
         rank: DoubleArray | IntArray | None,
         score: DoubleArray | None,
         row: Places | None,
-        again: BoolArray | None,
+        repeated: BoolArray | None,
     ) -> bool:
         """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks.
 
@@ -187,15 +187,15 @@ class Report:
         """
         if score is not None:
             tied = next_to(np.equal, score, start)
-            self.rows("ties", tied if again is None else tied[~again[tied]], row)
+            self.rows("ties", tied if repeated is None else tied[~repeated[tied]], row)
         if rank is None or (score is None and _counts_up(rank, start)):
             return False
         same = np.ones(max(0, start[-1] - 1), bool)
         same[start[1:-1] - 1] = False
-        new = same if again is None else same & ~again[1:]
+        new = same if repeated is None else same & ~repeated[1:]
         if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
             by_rank = np.lexsort((rank, np.repeat(np.arange(len(start) - 1), np.diff(start))))
-            new = same if again is None else same & ~again[by_rank][1:]
+            new = same if repeated is None else same & ~repeated[by_rank][1:]
             rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
         step = np.diff(rank)
         self.rows("equal_ranks", np.flatnonzero(new & (step == 0)) + 1, row)
@@ -230,11 +230,11 @@ def next_to(
     >>> next_to(np.equal, np.array([2.0, 2.0, 2.0, 1.0]), np.array([0, 2, 4])).tolist()
     [1]
     """
-    found = [np.empty(0, np.int64)]
+    rows_of_blocks = [np.empty(0, np.int64)]
     for first in range(1, len(key), _BLOCK):
         last = min(first + _BLOCK, len(key))
-        found.append(np.flatnonzero(compare(key[first:last], key[first - 1 : last - 1])) + first)
-    rows = np.concatenate(found)
+        rows_of_blocks.append(np.flatnonzero(compare(key[first:last], key[first - 1 : last - 1])) + first)
+    rows = np.concatenate(rows_of_blocks)
     return rows[np.isin(rows, start, assume_unique=True, invert=True)]
 
 
@@ -243,8 +243,9 @@ def places(row: Places | None, at: LongArray) -> Places:
     return at if row is None else row[at]
 
 
-def describe(found: Sequence[Finding]) -> list[str]:
+def describe(findings: Sequence[Finding]) -> list[str]:
     """Return a line for each finding: its name, how often, what it is, and what became of it."""
     return [
-        f"{one.name} {one.count:,}: {MEANINGS[one.name][0]}; {one.fate} (first: {one.first})" for one in found
+        f"{each.name} {each.count:,}: {MEANINGS[each.name][0]}; {each.fate} (first: {each.first})"
+        for each in findings
     ]
