@@ -292,9 +292,9 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
         measure = partial(task.evaluate, lists=lists)
-        counted, known = lists.of(task.users), task.relevant
+        top_k, relevant = lists.of(task.users), task.relevant
         evaluation, refused = evaluate_or_refuse(task.metrics, measure)
-        ties = ties_at_cutoffs(task.metrics, counted, known, cutoffs=task.cutoffs, measure=measure)
+        ties = ties_at_cutoffs(task.metrics, top_k, relevant, cutoffs=task.cutoffs, measure=measure)
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))
@@ -304,9 +304,18 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
     if experiment.curves or of_rankings:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
-            rankings = rank_relevant(model, known, task.candidates, **sizes)
-            ids = task.dataset.interactions.user_ids[known.users]
+            rankings = rank_relevant(model, relevant, task.candidates, **sizes)
+            ids = task.dataset.interactions.user_ids[relevant.users]
             evaluation, undefined = add_full_rankings(evaluation, of_rankings, rankings, ids)
             refused |= undefined
-    about = (known, task.catalogue, evaluation, ties, refused, task.candidates, sanity, rankings)
-    return RankingResult(counted, *about)
+    return RankingResult(
+        top_k,
+        relevant,
+        task.catalogue,
+        evaluation,
+        ties,
+        refused=refused,
+        candidates=task.candidates,
+        sanity=sanity,
+        rankings=rankings,
+    )

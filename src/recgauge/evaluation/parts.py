@@ -33,7 +33,7 @@ from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Finding, check_meeting, refusal
 from recgauge.recorded.lists import ARE_TRUTH
-from recgauge.utils.arrow import arrow_table, to_numpy
+from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, check_real, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_FORMAT = 2  # of stored parts
+_FORMAT = 2  # of stored parts; another is never read
 _GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
 _LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
@@ -100,15 +100,20 @@ class Part:
         """Return the part as Arrow's streams, to be sent or stored: of its sums, then of users' values."""
         import pyarrow as pa
 
-        sums = pa.array([sums.tolist() for sums in self.sums.values()], pa.large_list(pa.float64()))
         about = {name: getattr(self, name) for name in ("task", "counts", "totals")}
         about |= {name: list(map(asdict, getattr(self, name))) for name in ("meetings", "findings")}
-        table = pa.table({"key": pa.array(list(self.sums), pa.string()), "sums": sums})
+        ends = np.cumsum([0, *map(len, self.sums.values())])
+        sums = np.concatenate([np.empty(0), *self.sums.values()])
+        columns = {
+            "key": to_arrow(np.array(list(self.sums), object)),
+            "sums": pa.LargeListArray.from_arrays(to_arrow(ends), to_arrow(sums)),
+        }
+        table = pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
         sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
-        for part in (table.replace_schema_metadata({"recgauge": json.dumps(about)}), self.values):
-            if part is not None:
-                with pa.ipc.new_stream(sink, part.schema, options=options) as writer:
-                    writer.write_table(part)
+        for rows in (table, self.values):
+            if rows is not None:
+                with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+                    writer.write_table(rows)
         return bytes(sink.getvalue())
 
     @classmethod
@@ -128,22 +133,11 @@ class Part:
                 with pa.ipc.open_stream(source) as reader:
                     tables.append(reader.read_all())
             about = json.loads(tables[0].schema.metadata[b"recgauge"])
-            sums = tables[0].column("sums").combine_chunks()
-            return cls(
-                about["task"],
-                dict(
-                    zip(
-                        tables[0].column("key").to_pylist(),
-                        (to_numpy(row.values) for row in sums),
-                        strict=True,
-                    )
-                ),
-                about["counts"],
-                about["totals"],
-                tuple(_meeting(**meeting) for meeting in about["meetings"]),
-                tuple(Finding(**finding) for finding in about["findings"]),
-                tables[1] if tables[1:] else None,
-            )
+            about["meetings"] = tuple(_meeting(**meeting) for meeting in about["meetings"])
+            about["findings"] = tuple(Finding(**finding) for finding in about["findings"])
+            columns = tables[0].column("key").to_pylist(), tables[0].column("sums").combine_chunks()
+            sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
+            return cls(**about, sums=sums, values=tables[1] if tables[1:] else None)
         except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
 

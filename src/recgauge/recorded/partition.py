@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
-_SHARE_REREAD = 0.3  # of the largest table's rows, before it is cheaper to write parts
+_MOST_READ = 1.3  # rows that are read for each row of a table, before it is cheaper to write parts
 _PIECE = 1 << 25  # rows that one worker writes to parts
 _STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
 MOST_PARTS = 800  # of which pyarrow holds a file open each
@@ -44,14 +44,11 @@ class Partition:
         The least user of each part but the first; None: by hash.
     as_text : bool
         Whether ids are hashed as text.
-    max_reread : int
-        Rows of a table that may be read for several parts.
     """
 
     n_parts: int
     edges: LongArray | None = None
     as_text: bool = True
-    max_reread: int = 0
 
     @classmethod
     def of(cls, tables: Sequence[StoredTable], memory_mib: int) -> "Partition":
@@ -68,7 +65,7 @@ class Partition:
         whole = all(table.has_whole_users for table in tables)
         if whole and all(group.users for group in largest.groups):
             edges = _edges(largest.groups, largest.n_rows / n_parts)
-            ranges = cls(len(edges) + 1, edges, False, int(_SHARE_REREAD * largest.n_rows))
+            ranges = cls(len(edges) + 1, edges)
             # row groups may be larger than a part, or all begin with the same user
             if 2 * ranges.n_parts > n_parts and ranges.reads_in_place(largest):
                 return ranges
@@ -84,7 +81,7 @@ class Partition:
         """Whether parts of a table can be read from its files, with few rows that are read for several."""
         first, last = self.bounds(table.groups)
         n_read = (last - first + 1) @ np.array([group.n_rows for group in table.groups])
-        return bool(n_read - table.n_rows <= self.max_reread)
+        return bool(n_read <= _MOST_READ * table.n_rows)
 
     def bounds(self, groups: Sequence[RowGroup]) -> tuple[LongArray, LongArray]:
         """Return the first and the last part that may have rows of each row group."""
