@@ -311,9 +311,9 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
         measure = partial(task.evaluate, lists=lists)
-        measured, relevant = lists.of(task.users), task.relevant
+        top_k, relevant = lists.of(task.users), task.relevant
         evaluation, refused = evaluate_or_refuse(task.metrics, measure)
-        ties = ties_at_cutoffs(task.metrics, measured, relevant, cutoffs=task.cutoffs, measure=measure)
+        ties = ties_at_cutoffs(task.metrics, top_k, relevant, cutoffs=task.cutoffs, measure=measure)
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))
@@ -327,5 +327,14 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
             ids = task.dataset.interactions.user_ids[relevant.users]
             evaluation, undefined = add_full_rankings(evaluation, of_rankings, rankings, ids)
             refused |= undefined
-    about = (relevant, task.catalogue, evaluation, ties, refused, task.candidates, sanity, rankings)
-    return RankingResult(measured, *about)
+    return RankingResult(
+        top_k,
+        relevant,
+        task.catalogue,
+        evaluation,
+        ties,
+        refused=refused,
+        candidates=task.candidates,
+        sanity=sanity,
+        rankings=rankings,
+    )

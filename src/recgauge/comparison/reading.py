@@ -14,7 +14,7 @@ from recgauge.files.columns import USERS, Wanted, is_label
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.rows import numbers_of
 from recgauge.files.tables import OwnTable, read_table
-from recgauge.metrics.names import as_key, known_direction
+from recgauge.metrics.names import as_key, usual_direction
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray, LongArray, shown
@@ -183,7 +183,7 @@ def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValue
 
 def may_be_words(key: str) -> bool:
     """Whether a column of users' values may hold something else: it is no metric, and chooses no rows."""
-    return known_direction(key) is None and not is_label(key)
+    return usual_direction(key) is None and not is_label(key)
 
 
 def _has_numbers(table: OwnTable, name: str) -> bool:

@@ -17,7 +17,7 @@ from recgauge.evaluation.recorded_runs import (
     measures_ratings,
 )
 from recgauge.metrics import metric_key
-from recgauge.recorded import Found, ListSettings, Order, RecordedRuns
+from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
 from recgauge.utils.arrow import arrow_table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class MeasuredRuns:
     Parameters
     ----------
     results : mapping of str to Evaluation
-    findings : mapping of str to sequence of Found
+    findings : mapping of str to sequence of Finding
     meetings : mapping of str to sequence of Meeting
         Of users and items of lists and truth.
     n_lists : mapping of str to int
@@ -44,7 +44,7 @@ class MeasuredRuns:
     """
 
     results: Mapping[str, Evaluation]
-    findings: Mapping[str, Sequence[Found]]
+    findings: Mapping[str, Sequence[Finding]]
     meetings: Mapping[str, Sequence[Meeting]]
     n_lists: Mapping[str, int]
     users: "Callable[[], Iterator[tuple[str, pa.Table]]]"
@@ -82,7 +82,7 @@ def measure_recorded(
         results = evaluate_lists_of_runs(recorded, suite, convention, **options)
     return MeasuredRuns(
         results,
-        {run.name: run.found for run in recorded.runs},
+        {run.name: run.findings for run in recorded.runs},
         {run.name: run.meetings for run in recorded.runs},
         {run.name: len(run.lists.users) for run in recorded.runs},
         partial(_tables_in_memory, results),
@@ -92,18 +92,18 @@ def measure_recorded(
 
 def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]], suite: Suite) -> MeasuredRuns:
     """Merge the judged parts of each run, as `StoredRuns.judge` returns them."""
-    from recgauge.evaluation.parts import meetings_of, warnings_of
+    from recgauge.evaluation.parts import warnings_of
     from recgauge.evaluation.recorded_parts import stored_parts
 
     keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
     results, findings, meetings, n_lists = {}, {}, {}, {}
     warnings: list[str] = []
     for name, parts in files.items():
-        evaluation, whole = task.merge_with_sums(stored_parts(parts))
+        evaluation, whole = task.merge_with_sums(stored_parts(parts), name)
         by_key = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(by_key[key] for key in keys if key in by_key))
-        findings[name], n_lists[name] = whole.found, whole.counts["lists"]
-        meetings[name] = meetings_of(whole)
+        findings[name], n_lists[name] = whole.findings, whole.totals["lists"]
+        meetings[name] = whole.meetings
         warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
     tables = partial(_tables_of_parts, files, keys)
     return MeasuredRuns(results, findings, meetings, n_lists, tables, warnings)

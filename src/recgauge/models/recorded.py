@@ -13,12 +13,12 @@ from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
-from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
+from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
 from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
-    from recgauge.recorded.known import KnownLists
+    from recgauge.recorded.coded import CodedLists
 
 STRICT = (*REFUSED, "unknown_items")
 """Findings that stop a run unless they are kept."""
@@ -93,8 +93,8 @@ class Recorded(Recommender, RatingPredictor):
         self._settings = ListSettings(
             self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
         )
-        self._lists: KnownLists | None = None
-        self._missing: tuple[Found, ...] = ()
+        self._lists: CodedLists | None = None
+        self._missing: tuple[Finding, ...] = ()
         self._n_items = 0
 
     def _cells(self) -> CellFormat:
@@ -103,7 +103,7 @@ class Recorded(Recommender, RatingPredictor):
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
         from recgauge.recorded import wanted
-        from recgauge.recorded.known import find_run
+        from recgauge.recorded.coded import find_run
 
         find_run(self.path, wanted("lists", self.columns, self._cells(), in_run=True))
 
@@ -115,9 +115,9 @@ class Recorded(Recommender, RatingPredictor):
         DataError
             If the file cannot be read, or something is found that is refused.
         """
-        from recgauge.recorded.known import read_known
+        from recgauge.recorded.coded import read_coded_lists
 
-        self._lists = read_known(
+        self._lists = read_coded_lists(
             self.path,
             train,
             self._settings,
@@ -132,16 +132,16 @@ class Recorded(Recommender, RatingPredictor):
         (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
-        for line in describe([one for one in self.found if one.name not in STRICT]):
+        for line in describe([one for one in self.findings if one.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What is odd about the lists, after `fit`; with missing predictions, after `predict`."""
-        return (*self._known_lists().found, *self._missing)
+        return (*self._coded_lists().findings, *self._missing)
 
-    def _known_lists(self) -> "KnownLists":
+    def _coded_lists(self) -> "CodedLists":
         if self._lists is None:
             raise not_fitted(self)
         return self._lists
@@ -156,7 +156,7 @@ class Recorded(Recommender, RatingPredictor):
         DataError
             If a pair has no score, unless `keep` names ``without_prediction``.
         """
-        lists = self._known_lists()
+        lists = self._coded_lists()
         if lists.scores is None:
             raise ModelError(
                 f"model=recorded: {self.path} has no scores, so no predicted ratings. Give it a column "
@@ -177,7 +177,7 @@ class Recorded(Recommender, RatingPredictor):
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: a list does not say how its model scores other items."""
-        self._known_lists()
+        self._coded_lists()
         raise ModelError(
             "model=recorded: recorded lists hold no scores of other items, so curves of full rankings cannot "
             "be made of them. Leave metrics=[curves] out."
@@ -185,7 +185,7 @@ class Recorded(Recommender, RatingPredictor):
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the first `k` candidates of the users' lists; -1 pads short ones."""
-        found = self._known_lists()
+        found = self._coded_lists()
         lengths = np.diff(found.start)[users]
         row = np.repeat(np.arange(len(users)), lengths)
         at = np.arange(len(row)) + np.repeat(found.start[users] - np.cumsum(lengths) + lengths, lengths)

@@ -13,7 +13,7 @@ from recgauge.cli.commands.cli import main
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
 from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.metrics.names import known_direction
+from recgauge.metrics.names import usual_direction
 from records import NAMES, metric, record_with
 
 
@@ -84,7 +84,7 @@ def test_every_convention_has_the_direction_of_its_metrics_by_their_names():
     for convention in conventions().values():
         for name, defined in convention.metrics.items():
             if not name.startswith("gini"):  # a coefficient in some, its complement in others
-                assert known_direction(name) == defined.higher_is_better, (convention.name, name)
+                assert usual_direction(name) == defined.higher_is_better, (convention.name, name)
 
 
 @pytest.mark.parametrize("numeric", [True, False])

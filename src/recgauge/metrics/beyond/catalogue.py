@@ -204,8 +204,8 @@ class UserCoverage(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return 1 for each user with a list, shape (m,)."""
-        wanted = k if self.at_least == "k" and k is not None else 1
-        return (list_length(judged, k) >= wanted).astype(np.float64)
+        least = k if self.at_least == "k" and k is not None else 1
+        return (list_length(judged, k) >= least).astype(np.float64)
 
 
 BASES = {"2": np.log(2.0), "e": 1.0}
@@ -660,10 +660,10 @@ def least_popular(counts: LongArray, share: float) -> BoolArray:
     >>> least_popular(np.array([2, 0, 1, 1]), 0.5)
     array([False, False,  True, False])
     """
-    known = np.flatnonzero(counts)
-    order = known[np.argsort(counts[known], kind="stable")]
+    rated = np.flatnonzero(counts)
+    order = rated[np.argsort(counts[rated], kind="stable")]
     tail = np.zeros(len(counts), np.bool_)
-    tail[order[: max(1, whole(share, len(known)))]] = True
+    tail[order[: max(1, whole(share, len(rated)))]] = True
     return tail
 
 
@@ -739,8 +739,8 @@ class ItemPopularity(UserMetric):
                 from scipy.stats import rankdata  # a second of start-up that only this definition needs
 
                 users = train_users(self, judged)
-                quantile, known = np.zeros(len(users)), users > 0
-                quantile[known] = rankdata(users[known]) / max(1, int(known.sum()))
+                quantile, rated = np.zeros(len(users)), users > 0
+                quantile[rated] = rankdata(users[rated]) / max(1, int(rated.sum()))
                 return mean_over_list(quantile, judged, k, self.divisor)
 
 
@@ -796,14 +796,16 @@ class SeenShare(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the share of seen items in each list, shape (m,)."""
         seen = seen_items(self, judged)
-        known = np.empty(judged.n_users)
+        n_seen = np.empty(judged.n_users)
         for rows in row_blocks(judged.n_users, seen.shape[1] + 1):
             history = seen[judged.users[rows]]
             # one column more than items: padding is item -1, never seen
             mark = np.zeros((history.shape[0], history.shape[1] + 1), np.bool_)
             mark[np.repeat(np.arange(len(mark)), np.diff(history.indptr)), history.indices] = True
-            known[rows] = np.take_along_axis(mark, judged.items[rows, :k] % mark.shape[1], axis=1).sum(axis=1)
-        return divide(known, list_length(judged, k), np.nan if self.empty == "nan" else 0.0)
+            n_seen[rows] = np.take_along_axis(mark, judged.items[rows, :k] % mark.shape[1], axis=1).sum(
+                axis=1
+            )
+        return divide(n_seen, list_length(judged, k), np.nan if self.empty == "nan" else 0.0)
 
 
 @dataclass(frozen=True)

@@ -23,19 +23,19 @@ from recgauge.recorded import (
     runs_of,
     wanted,
 )
-from recgauge.recorded.findings import Found
+from recgauge.recorded.findings import Finding
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 
 
 @dataclass(frozen=True, eq=False)
-class KnownLists:
+class CodedLists:
     """Lists of codes, users back to back, best items first."""
 
     start: LongArray  # (n_users + 1,) user u's items are at start[u]:start[u + 1]
     items: IntArray  # (n,)
     scores: DoubleArray | None  # (n,), None where ranks order the lists
-    found: tuple[Found, ...]
+    findings: tuple[Finding, ...]
     understood: str = ""  # how the file was read, in words
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
 
@@ -48,7 +48,7 @@ class KnownLists:
         return matched(owner * n_items + self.items, self.scores, users.astype(np.int64) * n_items + items)
 
 
-def matched(pairs: LongArray, values: DoubleArray, wanted: LongArray) -> DoubleArray:
+def matched(pairs: LongArray, values: DoubleArray, keys: LongArray) -> DoubleArray:
     """Return the value of each wanted pair, NaN where there is none.
 
     Examples
@@ -57,13 +57,13 @@ def matched(pairs: LongArray, values: DoubleArray, wanted: LongArray) -> DoubleA
     [2.0, nan, 0.5]
     """
     if not len(pairs):
-        return np.full(len(wanted), np.nan)
+        return np.full(len(keys), np.nan)
     order = np.argsort(pairs, kind="stable")
-    at = order[np.minimum(np.searchsorted(pairs, wanted, sorter=order), len(pairs) - 1)]
-    return np.where(pairs[at] == wanted, values[at], np.nan)
+    at = order[np.minimum(np.searchsorted(pairs, keys, sorter=order), len(pairs) - 1)]
+    return np.where(pairs[at] == keys, values[at], np.nan)
 
 
-def read_known(  # noqa: PLR0913 - what a model is set to, by name
+def read_coded_lists(  # noqa: PLR0913 - what a model is set to, by name
     path: str,
     train: Interactions,
     settings: ListSettings,
@@ -73,23 +73,20 @@ def read_known(  # noqa: PLR0913 - what a model is set to, by name
     columns: Columns | None = None,
     header: bool | None = None,
     cells: CellFormat | None = None,
-) -> KnownLists:
+) -> CodedLists:
     """Read the lists of one run for the users and items of `train`; others are counted and left out."""
     like = wanted("lists", columns, cells, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
-    name, rows = _one_run(path, rows, tag)
-    user_ids, (user, known) = joint_runs([rows.user, _as_ids(train.user_ids)], text=False)
-    known_user = known.of_rows()
-    item_ids, (item, known_item) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
-    none = np.empty(0, np.int64)
-    history, _ = by_user(UserRuns.of(known_user[train.user]), known_item[train.item], None, len(item_ids))
-    items = Ragged(none, none, known_item, None)
-    context = Context(items, history, user_ids, item_ids, settings, known_user)
-    found = context.lists(name, rows, user, item)
-    return _coded(
-        found, f"{rows.file.name}: {rows.understood()}", (user_ids, item_ids), (known_user, known_item)
-    )
+    name, rows = _only_run(path, rows, tag)
+    user_ids, (user, train_users) = joint_runs([rows.user, _as_ids(train.user_ids)], text=False)
+    users = train_users.of_rows()
+    item_ids, (item, items) = joint_codes([rows.item, _as_ids(train.item_ids)], "item", text=False)
+    history, _ = by_user(UserRuns.of(users[train.user]), items[train.item], None, len(item_ids))
+    nobody = np.empty(0, np.int64)
+    catalogue = Ragged(nobody, nobody, items, None)
+    run = Context(catalogue, history, user_ids, item_ids, settings, users).lists(name, rows, user, item)
+    return _coded(run, f"{rows.file.name}: {rows.understood()}", (user_ids, item_ids), (users, items))
 
 
 def find_run(path: str, like: Wanted) -> Source:
@@ -108,7 +105,7 @@ def find_run(path: str, like: Wanted) -> Source:
     return files[0]
 
 
-def _one_run(path: str, rows: Rows, tag: str | None) -> tuple[str, Rows]:
+def _only_run(path: str, rows: Rows, tag: str | None) -> tuple[str, Rows]:
     """Return the only run that a path and a tag name."""
     file, runs = rows.file, dict(runs_of(rows))
     if tag is not None and tag not in runs:
@@ -128,21 +125,22 @@ def _as_ids(ids: np.ndarray) -> Ids:
 
 
 def _coded(
-    found: RecordedLists,
+    run: RecordedLists,
     understood: str,
     ids: tuple[np.ndarray, np.ndarray],
-    known: tuple[IntArray, IntArray],
-) -> KnownLists:
-    """Turn joint codes into those of the data set, and leave out what it does not have."""
-    code_of = [np.full(len(every), -1, np.int64) for every in ids]
-    for codes, some in zip(code_of, known, strict=True):
-        codes[some] = np.arange(len(some))
-    lists = found.lists
-    listed_users = np.searchsorted(ids[0], lists.users)
-    user, item = np.repeat(code_of[0][listed_users], lists.lengths), code_of[1][lists.items]
+    codes: tuple[IntArray, IntArray],
+) -> CodedLists:
+    """Turn joint codes into those of the data set, and leave out what it does not have.
+
+    `ids` are those of all joint codes of users and items, `codes` the joint code of each of the data set.
+    """
+    user_of, item_of = (np.full(len(joint), -1, np.int64) for joint in ids)
+    user_of[codes[0]], item_of[codes[1]] = (np.arange(len(joint)) for joint in codes)
+    lists = run.lists
+    user = np.repeat(user_of[np.searchsorted(ids[0], lists.users)], lists.lengths)
+    item = item_of[lists.items]
     kept = np.flatnonzero((user >= 0) & (item >= 0))
     kept = kept[np.argsort(user[kept], kind="stable")]
     scores = None if lists.values is None else lists.values[kept]
-    start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(known[0])))))
-    items = item[kept].astype(np.int32)
-    return KnownLists(start, items, scores, found.found, understood, found.meetings)
+    start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(codes[0])))))
+    return CodedLists(start, item[kept].astype(np.int32), scores, run.findings, understood, run.meetings)
