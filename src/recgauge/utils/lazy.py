@@ -20,8 +20,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         else:
             __getattr__, __dir__ = lazy_names(__name__)
 
-    So there is one list, which mypy checks. ``__all__`` holds these names and the public classes and functions
-    that the package's ``__init__.py`` defines.
+    So there is one list, which mypy checks. ``__all__`` holds these names and the public classes and
+    functions that the package's ``__init__.py`` defines.
 
     Examples
     --------
