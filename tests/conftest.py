@@ -28,6 +28,16 @@ settings.load_profile("default")
 gc.disable()  # while tests are collected: nothing of them is let go
 
 
+def pytest_configure(config):
+    """Remove kernels that are older than a source beside theirs: numba does not look at helpers' files."""
+    if hasattr(config, "workerinput"):
+        return
+    for index in (REPOSITORY / "src" / "recgauge").rglob("__pycache__/*.nbi"):
+        sources = index.parents[1].glob("*.py")
+        if index.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+            index.unlink()
+
+
 def pytest_collection_finish():
     """Let the collector pass over modules and tests, which stay until the end."""
     gc.freeze()

@@ -1,24 +1,18 @@
-"""Functions that numba compiles, with the machine code that it keeps for later processes. Imports numba.
+"""Functions that numba compiles, and the time that this takes. Imports numba.
 
-numba compiles a function again when its own file has changed, but not when a helper in another file has. So
-its cache is in a folder named after all sources beside a function: a folder never holds code of other
-sources. F32s and the like are the arrays of kernels.
+F32s and the like are the arrays of kernels.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
 from threading import Lock
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.utils.current_folder import refuse_numba_file
-from recgauge.utils.files import is_private, is_writable, user_cache, user_temporary
 
 F32s = npt.NDArray[np.float32]
 F64s = npt.NDArray[np.float64]
@@ -37,7 +31,9 @@ event: Any = numba_event
 
 
 def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Compile a function as ``numba.njit`` does, and keep its machine code where a folder can be written.
+    """Compile a function as ``numba.njit`` does, and keep its machine code where numba can write a file.
+
+    numba compiles it anew when its own file has changed, not when a helper in another file has.
 
     Examples
     --------
@@ -50,40 +46,12 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         refuse_numba_file()  # a component may have gone to another folder
-        source = Path(function.__code__.co_filename)
-        folder = _kernel_folder(source.parent) if source.is_file() else None
-        if folder is None:
-            kernel: Kernel = njit(**options)(function)
-            return kernel
-        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)  # of others' functions it stays
-        try:
-            kernel = njit(cache=True, **options)(function)
-        finally:
-            config.CACHE_DIR = before
-        return kernel
+        kernel: Any = njit(**options)(function)
+        with suppress(RuntimeError):  # numba can write into no folder
+            kernel.enable_caching()
+        return cast("Kernel", kernel)
 
     return decorate
-
-
-@cache
-def _kernel_folder(sources: Path) -> Path | None:
-    """Return the folder for machine code of a package's kernels: NUMBA_CACHE_DIR, the package's, the user's.
-
-    None where none can be written, or where others could put code into it, which would then be run.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(sources.glob("*.py")):
-        digest.update(path.read_bytes())
-    named = Path(config.CACHE_DIR) if config.CACHE_DIR else None
-    places: list[Callable[[], Path | None]] = [lambda: named, lambda: sources / "__pycache__"]
-    for place in (*places, user_cache, user_temporary):
-        if (base := place()) is not None:
-            folder = base / f"kernels-{digest.hexdigest()[:12]}"
-            with suppress(OSError):
-                folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if is_private(folder) and is_writable(folder):
-                return folder
-    return None
 
 
 class Compiling(event.Listener):  # type: ignore[misc] # numba is not typed
