@@ -99,6 +99,6 @@ class Timings:
         >>> timings.seconds
         {'fit': 4.0, 'exchange': 1.0}
         """
-        known = {name: inside for name, inside in seconds.items() if name in self.seconds}
-        exchange = sum(self.seconds[name] - inside for name, inside in known.items())
-        self.seconds |= known | {"exchange": exchange}
+        shared = {name: inside for name, inside in seconds.items() if name in self.seconds}
+        exchange = sum(self.seconds[name] - inside for name, inside in shared.items())
+        self.seconds |= shared | {"exchange": exchange}
