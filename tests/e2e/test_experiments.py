@@ -14,7 +14,6 @@ def statuses(out):
     return [word for line in out.splitlines() for word in ("done", "reused") if f"  {word} " in line]
 
 
-@pytest.mark.usefixtures("has_store")
 def test_a_killed_sweep_resumes_and_a_finished_one_is_not_repeated(workplace):
     job = workplace.start("experiment=baselines", "cutoffs=[5]")
     wait_until(lambda: list(workplace.folder.glob("outputs/*/*/0/SHA256SUMS")))
@@ -96,7 +95,6 @@ def test_a_wrong_archive_stops_everything_before_any_work(workplace):
     assert "on demo" not in done.out
 
 
-@pytest.mark.usefixtures("has_store")
 def test_one_missing_data_set_leaves_its_rows_open(workplace):
     words = (
         "dataset=demo,ml_100k",
