@@ -22,7 +22,7 @@ from recgauge.sweeps.places import work_folder
 # A shell that starts tests in the background lets them ignore Ctrl-C, which tests send to programs of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("default")
 
 gc.disable()  # while tests are collected: nothing of them is let go
