@@ -5,8 +5,6 @@ F32s and the like are the arrays of kernels.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
-from time import perf_counter
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -54,41 +52,30 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
-class Compiling(event.Listener):  # type: ignore[misc] # numba is not typed
-    """Measures how long threads compile functions, or load what was compiled earlier, while it listens.
+class Notice(event.Listener):  # type: ignore[misc] # numba is not typed
+    """Calls a function once, when the first kernel begins to be compiled."""
 
-    `seconds` are those in which a thread did so, while others may have waited for it. `on_compile` is called
-    once, when the first function begins to be compiled.
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._calls = [call]
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - numba's contract
+        """Call the function, unless it was called."""
+        with suppress(IndexError):
+            self._calls.pop()()
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def compile_timer(notice: Notice) -> Iterator[Any]:
+    """Measure how long threads compile kernels, or load what was compiled, while the context is open.
+
+    It gives a ``numba.core.event.TimingListener``. Of several threads, the time in which one of them does so
+    counts once. `notice` hears of kernels that are compiled.
     """
-
-    def __init__(self, on_compile: Callable[[], None]) -> None:
-        self.seconds = self._begun = 0.0
-        self._n_open, self._calls = 0, [on_compile]
-        self._lock = Lock()  # functions are compiled inside others, and on several threads
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Measure while the context is open."""
-        with (
-            event.install_listener("numba:compiler_lock", self),  # what loads takes only the lock
-            event.install_listener("numba:compile", self),
-        ):
-            yield
-
-    def on_start(self, event: Any) -> None:
-        """Take the time."""
-        with self._lock:
-            if not self._n_open:
-                self._begun = perf_counter()
-            self._n_open += 1
-            calls = self._calls if event.kind == "numba:compile" else []
-            call = calls.pop() if calls else None
-        if call:
-            call()
-
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - numba's contract
-        """Add up the time if nothing is compiled any more."""
-        with self._lock:
-            self._n_open -= 1
-            if not self._n_open:
-                self.seconds += perf_counter() - self._begun
+    with (
+        event.install_listener("numba:compile", notice),
+        event.install_timer("numba:compiler_lock", lambda _seconds: None) as timer,  # loading takes the lock
+    ):
+        yield timer
