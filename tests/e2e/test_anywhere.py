@@ -75,7 +75,7 @@ def test_a_package_of_root_without_kernels_runs_for_another_user(tmp_path):
     done = run_in_sandbox([sys.prefix, package.parent], "/tmp/work", f"{steps} && find /tmp -name '*.nbi'")
     assert done.returncode == 0, done.stderr
     assert "biased_mf on demo" in done.stdout
-    assert "/tmp/recgauge-12345/.cache/recgauge/kernels-" in done.stdout
+    assert "/tmp/recgauge-12345/.cache/numba/" in done.stdout
     assert "Traceback" not in done.stderr
 
 

@@ -7,7 +7,7 @@ from mlflow import MlflowClient
 
 from recgauge.data.card import DataCard
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 
 
 def test_each_step_is_printed_recorded_and_logged(workplace):

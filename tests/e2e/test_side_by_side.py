@@ -9,7 +9,7 @@ import pytest
 
 from recgauge.runs.folder import file_digest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 WORDS = ("-m", "model=random,popularity", "seed=0,1,-1", "cutoffs=[5]", "tracking=off")
 GOOD = (0, 1, 3, 4)  # jobs whose seed is one
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 
 
 def test_folds_of_users_are_a_sweep_and_the_fold_in_rows_are_recorded(workplace):

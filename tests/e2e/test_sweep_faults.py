@@ -113,7 +113,6 @@ def test_batches_of_a_sweep_end_with_one_table_whichever_of_them_cannot_run(work
     assert [row["status"] for row in summary(workplace)] == [*["done", "failed"] * 2, "failed", "failed"]
 
 
-@pytest.mark.usefixtures("has_store")
 def test_a_database_moved_away_in_the_middle_costs_no_result_and_sync_delivers(
     workplace, capsys, monkeypatch
 ):
@@ -154,7 +153,6 @@ def test_jobs_whose_folders_vanish_or_cannot_be_made_end_no_other(workplace, job
     assert "Traceback" not in done.err + removed.err
 
 
-@pytest.mark.usefixtures("has_store")
 def test_a_job_that_fails_is_tracked_as_failed(workplace):
     done = workplace.run("-m", "model.n_factors=0,9999,8", "cutoffs=[5]")
     assert done.code == 1

@@ -9,7 +9,7 @@ from mlflow import MlflowClient
 
 from e2e.program import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 TUNED = ("model=bias", "tune=random", "split.validation_size=0.1", "metrics=[ndcg]")
 
 

@@ -36,7 +36,6 @@ from recgauge.sweeps.places import served_by
 from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
-from recgauge.utils.lazy import resume_collecting
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
@@ -84,7 +83,6 @@ def launch(
     `first` is the number of the first job; a sweeper can give out jobs in batches. `load` composes the
     configuration of a job from its words.
     """
-    resume_collecting()  # composing leaves garbage, most of a megabyte for each job
     sweep = _sweep(config)
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"

@@ -9,7 +9,6 @@ from functools import cache
 from getpass import getuser
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import recgauge
@@ -31,23 +30,23 @@ FILE_SETTINGS = ("path", "test", "validation", "train")
 """Settings of recgauge's own components that name files."""
 
 
-@cache
-def environment() -> Mapping[str, Any]:
+def environment() -> dict[str, Any]:
     """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
 
-    Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
+    All jobs of a process run the code that it began with, whatever is committed meanwhile: the commit is that
+    of the first call.
     """
     from llvmlite.binding import get_host_cpu_name
     from threadpoolctl import threadpool_info
 
-    commit = _git("rev-parse", "HEAD")
+    commit, dirty = _commit()
     blas = {
         f"{library['internal_api']} {library.get('architecture') or ''}".strip()
         + f", threads: {library['num_threads']}"
         for library in threadpool_info()
         if library["user_api"] == "blas"
     }
-    facts = {
+    return {
         "recgauge": __version__,
         "numeric_version": NUMERIC_VERSION,
         "python": platform.python_version(),
@@ -58,9 +57,15 @@ def environment() -> Mapping[str, Any]:
         "kernels": {"numba": get_host_cpu_name(), "blas": "; ".join(sorted(blas))},
         "packages": {name: _version(name) for name in PACKAGES},
         "git_commit": commit,
-        "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
+        "git_dirty": dirty,
     }
-    return MappingProxyType(facts)
+
+
+@cache
+def _commit() -> tuple[str | None, bool | None]:
+    """Return the commit of recgauge's own checkout, and whether files differ from it."""
+    commit = _git("rev-parse", "HEAD")
+    return commit, None if commit is None else bool(_git("status", "--porcelain"))
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,8 +60,8 @@ def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Ar
         return pa.nulls(len(cells), pa.string())
     numbers = any(isinstance(cell, int) for cell in cells)
     gap: Any = 0 if numbers else ""
-    known = [gap if cell is None else cell for cell in cells]
-    array = to_arrow(np.array(known, np.int64 if numbers else object))
+    full = [gap if cell is None else cell for cell in cells]
+    array = to_arrow(np.array(full, np.int64 if numbers else object))
     if not missing.any():
         return array
     bits = pa.py_buffer(np.packbits(~missing, bitorder="little"))

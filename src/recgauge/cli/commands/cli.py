@@ -10,7 +10,6 @@ from recgauge._version import __version__
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
-from recgauge.utils.lazy import pause_collecting, resume_collecting
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
 
@@ -53,8 +52,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     Only the module of the subcommand is imported, so that each begins as soon as it can.
     """
-    if arguments is None:  # the process is this command's
-        pause_collecting()
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
     if words[:1] == ["run"]:
@@ -114,7 +111,6 @@ def _carry_out(command: str, words: list[str]) -> int:
         if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         options.overrides += rest
-    resume_collecting()
     try:
         return int(getattr(module, f"run_{command}")(options) or 0)
     except KeyboardInterrupt:
