@@ -12,7 +12,7 @@ from recgauge.comparison.reading import read_users, user_column
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import WARNED_BELOW, Meeting, meet
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.stored import PARQUET, StoredTable, find_stored, is_stored
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, shown
@@ -71,7 +71,7 @@ class UserTable:
                 raise ConfigError(
                     f"--missing: {source} is Parquet, whose empty cells are known. Leave it out."
                 )
-            stored = find_stored(str(source), Wanted({}, ()), "--users")
+            stored = find_stored(str(source), Roles({}, ()), "--users")
             with stored.open(0) as opened:
                 names = opened.schema_arrow.names
             user = user_column(names, f"--users: {source}")

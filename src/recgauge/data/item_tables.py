@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.data.columns import is_series, numbers
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import ITEMS, Wanted
+from recgauge.files.columns import ITEMS, Roles
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.utils.checks import IntArray, shown
 
@@ -271,8 +271,8 @@ def _of_arrow(table: Any) -> tuple[Any, Any]:
 
 def _item_column(names: Sequence[str], *, first_names: bool) -> int | None:
     """Return the position of the column of items; a genre may be called book, but hardly item_id."""
-    like = Wanted({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
-    return like.columns(names, _FEATURES).roles["item"] if any(map(like.is_name, names)) else None
+    like = Roles({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
+    return like.columns(names, _FEATURES).positions["item"] if any(map(like.is_name, names)) else None
 
 
 def _labelled(frame: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from recgauge.datasets.published_files import Locations, PublishedFile
 from recgauge.datasets.table import join, join_digests, reworded
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
-from recgauge.files.columns import CellFormat, Role, Wanted
+from recgauge.files.columns import CellFormat, Role, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Rows, refuse
@@ -242,12 +242,11 @@ class SplitFiles(FileSource):
 
     def _read(self, part: Part, file: SplitFile, path: Path) -> Rows:
         roles: tuple[Role, ...] = ("user", "item", "rating") if self.ratings else ("user", "item")
-        wanted = Wanted(
+        wanted = Roles(
             {role: _NAMES[role] for role in roles},
             roles,
             needed=tuple((role,) for role in roles),
             option="",
-            setting=f"dataset.{part}.{{}}={{}}",
             cells=CellFormat(implausible="keep"),  # files of which every byte is known
         )
         how = TextFormat(file.separator, file.header if file.format == "text" else None)

@@ -28,8 +28,8 @@ from recgauge.files.columns import (
     Choice,
     Names,
     Role,
+    Roles,
     TimeUnit,
-    Wanted,
 )
 from recgauge.files.formats import FORMATS, read, read_cells
 from recgauge.files.ids import join_ids
@@ -280,8 +280,8 @@ class Table(DatasetSource):
         file = self._files()[0]
         if not isinstance(file, StoredTable):
             header = not any(label.startswith("column ") for label in self.labels().values())
-            part = read_cells(file, replace(self._text_format(), header=header))
-            return pa.table(dict(part.others)).slice(0, n)
+            rows = read_cells(file, replace(self._text_format(), header=header))
+            return pa.table(dict(rows.further)).slice(0, n)
         with file.open(0) as opened:
             return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
 
@@ -318,16 +318,16 @@ class Table(DatasetSource):
             joined = join(parts)
             return Prepared(joined, facts=_facts_of(parts, joined))
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> Roles:
         paths = ",".join(self._paths)
         path = f"[{paths}]" if len(self._paths) > 1 else paths
         try:
-            return Wanted(
+            return Roles(
                 TABLE if self.weights is None else WEIGHTED,
                 choices=self._choices(),
                 needed=(("user",), ("item",)) if self.weights is None else (("user",), ("item",), ("event",)),
                 command=f"recgauge run dataset=table dataset.path={path}",
-                cells=self._cells(),
+                cells=CellFormat.of(self),
             )
         except ConfigError as error:
             raise ConfigError(f"Table: {error}") from error
@@ -346,16 +346,10 @@ class Table(DatasetSource):
             "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
-            "cells": asdict(self._cells()),
+            "cells": asdict(CellFormat.of(self)),
             "weights": self.weights and dict(self.weights),
             "bad": self.on_bad_rows,
         }
-
-    def _cells(self) -> CellFormat:
-        lists = self.missing, self.unused, self.keep
-        return CellFormat(
-            *lists, self.decimal, self.thousands, self.time_unit, self.time_format, self.implausible
-        )
 
     def _text_format(self) -> TextFormat:
         return TextFormat(self.separator, self.header, self.quotes)
@@ -422,8 +416,8 @@ def weighted(rows: Rows, weights: Mapping[str, float]) -> Rows:
     left_out = (*rows.left_out, Problem("the event is worth 0", lines, "")) if len(lines) else rows.left_out
     labels: dict[Role, str] = {role: label for role, label in rows.labels.items() if role != "event"}
     labels["rating"] = f"weight of {rows.labels['event']}"
-    part = replace(rows.part, labels=labels)
-    return replace(rows, part=part, numbers={"rating": weight}, left_out=left_out).take(weight > 0)
+    weighed = replace(rows, labels=labels, numbers={"rating": weight}, left_out=left_out)
+    return weighed.take(weight > 0)
 
 
 def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:

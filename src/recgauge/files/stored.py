@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
-from recgauge.files.columns import Columns, Role, Wanted
+from recgauge.files.columns import Columns, Role, Roles
 from recgauge.utils.files import digest_of, irregular, user_path
 
 PARQUET = (".parquet", ".pq")
@@ -77,7 +77,7 @@ class StoredTable:
     paths : tuple of str
     facts : tuple of (int, float)
         Size and time of change of each file.
-    wanted : Wanted
+    wanted : Roles
     """
 
     name: str
@@ -85,7 +85,7 @@ class StoredTable:
     system: fs.FileSystem
     paths: tuple[str, ...]
     facts: tuple[tuple[int, float], ...]
-    wanted: Wanted
+    wanted: Roles
 
     def __str__(self) -> str:
         return printable(self.address)
@@ -141,7 +141,7 @@ class StoredTable:
 
     def others(self) -> Mapping[str, pa.ChunkedArray]:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
-        names = [self.layout.names[at] for at in self.layout.others]
+        names = [self.layout.names[at] for at in self.layout.further]
         return {name: self._distinct(name) for name in names if name not in self.wanted.cells.keep}
 
     def _distinct(self, name: str) -> pa.ChunkedArray:
@@ -218,7 +218,7 @@ class StoredTable:
         return columns
 
     def _labels(self, file: int, schema: pa.Schema) -> Mapping[Role, str]:
-        return {role: schema.names[at] for role, at in self._columns(file, schema).roles.items()}
+        return {role: schema.names[at] for role, at in self._columns(file, schema).positions.items()}
 
     def _refuse_others(
         self, file: int, schema: pa.Schema, labels: Mapping[Role, str], first: pa.Schema
@@ -333,7 +333,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
+def columns_of(schema: pa.Schema, wanted: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
     """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
     kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
@@ -356,7 +356,7 @@ def is_stored(text: str) -> bool:
     return "://" in text or irregular(user_path(text)) == "folder"
 
 
-def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
+def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
     """Return the Parquet files of a folder, file, pattern or address.
 
     Raises
@@ -394,7 +394,7 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
 
 
-def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTable:
+def table_of_files(text: str, paths: Sequence[Path], wanted: Roles) -> StoredTable:
     """Return local Parquet files, which a pattern named, as one table."""
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)

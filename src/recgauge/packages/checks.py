@@ -37,7 +37,7 @@ from recgauge.utils.messages import FULL
 from recgauge.utils.progress import Progress, Timings
 from recgauge.utils.resources import check_memory
 
-LIMITS = Limits(adjustable=False)
+LIMITS = Limits()
 MOST_FILES, MOST_TIMES = 100_000, 200  # files; bytes of what is packed to bytes of the archive
 _LISTED = 8  # bytes of an item and its score
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others unpack 4 kB to gigabytes

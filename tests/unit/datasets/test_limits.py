@@ -41,8 +41,8 @@ PACK = {"r.csv": bytes, "r.csv.gz": gzip.compress, "r.zip": zipped}
 @pytest.mark.parametrize(
     ("content", "limits", "message"),
     [
-        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows or more, .*data.limits.rows higher"),
-        (ROWS, {"rows": 1_999}, r"2,0.. rows or more, at most 1,999 .*data.limits.rows higher"),
+        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows or more, .*data.limits.rows"),
+        (ROWS, {"rows": 1_999}, r"2,0.. rows or more, at most 1,999 .*data.limits.rows"),
         (
             ROWS + "y" * 5_000,
             {"line_bytes": 1_000},
@@ -134,9 +134,8 @@ def test_a_split_from_files_has_the_same_limits(tmp_path):
 def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
     path = tmp_path / "lists.csv"
     path.write_text("user,item,rank" + ",x" * 10_000 + "\n")
-    with pytest.raises(SchemaError, match="10,003 columns, at most 10,000") as refused:
+    with pytest.raises(SchemaError, match="10,003 columns, at most 10,000"):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
-    assert "data.limits" not in str(refused.value)
     path.write_bytes(b"user,item,rank\n" + b"9" * (1 << 24) + b"9")
     with pytest.raises(SchemaError, match=r"lists\.csv, line 2: 1.* bytes or more in one line"):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")

@@ -14,7 +14,7 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError
 from recgauge.files import formats
 from recgauge.files.columns import CellFormat
-from recgauge.files.rows import RawRows
+from recgauge.files.rows import Rows
 from recgauge.recorded import ListSettings, describe, read_recorded
 
 LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
@@ -262,12 +262,12 @@ def test_parquet_reads_the_same(read, tmp_path, rows):
 
 
 def test_a_format_is_a_function_and_an_entry(read, monkeypatch, tmp_path):
-    def read_words(file, wanted, how):
+    def read_words(file, roles, how):
         with file.open() as stream:
             words = stream.read().decode().split()
         columns = {"user": words[::2], "item": words[1::2], "rank": [1.0] * (len(words) // 2)}
-        columns = {role: pa.chunked_array([cells]) for role, cells in columns.items() if role in wanted.names}
-        return RawRows(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
+        columns = {role: pa.chunked_array([cells]) for role, cells in columns.items() if role in roles.names}
+        return Rows(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
 
     monkeypatch.setitem(formats.FORMATS, "words", formats.Format(read_words, (".words",)))
     assert lists_of(read("1 9 2 10", "a.words")) == {"1": ["9"], "2": ["10"]}
