@@ -22,7 +22,7 @@ from recgauge.utils.checks import IntArray, shown
 
 def codes_by_text(ids: IdArray) -> dict[str, int]:
     """Return ``{id as text: code}``."""
-    return {str(one): code for code, one in enumerate(ids.tolist())}
+    return {str(own_id): code for code, own_id in enumerate(ids.tolist())}
 
 
 def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
@@ -37,7 +37,7 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
             raise not_utf8(file) from error
 
 
-def some(ids: IdArray) -> str:
+def examples(ids: IdArray) -> str:
     """Return a few ids as an example of how the data set writes them."""
     return listed(ids[:3].tolist())
 
@@ -96,21 +96,21 @@ class AllowList(Candidates):
         """Return the items of the list, and what users have seen as excluded."""
         ids = split.train.item_ids
         code_of = codes_by_text(ids)
-        n_unknown, n_known = 0, 0
-        first, known = ("", ""), set[int]()
+        n_unknown, n_kept = 0, 0
+        first, kept = ("", ""), set[int]()
         for where, text in self._named():
             if text in code_of:
-                known.add(code_of[text])
-                n_known += 1
+                kept.add(code_of[text])
+                n_kept += 1
             else:
                 first, n_unknown = first if n_unknown else (where, text), n_unknown + 1
-        if n_unknown and (self.unknown == "error" or not known):
+        if n_unknown and (self.unknown == "error" or not kept):
             raise SchemaError(
                 f"AllowList: {first[0]}: the data set has no item {shown(first[1])} ({n_unknown} of "
-                f"{n_unknown + n_known} ids are unknown). Write ids as the data set does, such as "
-                f"{some(ids)}; to leave unknown ones out: candidates.unknown=skip."
+                f"{n_unknown + n_kept} ids are unknown). Write ids as the data set does, such as "
+                f"{examples(ids)}; to leave unknown ones out: candidates.unknown=skip."
             )
-        codes = np.array(sorted(known), np.int32)
+        codes = np.array(sorted(kept), np.int32)
         whole = len(codes) == len(ids)
         return CandidateItems(
             excluded=seen_rows(split, self.seen),
@@ -124,7 +124,7 @@ class AllowList(Candidates):
     def _named(self) -> Iterator[tuple[str, str]]:
         """Yield the position of each id and its text."""
         if self.path is None:
-            yield from ((f"items[{number}]", str(one)) for number, one in enumerate(self.items or ()))
+            yield from ((f"items[{number}]", str(item_id)) for number, item_id in enumerate(self.items or ()))
             return
         number = 0
         for number, line in numbered_lines("AllowList", self.path):
@@ -229,7 +229,8 @@ class NegativesFile(Candidates):
         codes = []
         kinds = (("user", rows.user, users, test.user_ids), ("item", rows.item, items, test.item_ids))
         for kind, column, code_of, ids in kinds:
-            of_distinct = np.array([code_of.get(str(one), -1) for one in column.distinct.tolist()], np.int32)
+            texts = map(str, column.distinct.tolist())
+            of_distinct = np.array([code_of.get(text, -1) for text in texts], np.int32)
             code = of_distinct[column.codes]
             if len(unknown := np.flatnonzero(code < 0)):
                 text = str(column.distinct[column.codes[unknown[0]]])
@@ -271,7 +272,7 @@ class NegativesFile(Candidates):
     def _unknown(self, where: str, kind: str, text: str, ids: IdArray) -> SchemaError:
         return SchemaError(
             f"NegativesFile: {where}: the data set has no {kind} {shown(text)}. "
-            f"Write ids as the data set does, such as {some(ids)}; published files often renumber them."
+            f"Write ids as the data set does, such as {examples(ids)}; published files often renumber them."
         )
 
     def _check_rows(self, split: Split, rows: list[tuple[int, int, int]]) -> None:
@@ -294,8 +295,9 @@ class NegativesFile(Candidates):
 
 def _odd_negatives(split: Split, users: IntArray, negatives: IntArray, seen: str) -> tuple[str, ...]:
     """Tell of negatives that are test items or training rows of their own user."""
-    test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
-    user, item = known.row.astype(np.int32), known.col.astype(np.int32)
+    test = split.test
+    listed_pairs = pairs_matrix(users, negatives, (test.n_users, test.n_items)).tocoo()
+    user, item = listed_pairs.row.astype(np.int32), listed_pairs.col.astype(np.int32)
     tested = stored(test.to_csr(), user, item)
     n_tested, n_users = int(tested.sum()), len(np.unique(user[tested]))
     n_seen = int(stored(split.seen, user, item).sum())

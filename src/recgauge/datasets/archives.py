@@ -122,10 +122,10 @@ PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(impla
 
 
 def read_members(
-    path: Path, members: Sequence[str], wanted: Roles, how: TextFormat | None = None, form: str | None = None
+    path: Path, members: Sequence[str], roles: Roles, how: TextFormat | None = None, form: str | None = None
 ) -> Interactions:
     """Return the rows of files in a publisher's archive, in order."""
-    parts = [read(TableFile(path, member), wanted, how, form=form) for member in members]
+    parts = [read(TableFile(path, member), roles, how, form=form) for member in members]
     for rows in parts:
         if rows.problems:
             raise SchemaError(f"{rows.first_bad()}. Get the publisher's archive again.")

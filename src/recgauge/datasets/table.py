@@ -187,7 +187,7 @@ class Table(DatasetSource):
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         self._check_weights()
-        self._wanted()
+        self._roles()
         Limits.of(self.limits)
 
     def _check_weights(self) -> None:
@@ -249,18 +249,18 @@ class Table(DatasetSource):
         """
         progress = progress or NoProgress()
         files, name = self._files(), self.label
-        found, digests = self._prepared(files, progress)
-        _tell(found.facts, files, progress)
-        if "time" not in found.facts["labels"] and (self.time_format or self.time_unit):
+        prepared, digests = self._prepared(files, progress)
+        _tell(prepared.facts, files, progress)
+        if "time" not in prepared.facts["labels"] and (self.time_format or self.time_unit):
             raise ConfigError(
                 f"{name}: there is no time column for dataset.time_format and dataset.time_unit. Set "
                 "dataset.time=COLUMN, or leave them out."
             )
-        n_bad = found.facts["n_bad"]
+        n_bad = prepared.facts["n_bad"]
         return Dataset(
             name=name,
-            interactions=found.interactions,
-            feedback=self._judge_feedback("rating" in found.facts["labels"], name, progress),
+            interactions=prepared.interactions,
+            feedback=self._judge_feedback("rating" in prepared.facts["labels"], name, progress),
             relevant_from=self.relevant_from,
             sha256=join_digests(digests),
             provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
@@ -295,7 +295,7 @@ class Table(DatasetSource):
 
     def _files(self) -> tuple[Source, ...]:
         usual = TableFile(Path(), self.member, Limits.of(self.limits), check_encoding(self.encoding))
-        return find_sources(self._paths, self._wanted(), usual, "dataset.path")
+        return find_sources(self._paths, self._roles(), usual, "dataset.path")
 
     def _inputs(self, files: Sequence[Source]) -> Inputs:
         return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)
@@ -306,7 +306,7 @@ class Table(DatasetSource):
             for file in files:
                 rows = read(
                     file,
-                    self._wanted(),
+                    self._roles(),
                     self._text_format(),
                     form=self.format,
                 )
@@ -318,7 +318,7 @@ class Table(DatasetSource):
             joined = join(parts)
             return Prepared(joined, facts=_facts_of(parts, joined))
 
-    def _wanted(self) -> Roles:
+    def _roles(self) -> Roles:
         paths = ",".join(self._paths)
         path = f"[{paths}]" if len(self._paths) > 1 else paths
         try:

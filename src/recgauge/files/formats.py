@@ -16,7 +16,7 @@ import pyarrow as pa
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Columns, Role, Roles
 from recgauge.files.limits import BYTES_PER_ROW
-from recgauge.files.lists import one_row_per_item
+from recgauge.files.lists import item_rows
 from recgauge.files.nested import read_id_lines, read_json_lines, read_json_users
 from recgauge.files.opening import Source, TableFile
 from recgauge.files.parquet import read_arrow, read_parquet, read_stored
@@ -159,7 +159,7 @@ def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
 def checked(rows: Rows, form: str, roles: Roles) -> Rows:
     """Return the good rows of a file, a row for each item, and what is wrong with the others."""
     check_unused(rows, roles)
-    good = check(one_row_per_item(rows, roles) if "items" in rows.cells else rows, form, roles)
+    good = check(item_rows(rows, roles) if "items" in rows.cells else rows, form, roles)
     if good.problems and rows.careful is not None:
         return checked(rows.careful(), form, roles)
     check_plausible(good, roles)

@@ -135,19 +135,20 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[list[IntArray], npt.NDArr
             f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
             "matched. Make them one type."
         )
-    ids, inverse = encode_sorted(_in_one(columns, name))
-    places = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
+    ids, inverse = encode_sorted(_joined(columns, name))
+    positions = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
     used = np.zeros(len(ids), np.bool_)
-    for part, place in zip(parts, places, strict=True):
-        seen = np.zeros(len(place), np.bool_)
+    for part, position in zip(parts, positions, strict=True):
+        seen = np.zeros(len(position), np.bool_)
         for rows in _blocks(part):
             seen[part.codes[rows]] = True
-        used[place[seen]] = True
+        used[position[seen]] = True
     code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return [_moved(part, code_of[place]) for part, place in zip(parts, places, strict=True)], ids[used]
+    codes = [_moved(part, code_of[position]) for part, position in zip(parts, positions, strict=True)]
+    return codes, ids[used]
 
 
-def _in_one(columns: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+def _joined(columns: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
     """Return all ids; of signed and unsigned numbers together numpy would make fractions."""
     filled = [column for column in columns if len(column)]
     if {column.dtype.kind for column in filled} == {"i", "u"}:

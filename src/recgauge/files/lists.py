@@ -28,7 +28,7 @@ _SCORED = re.compile(r".+[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _PAIR = 2
 
 
-def one_row_per_item(rows: Rows, roles: Roles) -> Rows:
+def item_rows(rows: Rows, roles: Roles) -> Rows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
     numbers = np.asarray(rows.lines, np.int64)
     lists = _lists(as_list(rows.cells["items"]), rows)

@@ -54,7 +54,7 @@ def check_plausible(rows: Rows, roles: Roles) -> None:
 def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     counts = np.bincount(ids.codes, minlength=len(ids.distinct))
     used = np.flatnonzero(counts)
-    if all(_is_date(str(one)) for one in ids.distinct[used[:_SAMPLE]].tolist()):
+    if all(_is_date(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
     top = used[np.argsort(counts[used])[-100:]][::-1]
     n_rows, following = len(ids.codes), int(counts[top[1]]) if len(top) > 1 else len(ids.codes)
@@ -119,9 +119,9 @@ def _element(text: str) -> str:
 
 
 def _refusal(
-    rows: Rows, roles: Roles, role: Role, places: LongArray, reason: str, words: str = ""
+    rows: Rows, roles: Roles, role: Role, positions: LongArray, reason: str, words: str = ""
 ) -> SchemaError:
-    where = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in places[:3])
+    where = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in positions[:3])
     other = f"Choose other columns ({roles.option.format(role, 'COLUMN')})"
     words = words or (other if roles.option else "Correct the file")
     keep = roles.setting.format("implausible", "keep") if roles.setting else 'keep=["implausible"]'
@@ -159,18 +159,18 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     else:
         values = column.unique()
     values = values.filter(pc.is_valid(values))
-    found = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
-    texts = [text for text in found if text.strip()]
-    has_empty = len(texts) < len(found) or column.null_count > 0
+    first = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
+    texts = [text for text in first if text.strip()]
+    has_empty = len(texts) < len(first) or column.null_count > 0
     if len(texts) + has_empty < 2:  # one value says nothing
         return []
-    counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
-    rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
-    flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, roles.cells)
+    is_index = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
+    row_numbers = len(values) == len(column) and (is_index or len(column) > _FEW)
+    flags = not row_numbers and _has_zeros(pa.chunked_array([values]), texts, roles.cells)
     flags = flags or (has_empty and len(texts) == 1 and are_flags(texts))
     genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
-    asked = roles.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
-    return texts if asked else []
+    doubtful = roles.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
+    return texts if doubtful else []
 
 
 def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:
@@ -193,10 +193,10 @@ def _question(part: Rows | StoredTable, name: str, texts: list[str], roles: Role
     if "tag" in roles.names and roles.option:
         takes.append(f"as the name of the run, one run for each value: {_choice(roles, 'tag', label)}")
     if roles.setting.startswith("dataset."):
-        some = ",".join(map(_element, sorted(texts)[:_SHOWN]))
+        values_to_keep = ",".join(map(_element, sorted(texts)[:_SHOWN]))
         answers.append(
             f"filters=[where,duplicates] {_word(f'filters.where.column={_element(label)}')} "
-            f"{_word(f'filters.where.values=[{some}]')}"
+            f"{_word(f'filters.where.values=[{values_to_keep}]')}"
         )
         takes.append(f"to keep the rows that count: {answers[-1]}")
         if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):

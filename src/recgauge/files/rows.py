@@ -309,14 +309,14 @@ def _read(role: Role, column: pa.ChunkedArray, cells: CellFormat, *, single: boo
 def refuse(rows: Rows) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
     first, more = rows.first_problem, rows.n_bad - 1
-    others = f" ({more:,} more bad rows)" if more else ""
+    count = f" ({more:,} more bad rows)" if more else ""
     hint = ""
     if first.reason.startswith("the time"):
         hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
     if rows.header == "no header" and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
     return SchemaError(
-        f"{rows.first_bad()}{others}. Correct the file, {hint}or leave bad rows out with "
+        f"{rows.first_bad()}{count}. Correct the file, {hint}or leave bad rows out with "
         "dataset.on_bad_rows=skip."
     )
 

@@ -52,20 +52,20 @@ def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     published = {name: part for name, part in named.items() if part is not None}
     codes = pair_codes(interactions)
     rows = len(codes) - 1 - np.argsort(codes[::-1], kind="stable")  # by pair, of each its last row first
-    wanted = np.concatenate([_codes_of(part, interactions) for part in published.values()])
-    asked = np.argsort(wanted, kind="stable")  # by pair, of each those of the test part first
-    first, after = (np.searchsorted(codes[rows], wanted[asked], side=side) for side in ("left", "right"))
-    place = first + np.arange(len(asked)) - np.searchsorted(wanted[asked], wanted[asked])
+    pairs = np.concatenate([_codes_of(part, interactions) for part in published.values()])
+    order = np.argsort(pairs, kind="stable")  # by pair, of each those of the test part first
+    first, after = (np.searchsorted(codes[rows], pairs[order], side=side) for side in ("left", "right"))
+    place = first + np.arange(len(order)) - np.searchsorted(pairs[order], pairs[order])
     there = place < after
     counts = {name: len(part) for name, part in published.items()}
     part_of = np.zeros(len(codes), np.int8)
-    part_of[rows[place[there]]] = np.repeat(np.arange(1, len(counts) + 1), [*counts.values()])[asked[there]]
+    part_of[rows[place[there]]] = np.repeat(np.arange(1, len(counts) + 1), [*counts.values()])[order[there]]
     masks = {name: part_of == number for number, name in enumerate(counts, start=1)}
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
         unused = (("rows that the published split does not name", part_of == 0),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
-    absent = np.sort(asked[~there])
+    absent = np.sort(order[~there])
     first_absent = _in_words(published, int(absent[0])) if len(absent) else ""
     return _Matched(assignment, counts, len(absent), int((first == after).sum()), first_absent)
 
@@ -87,21 +87,21 @@ def _in_words(published: Mapping[str, Interactions], row: int) -> str:
     return ""
 
 
-def _of_one_kind(ids: IdArray, known: IdArray) -> tuple[IdArray, IdArray]:
+def _alike(first: IdArray, second: IdArray) -> tuple[IdArray, IdArray]:
     """Return ids that are numbers on one side and text on the other as text."""
-    if (ids.dtype.kind in "iu") == (known.dtype.kind in "iu"):
-        return ids, known
-    return text_array(list(map(str, ids))), text_array(list(map(str, known)))
+    if (first.dtype.kind in "iu") == (second.dtype.kind in "iu"):
+        return first, second
+    return text_array(list(map(str, first))), text_array(list(map(str, second)))
 
 
-def positions_of(ids: IdArray, known: IdArray) -> LongArray:
+def positions_of(ids: IdArray, catalogue: IdArray) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
-    ids, known = _of_one_kind(ids, known)
-    if len(known) == 0:
+    ids, catalogue = _alike(ids, catalogue)
+    if len(catalogue) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
-    order = np.argsort(known, kind="stable")
-    at = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
-    positions: LongArray = np.where(known[order[at]] == ids, order[at], -1)
+    order = np.argsort(catalogue, kind="stable")
+    at = np.minimum(np.searchsorted(catalogue, ids, sorter=order), len(catalogue) - 1)
+    positions: LongArray = np.where(catalogue[order[at]] == ids, order[at], -1)
     return positions
 
 
@@ -296,8 +296,8 @@ def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Mee
         published = {"test": parts.test, "validation": parts.validation, "train": parts.train}
         for part, rows in published.items():
             if rows is not None and len(rows):
-                ids, known = _of_one_kind(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
-                yield meet(ids, known, name=name, sides=(f"{part} part", "data set"))
+                ids, of_data = _alike(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
+                yield meet(ids, of_data, name=name, sides=(f"{part} part", "data set"))
 
 
 def _not_there(matched: _Matched, n_dropped: int) -> str:
