@@ -9,14 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.files.limits import LimitedStream, Limits
+from recgauge.files.limits import Limits
 from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
 from recgauge.splits import Published
@@ -145,26 +143,6 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
 def test_limits_that_are_none_are_refused(limits):
     with pytest.raises(ConfigError, match="limits"):
         Table("r.csv", limits=limits)
-
-
-@given(
-    st.binary(max_size=60).map(lambda text: text.replace(b"a", b"\n")), st.integers(1, 9), st.integers(1, 9)
-)
-def test_watching_finds_exactly_what_is_beyond_a_limit(content, size, most):
-    lines = content.split(b"\n")
-    limits = Limits(line_bytes=most, rows=max(1, most // 2))
-    stream = LimitedStream(io.BytesIO(content), "file", limits, packed=False)
-    watched = b""
-    try:
-        while block := stream.read(size):
-            watched += block
-    except SchemaError:
-        assert max(map(len, lines)) > most or len(lines) - 1 > limits.rows
-    else:
-        assert watched == content
-        # a line inside a block is at most a block long, which is less than any limit in use
-        assert max(map(len, lines)) <= max(most, size)
-        assert len(lines) - 1 <= limits.rows
 
 
 def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):
