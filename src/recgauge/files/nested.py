@@ -136,21 +136,19 @@ def _object(text: bytes) -> dict[str, Any]:
     """Return the object of a line, or raise a ValueError that says why it is missing."""
     try:
         row = json.loads(text.decode())  # json's own look at the encoding takes as long as the parsing
+        if b"\\u" in text:
+            json.dumps(row, ensure_ascii=False).encode()
     except UnicodeDecodeError:
         raise
     except RecursionError:
         raise ValueError("the line is nested too deeply") from None
+    except UnicodeEncodeError:
+        reason = "the line is no JSON object: it has half of a character (a lone surrogate)"
+        raise ValueError(reason) from None
     except ValueError:
         row = None
     if not isinstance(row, dict):
         raise ValueError("the line is no JSON object")
-    if b"\\u" in text:
-        try:
-            json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                "the line is no JSON object: it has half of a character (a lone surrogate)"
-            ) from None
     return row
 
 

@@ -37,6 +37,7 @@ class Problem:
     lines: LongArray  # ascending
     example: str  # what the first one contains
     hint: str = ""  # what may have been meant
+    role: Role | None = None  # of the column that is bad
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,9 +265,8 @@ def _passing(
         bad = np.flatnonzero(kept & ~good)
         if len(bad):
             cell = rows.cells[role][int(bad[0])].as_py()
-            problems.append(
-                Problem(reason, lines_at(rows.lines, bad), _example(cell), _hint(role, cell, roles))
-            )
+            lines, example = lines_at(rows.lines, bad), _example(cell)
+            problems.append(Problem(reason, lines, example, _hint(role, cell, roles), role))
         kept = kept & good
     return kept, tuple(problems)
 
@@ -311,7 +311,7 @@ def refuse(rows: Rows) -> SchemaError:
     first, more = rows.first_problem, rows.n_bad - 1
     count = f" ({more:,} more bad rows)" if more else ""
     hint = ""
-    if first.reason.startswith("the time"):
+    if first.role == "time":
         hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
     if rows.header == "no header" and first.lines[0] == 1:
         hint += "set dataset.header=true if this line names the columns, "
