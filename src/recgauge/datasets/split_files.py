@@ -13,7 +13,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets.archives import FileSource
 from recgauge.datasets.published_files import Locations, PublishedFile
-from recgauge.datasets.table import join, join_digests, reworded
+from recgauge.datasets.table import join, join_digests
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
 from recgauge.files.columns import CellFormat, Role, Roles
@@ -247,15 +247,13 @@ class SplitFiles(FileSource):
             present,
             needed=tuple((role,) for role in present),
             option="",
+            setting=f"dataset.{part}.{{}}={{}}",
             cells=CellFormat(implausible="keep"),  # files of which every byte is known
         )
         how = TextFormat(file.separator, file.header if file.format == "text" else None)
-        try:
-            rows = read(TableFile(path), roles, how, form=file.format)
-            if rows.problems:
-                raise refuse(rows)
-        except SchemaError as error:
-            raise SchemaError(reworded(error, f"dataset.{part}")) from error
+        rows = read(TableFile(path, group=f"dataset.{part}"), roles, how, form=file.format)
+        if rows.problems:
+            raise refuse(rows, roles)
         return rows
 
 

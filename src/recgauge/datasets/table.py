@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Attribute, Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Inputs, Prepared
-from recgauge.errors import ConfigError, DataError, SchemaError, listed
+from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import (
     EVENTS,
     ITEMS,
@@ -176,9 +176,12 @@ class Table(DatasetSource):
     cache: str | None = None
     limits: Limits | Mapping[str, Any] | None = None
 
+    group: ClassVar[str] = "dataset"  # of its settings, for messages
+    skips: ClassVar[bool] = True  # whether users can set `on_bad_rows`
+
     def __post_init__(self) -> None:
         if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
-            raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
+            raise ConfigError(f"Table: {self.path_name} must name a file or several, got {self.path!r}.")
         super().__post_init__()
         check_choice("Table: format", self.format, (None, *FORMATS))
         if self.separator == "":
@@ -208,6 +211,17 @@ class Table(DatasetSource):
         ]
         if not any(values):
             raise ConfigError("Table: weights must give an event a number above 0, such as {purchase: 1}.")
+
+    @property
+    def path_name(self) -> str:
+        """The setting that names the files."""
+        return "path"
+
+    @property
+    def command(self) -> str:
+        """What is typed before settings."""
+        path = f"[{','.join(self._paths)}]" if len(self._paths) > 1 else self._paths[0]
+        return f"recgauge run dataset=table dataset.path={path}"
 
     def with_attributes(self, names: Sequence[str]) -> Self:
         """Return the table with further columns of its rows."""
@@ -294,24 +308,21 @@ class Table(DatasetSource):
         return inputs.get(read, digests, options, self.label, progress), digests
 
     def _files(self) -> tuple[Source, ...]:
-        usual = TableFile(Path(), self.member, Limits.of(self.limits), check_encoding(self.encoding))
-        return find_sources(self._paths, self._roles(), usual, "dataset.path")
+        limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
+        usual = TableFile(Path(), self.member, limits, encoding, self.group)
+        return find_sources(self._paths, self._roles(), usual, f"{self.group}.{self.path_name}")
 
     def _inputs(self, files: Sequence[Source]) -> Inputs:
         return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[Source], name: str, progress: Progress) -> Prepared:
         parts: list[Rows] = []
+        roles = self._roles()
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
-                rows = read(
-                    file,
-                    self._roles(),
-                    self._text_format(),
-                    form=self.format,
-                )
+                rows = read(file, roles, self._text_format(), form=self.format)
                 if rows.problems and self.on_bad_rows == "error":
-                    raise refuse(rows)
+                    raise refuse(rows, roles, may_skip=self.skips)
                 parts.append(rows if self.weights is None else weighted(rows, self.weights))
                 advance(1)
         with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
@@ -319,14 +330,14 @@ class Table(DatasetSource):
             return Prepared(joined, facts=_facts_of(parts, joined))
 
     def _roles(self) -> Roles:
-        paths = ",".join(self._paths)
-        path = f"[{paths}]" if len(self._paths) > 1 else paths
         try:
             return Roles(
                 TABLE if self.weights is None else WEIGHTED,
                 choices=self._choices(),
                 needed=(("user",), ("item",)) if self.weights is None else (("user",), ("item",), ("event",)),
-                command=f"recgauge run dataset=table dataset.path={path}",
+                option=f"{self.group}.{{}}={{}}",
+                command=self.command,
+                setting=f"{self.group}.{{}}={{}}",
                 cells=CellFormat.of(self),
             )
         except ConfigError as error:
@@ -383,12 +394,6 @@ class Table(DatasetSource):
 def join_digests(digests: Sequence[str]) -> str:
     """Return the digest of the file, or of the digests of several."""
     return digests[0] if len(digests) == 1 else sha256("\n".join(digests).encode()).hexdigest()
-
-
-def reworded(error: DataError, group: str) -> str:
-    """Return a message with the settings of another group, which cannot leave bad rows out."""
-    text = str(error).replace(" or leave bad rows out with dataset.on_bad_rows=skip", "").replace(",.", ".")
-    return text.removeprefix("Table: ").replace("dataset.", f"{group}.")
 
 
 def weighted(rows: Rows, weights: Mapping[str, float]) -> Rows:
@@ -460,7 +465,7 @@ def join(parts: Sequence[Rows]) -> Interactions:
             )
     if not any(len(rows.lines) for rows in parts):
         files = listed(rows.file for rows in parts)
-        raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
+        raise SchemaError(f"Table: no row is left of {files}. Correct the files or the settings.")
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [rows.user for rows in parts], "user")
         items = threads.submit(join_ids, [rows.item for rows in parts], "item")

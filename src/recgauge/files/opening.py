@@ -85,6 +85,7 @@ class TableFile:
     member: str | None = None
     limits: Limits = field(default_factory=Limits, repr=False)
     encoding: str = "utf-8"
+    group: str = "dataset"  # of the settings that say how it is read, for messages
 
     def __str__(self) -> str:
         return printable(str(self.path) if self.member is None else f"{self.path}:{self.member}")
@@ -155,7 +156,7 @@ class TableFile:
             except UnicodeError as error:
                 where = f", after line {watched.n_lines:,}" if watched.n_lines else ""
                 raise SchemaError(
-                    f"{self}{where} is not {self.encoding} text. Correct dataset.encoding."
+                    f"{self}{where} is not {self.encoding} text. Correct {self.group}.encoding."
                 ) from error
 
     def size(self) -> tuple[float, float]:
@@ -306,12 +307,12 @@ def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
     files = []
     for path in paths:
         refuse_irregular(path, option)
-        files.append(replace(usual, path=path, member=_member(path, usual.member)))
+        files.append(replace(usual, path=path, member=_member(path, usual)))
         files[-1].size()
     return files
 
 
-def _member(path: Path, member: str | None) -> str | None:
+def _member(path: Path, usual: TableFile) -> str | None:
     """Return the member of an archive that is meant, None for other files."""
     try:
         with path.open("rb") as stream:
@@ -325,10 +326,10 @@ def _member(path: Path, member: str | None) -> str | None:
         raise IntegrityError(f"{path} cannot be read: {said(error)}. Get the file again.") from error
     if "[Content_Types].xml" in names:
         raise SchemaError(f"{path} is an Excel workbook or a document. It is not read: {_SAVE}.")
-    chosen = member if member is not None or len(names) != 1 else names[0]
+    chosen = usual.member if usual.member is not None or len(names) != 1 else names[0]
     if chosen is None or names.count(chosen) != 1:
         raise SchemaError(
-            f"{path}: dataset.member must name one file in it, got {member!r}; it has "
+            f"{path}: {usual.group}.member must name one file in it, got {usual.member!r}; it has "
             f"{listed(names) or 'no file of rows'}."
         )
     return chosen

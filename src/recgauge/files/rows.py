@@ -306,19 +306,19 @@ def _read(role: Role, column: pa.ChunkedArray, cells: CellFormat, *, single: boo
         return numbers_of(column, cells).astype(np.float32 if single else np.float64)
 
 
-def refuse(rows: Rows) -> SchemaError:
+def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
-    first, more = rows.first_problem, rows.n_bad - 1
+    first, more, words = rows.first_problem, rows.n_bad - 1, roles.setting.format
     count = f" ({more:,} more bad rows)" if more else ""
-    hint = ""
+    remedies = ["Correct the file"]
     if first.role == "time":
-        hint = "set dataset.time_unit to s, ms, us, ns or date, leave times out with dataset.time=false, "
+        remedies.append(f"set {words('time_unit', 'UNIT')} (s, ms, us, ns or date)")
+        remedies.append(f"leave times out with {words('time', 'false')}")
     if rows.header == "no header" and first.lines[0] == 1:
-        hint += "set dataset.header=true if this line names the columns, "
-    return SchemaError(
-        f"{rows.first_bad()}{count}. Correct the file, {hint}or leave bad rows out with "
-        "dataset.on_bad_rows=skip."
-    )
+        remedies.append(f"set {words('header', 'true')} if this line names the columns")
+    if may_skip:
+        remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
+    return SchemaError(f"{rows.first_bad()}{count}. {', or '.join(remedies)}.")
 
 
 def describe_skipped(rows: Rows) -> str:

@@ -311,7 +311,7 @@ def not_utf8(file: TableFile) -> SchemaError:
     likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
     return SchemaError(
         f"{file}, line {number} is not utf-8 text. Convert the file, perhaps from {likely}; for a table, "
-        f"dataset.encoding={likely} does it."
+        f"{file.group}.encoding={likely} does it."
     )
 
 

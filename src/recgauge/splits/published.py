@@ -1,7 +1,6 @@
 """The split that a publisher made: from the data set's own archive, or from files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,8 +11,8 @@ from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pair_codes
 from recgauge.data.meeting import Meeting, meet, require_meeting
 from recgauge.data.split import Split, Step
-from recgauge.datasets.table import Table, reworded
-from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.limits import Limits
 from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._order import scramble
@@ -200,11 +199,7 @@ class Published(Splitter):
         if files and self.test is None:
             raise ConfigError(f"Published: {', '.join(files)} needs test=FILE as well, got none.")
         for part in files:
-            try:
-                self._table(getattr(self, part))
-            except ConfigError as error:
-                text = str(error).removeprefix("Table: ").replace("path must", f"{part} must")
-                raise ConfigError(f"Published: {text}") from error
+            self._table(part)
 
     def for_dataset(self, dataset: Dataset) -> Self:
         """Return the strategy with the published splits of `dataset`."""
@@ -274,20 +269,35 @@ class Published(Splitter):
     def find(self) -> None:
         """Find the files; see `Splitter.find`."""
         for part in _PARTS:
-            if (paths := getattr(self, part)) is not None:
-                with _of_split(part):
-                    self._table(paths).find()
+            if getattr(self, part) is not None:
+                self._table(part).find()
 
     def _read(self, part: str) -> Interactions | None:
-        paths = getattr(self, part)
-        if paths is None:
-            return None
-        with _of_split(part):
-            return self._table(paths).load().interactions
+        return None if getattr(self, part) is None else self._table(part).load().interactions
 
-    def _table(self, paths: Paths) -> Table:
-        same = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
-        return Table(paths, rating=False, time=False, **same)
+    def _table(self, part: str) -> "_PartTable":
+        settings = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
+        return _PartTable(getattr(self, part), rating=False, time=False, part=part, **settings)
+
+
+@dataclass(frozen=True)
+class _PartTable(Table):
+    """The table of a part, whose settings are those of the split."""
+
+    part: str = "test"
+
+    group: ClassVar[str] = "split"
+    skips: ClassVar[bool] = False
+
+    @property
+    def path_name(self) -> str:
+        """The setting that names the files."""
+        return self.part
+
+    @property
+    def command(self) -> str:
+        """What is typed before settings."""
+        return f"recgauge run split=published split.{self.part}=..."
 
 
 def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Meeting]:
@@ -315,17 +325,6 @@ def _not_there(matched: _Matched, n_dropped: int) -> str:
         problem = f"{matched.n_absent:,} of the {n_named:,} published pairs {more}"
         remedy = "A pair that is named twice, in one file or in two, needs two rows in the data set."
     return f"split=published: {problem}, the first has {matched.first_absent}{filters}. {remedy}"
-
-
-@contextmanager
-def _of_split(part: str) -> Iterator[None]:
-    """Name the settings in messages as they are called here; their words are those of dataset=table."""
-    try:
-        yield
-    except DataError as error:
-        text = reworded(error, "split").replace("split.path", f"split.{part}")
-        text = text.replace("recgauge run dataset=table", "recgauge run split=published")
-        raise type(error)(f"split=published, {part}: {text}") from error
 
 
 def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int) -> Step:

@@ -144,7 +144,7 @@ ANSWERED = {
     ),
     "a flag of any name": (
         "log.csv",
-        "user,item,gekauft\n1,2,0\n1,3,1\n",
+        "user,item,gekauft\n1,2,0\n\n1,3,1\n",
         ["dataset.rating=gekauft", "dataset.unused=[gekauft]"],
         {"unused": ["gekauft"]},
         [(1, 2, 1.0, None), (1, 3, 1.0, None)],
