@@ -48,31 +48,28 @@ _BINARY = (
     b"\xff\xff\xff\xff",
 )  # Parquet and Arrow, which say themselves how large they are
 _SAVE = "save the table as CSV or Parquet"
-_OTHER_KINDS = {  # what is not read, by its first bytes, under what to do
-    _SAVE: {
-        b"\xd0\xcf\x11\xe0": "an Excel workbook",
-        b"<?xml": "XML",
-        b"ORC\x0a": "an ORC file",
-        b"SQLite format 3": "a database of SQLite",
-        b"\x93NUMPY": "an array of NumPy",
-        b"\x89HDF": "an HDF5 file",
-        b"Obj\x01": "an Avro file",
-        b"FEA1": "a Feather file of version 1",
-        b"%PDF": "a PDF",
+_UNPACK = "unpack it, or pack it as gzip, bzip2, xz or zip"
+_GET = "download it again, from the address of the file itself"
+_OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
+    **dict.fromkeys((b"<!doctype", b"<html"), ("a web page, not the file", _GET)),
+    **{
+        b"\x80" + bytes([version]): ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)")
+        for version in range(2, 6)
     },
-    f"{_SAVE}: frame.to_parquet(...)": {
-        b"\x80" + bytes([version]): "a pickle, which can run any code" for version in range(2, 6)
-    },
-    "download it again, from the address of the file itself": dict.fromkeys(
-        (b"<!doctype", b"<html"), "a web page, not the file"
-    ),
-    "get the file with: git lfs pull": {b"version https://git-lfs": "a pointer of Git LFS, not the file"},
-    "unpack it, or pack it as gzip, bzip2, xz or zip": {
-        b"\x28\xb5\x2f\xfd": "packed with zstd",
-        b"\x04\x22\x4d\x18": "packed with lz4",
-        b"7z\xbc\xaf": "a 7z archive",
-        b"Rar!": "a RAR archive",
-    },
+    b"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
+    b"<?xml": ("XML", _SAVE),
+    b"%PDF": ("a PDF", _SAVE),
+    b"SQLite format 3": ("a database of SQLite", _SAVE),
+    b"\x93NUMPY": ("an array of NumPy", _SAVE),
+    b"\x89HDF": ("an HDF5 file", _SAVE),
+    b"ORC\x0a": ("an ORC file", _SAVE),
+    b"Obj\x01": ("an Avro file", _SAVE),
+    b"FEA1": ("a Feather file of version 1", _SAVE),
+    b"\x28\xb5\x2f\xfd": ("packed with zstd", _UNPACK),
+    b"\x04\x22\x4d\x18": ("packed with lz4", _UNPACK),
+    b"7z\xbc\xaf": ("a 7z archive", _UNPACK),
+    b"Rar!": ("a RAR archive", _UNPACK),
 }
 _TAR = slice(257, 262)  # where an archive of tar says so
 
@@ -161,9 +158,9 @@ class TableFile:
 
     def size(self) -> tuple[float, float]:
         """Return how many lines and ids the file has, if a line is ids and all are as at its beginning."""
-        n_bytes, exact = self._unpacked_bytes()
+        n_bytes = self._unpacked_bytes()
         if self.packed:
-            self.limits.check("unpacked_bytes", n_bytes, self, estimated=not exact)
+            self.limits.check("unpacked_bytes", n_bytes, self, estimated=self.member is None)
         with replace(self, encoding="utf-8").open() as stream:
             sample = stream.read(BLOCK)
             self._refuse_kind(sample)
@@ -179,10 +176,8 @@ class TableFile:
     def _refuse_kind(self, sample: bytes) -> None:
         """Name what is no table by its first bytes, and what to do."""
         begin = sample[:64].removeprefix(codecs.BOM_UTF8).lstrip()
-        kinds = ((sign, kind, todo) for todo, group in _OTHER_KINDS.items() for sign, kind in group.items())
-        named = next(
-            ((kind, todo) for sign, kind, todo in kinds if begin.lower().startswith(sign.lower())), None
-        )
+        kinds = (kind for sign, kind in _OTHER_KINDS.items() if begin.lower().startswith(sign.lower()))
+        named = next(kinds, None)
         if re.match(rb"\[\s*[\[{]", begin):
             named = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
         if sample[_TAR] == b"ustar":
@@ -190,8 +185,8 @@ class TableFile:
         if named is not None:
             raise SchemaError(f"{self} is {named[0]}. It is not read: {named[1]}.")
 
-    def _unpacked_bytes(self) -> tuple[float, bool]:
-        """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
+    def _unpacked_bytes(self) -> float:
+        """Return the size of the content, of a gzip what its beginning promises."""
         if self.member is not None:
             with zipfile.ZipFile(self.path) as archive:
                 if self.member not in archive.namelist():
@@ -203,16 +198,16 @@ class TableFile:
                     f"{self}: packed in a way that cannot be unpacked in pieces, such as bzip2 or LZMA. Pack "
                     "it as a usual zip (deflate) or a gzip."
                 )
-            return about.file_size, True
+            return about.file_size
         size = self.path.stat().st_size
         packing = self._packing
         if packing is None:
-            return size, True
+            return size
         unpacked = 0
         with self._unpacking(), self.path.open("rb") as file, packing(file) as content:
             while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
                 unpacked += len(block)
-            return unpacked * size / file.tell(), file.tell() == size
+            return unpacked * size / file.tell()
 
 
 class _Utf8:

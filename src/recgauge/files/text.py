@@ -180,6 +180,8 @@ def _read_carefully(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     reason = f"the row does not have {n_columns} columns"
     problem = Problem(reason, lines[[at for at, _ in bad]], f"{bad[0][1]} columns") if bad else None
     kept = cells if filled.all() else cells.filter(pa.array(filled))
+    for at in {*layout.columns.further, *_ids_of(layout)}:  # an id in many rows takes memory once
+        kept = kept.set_column(at, str(at), kept.column(at).dictionary_encode())
     return layout.rows(file, kept, lines[whole][filled], problems=(problem,) if problem else ())
 
 
@@ -199,13 +201,15 @@ def _swallowing_row(layout: Layout, cells: pa.Table, breaks: LongArray, whole: B
     return int(min(firsts)) if firsts else None
 
 
+def _ids_of(layout: Layout) -> list[int]:
+    return [at for role, at in layout.columns.positions.items() if role in _IDS]
+
+
 def _swallows(row: Sequence[str], layout: Layout) -> bool:
-    position_of = layout.columns.positions
-    ids = (row[at] for role, at in position_of.items() if role in _IDS)
-    if any("\n" in cell.strip() for cell in ids) or max(map(len, row)) > _LONGEST:
+    if any("\n" in row[at].strip() for at in _ids_of(layout)) or max(map(len, row)) > _LONGEST:
         return True
     # Without a number to look at, text with as many separators could be anything.
-    numbers = [at for role, at in position_of.items() if role in (*NUMBERS, "time")]
+    numbers = [at for role, at in layout.columns.positions.items() if role in (*NUMBERS, "time")]
     sign = _sign(layout.separator)
     inside = (line.split(sign) for field in row for line in field.strip().splitlines()[1:])
     return bool(numbers) and any(
