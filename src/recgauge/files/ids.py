@@ -66,6 +66,8 @@ def read_ids(column: pa.ChunkedArray) -> Ids:
     """Return the ids of a column; text loses blanks around it, and what is empty is none."""
     if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     column = column.cast(pa.dictionary(pa.int32(), column.type.value_type)).unify_dictionaries()

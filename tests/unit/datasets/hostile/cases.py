@@ -264,6 +264,7 @@ PARQUET = [
     in_parquet("decimal rating", READ, rating=pa.array(USERS, pa.decimal128(9, 2))),
     in_parquet("dictionary ids", ITEMS, user=pa.array(ITEMS).dictionary_encode()),
     in_parquet("null ids", "row 2: the user is missing", user=[1, None, 2]),
+    in_parquet("only null ids", "row 1: the user is missing", user=pa.nulls(3)),
     in_parquet("float ids in parquet", ["1.0", "1.5", "2.0"], user=[1.0, 1.5, 2.0]),
     in_parquet("text as bytes", ["a", "é", "b"], user=[b"a", b"\xc3\xa9", b"b"]),
     in_parquet("bytes as ids", NO_ID, user=[b"a", b"\xff", b"b"]),
