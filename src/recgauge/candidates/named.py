@@ -13,7 +13,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.columns import ITEMS, USERS, Wanted
+from recgauge.files.columns import ITEMS, USERS, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import find_list_files
 from recgauge.files.text import not_utf8
@@ -134,12 +134,11 @@ class AllowList(Candidates):
 
 
 _HEAD = 1 << 10  # bytes that show how a file begins
-_NEGATIVES = Wanted(
+_NEGATIVES = Roles(
     {"user": USERS, "item": ITEMS},
     option="candidates.{}={}",
     setting="candidates.{}={}",
     of_lists=True,
-    mixed_ids=True,
 )
 _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 

@@ -10,9 +10,9 @@ import numpy as np
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
-from recgauge.files.columns import USERS, Wanted, is_label
+from recgauge.files.cells import numbers_of
+from recgauge.files.columns import USERS, Roles, is_label
 from recgauge.files.frames import as_arrow, is_frame
-from recgauge.files.rows import numbers_of
 from recgauge.files.tables import OwnTable, read_table
 from recgauge.metrics.names import as_key, usual_direction
 from recgauge.metrics.rating import Pooled
@@ -138,7 +138,7 @@ def _with_users(frame: Any, subject: str) -> Any:
     """Return a frame of pandas whose index is a column where it is users, and else is left out."""
     if not hasattr(frame, "iloc"):
         return frame
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     if any(is_user(str(name)) for name in frame.index.names if name is not None):
         return frame
     if any(is_user(str(name)) for name in frame.columns):
@@ -154,7 +154,7 @@ def _with_users(frame: Any, subject: str) -> Any:
 def user_column(names: Sequence[str], where: str) -> str:
     """Return the column of users among names, by a usual name."""
     return names[
-        Wanted({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).roles["user"]
+        Roles({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).positions["user"]
     ]
 
 
@@ -246,7 +246,7 @@ def values_by_user(values: Any) -> "pd.DataFrame":
             "values must be a data frame with a row per user and a column per run, or a series by user of "
             f"each run; got {type(values).__name__}."
         )
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     users = [name for name in values.columns if is_user(str(name))]
     frame: pd.DataFrame = values.set_index(users[0]) if len(users) == 1 else values
     if wrong := [str(run) for run in frame if frame[run].dtype.kind not in "fiub"]:
@@ -350,7 +350,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     columns = {
         "model" if name == "run" and "model" not in table.names else name: name for name in table.names
     }
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     users = [name for name in table.names if name not in _OF_LONG and is_user(name)]
     unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
     if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:

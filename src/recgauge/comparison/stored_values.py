@@ -13,7 +13,7 @@ from recgauge.comparison.user_values import UserValues, choose_common, in_common
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.stored import PARQUET, StoredTable, distinct, find_stored
 from recgauge.metrics.names import Directions, as_key
 from recgauge.recorded.partition import Partition
@@ -213,7 +213,7 @@ def _files(source: str, option: str) -> Iterator[_File]:
     """Yield the files of a source with what they hold."""
     import pyarrow as pa
 
-    table = find_stored(source, Wanted({}, ()), option)
+    table = find_stored(source, Roles({}, ()), option)
     for place, path in enumerate(table.paths):
         above = PurePosixPath(path).parts[:-1]
         inside = above[len(above) - above[::-1].index(table.name) :] if table.name in above else ()

@@ -23,7 +23,7 @@ from recgauge.datasets.published_files import (
 )
 from recgauge.datasets.table import join, join_digests
 from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError, said
-from recgauge.files.columns import CellFormat, Wanted
+from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
@@ -117,12 +117,12 @@ class ArchiveSource(FileSource):
         return ((self.published, self.locations),)
 
 
-PAIRS = Wanted({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
+PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
 """Users and items in the first two columns, whatever follows."""
 
 
 def read_members(
-    path: Path, members: Sequence[str], roles: Wanted, how: TextFormat | None = None, form: str | None = None
+    path: Path, members: Sequence[str], roles: Roles, how: TextFormat | None = None, form: str | None = None
 ) -> Interactions:
     """Return the rows of files in a publisher's archive, in order."""
     parts = [read(TableFile(path, member), roles, how, form=form) for member in members]

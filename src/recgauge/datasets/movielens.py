@@ -19,7 +19,7 @@ from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
 from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.files.columns import TABLE, CellFormat, Wanted
+from recgauge.files.columns import TABLE, CellFormat, Roles
 from recgauge.files.opening import UNPACKING_ERRORS, TableFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
@@ -298,7 +298,7 @@ _RATINGS: Mapping[Layout, tuple[str, TextFormat]] = {
     "dat": ("ratings.dat", TextFormat("::", header=False, quotes=False)),
     "csv": ("ratings.csv", TextFormat(",", header=True, quotes=False)),
 }
-_COLUMNS = Wanted(TABLE, tuple(TABLE), cells=CellFormat(implausible="keep"))
+_COLUMNS = Roles(TABLE, tuple(TABLE), cells=CellFormat(implausible="keep"))
 
 
 def _read(file: VerifiedFile, release: _Release) -> Prepared:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
-from recgauge.files.columns import Columns, Role, Wanted
+from recgauge.files.columns import Columns, Role, Roles
 from recgauge.utils.files import digest_of, irregular, user_path
 
 PARQUET = (".parquet", ".pq")
@@ -76,7 +76,7 @@ class StoredTable:
     paths : tuple of str
     facts : tuple of (int, float)
         Size and time of change of each file.
-    wanted : Wanted
+    wanted : Roles
     """
 
     name: str
@@ -84,7 +84,7 @@ class StoredTable:
     system: fs.FileSystem
     paths: tuple[str, ...]
     facts: tuple[tuple[int, float], ...]
-    wanted: Wanted
+    wanted: Roles
 
     def __str__(self) -> str:
         return printable(self.address)
@@ -131,7 +131,7 @@ class StoredTable:
     @property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return {role: self.layout.names[at] for role, at in self.layout.roles.items()}
+        return {role: self.layout.names[at] for role, at in self.layout.positions.items()}
 
     @cached_property
     def columns(self) -> list[str]:
@@ -158,7 +158,7 @@ class StoredTable:
         for file in range(len(self.paths)):
             with self.open(file) as opened:
                 schema = opened.schema_arrow
-                roles = self._columns(file, schema).roles
+                roles = self._columns(file, schema).positions
                 labels = {role: schema.names[at] for role, at in roles.items()}
                 self._require_equal_columns(file, schema, footers[0][0] if footers else schema)
                 footers.append((schema, tuple(_row_groups(file, opened.metadata, labels))))
@@ -175,7 +175,7 @@ class StoredTable:
 
     def _require_equal_columns(self, file: int, schema: pa.Schema, first: pa.Schema) -> None:
         """Refuse a file that lacks a column of the first file, or has it in another type."""
-        roles = self._columns(0, first).roles
+        roles = self._columns(0, first).positions
         for name in [first.names[at] for at in roles.values()]:
             if name not in schema.names:
                 raise SchemaError(
@@ -225,7 +225,7 @@ class StoredTable:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
         first = self._footers[0][0]
         columns = {}
-        for name in (self.layout.names[at] for at in self.layout.others):
+        for name in (self.layout.names[at] for at in self.layout.further):
             if name not in self.wanted.cells.keep:
                 nested = pa.types.is_nested(first.field(name).type)
                 columns[name] = distinct(() if nested else self.cells(name), _MOST_VALUES)
@@ -296,7 +296,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
+def columns_of(schema: pa.Schema, wanted: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
     """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
     kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
@@ -319,7 +319,7 @@ def is_stored(text: str) -> bool:
     return "://" in text or irregular(user_path(text)) == "folder"
 
 
-def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
+def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
     """Return the Parquet files of a folder, file, pattern or address.
 
     Raises
@@ -357,7 +357,7 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
 
 
-def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTable:
+def table_of_files(text: str, paths: Sequence[Path], wanted: Roles) -> StoredTable:
     """Return local Parquet files, which a pattern named, as one table."""
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)

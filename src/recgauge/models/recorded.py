@@ -97,15 +97,12 @@ class Recorded(Recommender, RatingPredictor):
         self._missing: tuple[Finding, ...] = ()
         self._n_items = 0
 
-    def _cells(self) -> CellFormat:
-        return CellFormat(self.missing, self.unused, implausible=self.implausible)
-
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
         from recgauge.recorded import wanted
         from recgauge.recorded.coded import find_run
 
-        find_run(self.path, wanted("lists", self.columns, self._cells(), in_run=True))
+        find_run(self.path, wanted("lists", self.columns, CellFormat.of(self), in_run=True))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.
@@ -125,7 +122,7 @@ class Recorded(Recommender, RatingPredictor):
             self.tag,
             columns=self.columns,
             header=self.header,
-            cells=self._cells(),
+            cells=CellFormat.of(self),
         )
         (progress or NoProgress()).note(self._lists.understood)
         met = "; ".join(meeting.sentence for meeting in self._lists.meetings)

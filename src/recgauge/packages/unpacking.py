@@ -17,7 +17,7 @@ from recgauge.runs.stored import RunFolder
 from recgauge.utils.messages import FULL
 
 PAGE, RUNS = "report.html", "runs"
-LIMITS = Limits(adjustable=False)
+LIMITS = Limits()
 MOST_FILES, MOST_TIMES = 100_000, 200  # files; unpacked bytes to bytes of the archive
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack 4 kB to gigabytes
 _REMEDY = "Get the package again."

@@ -29,7 +29,7 @@ from recgauge.files.columns import (
     Choice,
     Names,
     Role,
-    Wanted,
+    Roles,
 )
 from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
@@ -165,7 +165,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
-        present = {name for rows in (*lists, *truths, *trains) for name in rows.part.unused}
+        present = {name for rows in (*lists, *truths, *trains) for name in rows.unused}
         if absent := [name for name in (cells or CellFormat()).unused if name not in present]:
             raise ConfigError(
                 f"--unused {absent[0]}: no file has such a column that is not used. Correct it."
@@ -325,13 +325,13 @@ def _grouped(
 
 def wanted(
     kind: Kind, chosen: Columns | None = None, cells: CellFormat | None = None, *, in_run: bool = False
-) -> Wanted:
+) -> Roles:
     """Return what a file of a kind is read for."""
     names = _NAMES[kind]
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
         pair = (*pair, ("rank", "score", "items"))
-    return Wanted(
+    return Roles(
         names,
         choices={role: choice for role, choice in (chosen or {}).items() if role in names},
         needed=pair,
@@ -339,12 +339,11 @@ def wanted(
         command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
-        mixed_ids=True,
         cells=cells or CellFormat(),
     )
 
 
-def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
+def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Roles | None = None) -> Rows:
     """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
     like = like or wanted(kind)
     return checked(parquet.rows_of_table(TableFile(Path(name)), table, like), "parquet", like)
@@ -355,13 +354,13 @@ def read_rows(
     kind: Kind,
     form: str | None = None,
     *,
-    like: Wanted | None = None,
+    like: Roles | None = None,
     header: bool | None = None,
     separator: str | None = None,
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(separator, header, quotes=True)
     rows = read(file, like or wanted(kind), how, form=form)
-    if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
+    if not len(rows.lines) and not rows.problems and not len(rows.empty):
         raise SchemaError(f"{file} has no rows.")
     return rows

@@ -8,7 +8,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.meeting import Meeting
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.columns import CellFormat, Wanted
+from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
@@ -89,7 +89,7 @@ def read_coded_lists(  # noqa: PLR0913 - what a model is set to, by name
     return _coded(run, f"{rows.file.name}: {rows.understood()}", (user_ids, item_ids), (users, items))
 
 
-def find_run(path: str, like: Wanted) -> Source:
+def find_run(path: str, like: Roles) -> Source:
     """Return the file that a path names, or the Parquet files of a folder, pattern or address."""
     if is_stored(path):
         return find_table(path, like, "model.path")

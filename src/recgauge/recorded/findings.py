@@ -169,8 +169,8 @@ class Report:
         """Count the rows that cannot be used, and the lists without items."""
         if self._rows.problems:
             self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
-        if len(empty := self._rows.part.empty):
-            self._note("empty_lists", len(empty), self._rows.part.place(empty[0]))
+        if len(empty := self._rows.empty):
+            self._note("empty_lists", len(empty), self._rows.place(empty[0]))
 
     def order(
         self,

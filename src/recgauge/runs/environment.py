@@ -15,7 +15,7 @@ import recgauge
 from recgauge._version import NUMERIC_VERSION, __version__
 from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.stored import find_stored, is_stored
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
@@ -124,7 +124,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     targets = {text for key, text in _texts(numeric) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
-        text: join_digests(find_stored(text, Wanted({}, ()), key).digests())
+        text: join_digests(find_stored(text, Roles({}, ()), key).digests())
         for node in (numeric.get("model"), numeric.get("split"))
         if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
         for key, text in _texts(node)

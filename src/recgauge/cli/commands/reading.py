@@ -39,19 +39,12 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def reading_of(options: argparse.Namespace) -> Reading:
-    """Return columns and cells by the options of `add_reading_options`."""
-    cells = CellFormat(
-        tuple(options.missing),
-        tuple(options.unused),
-        decimal=options.decimal,
-        thousands=options.thousands,
-        implausible=options.implausible,
-    )
+    """Return what the command line says of columns and cells."""
     return {
         "columns": {role: getattr(options, role) for role in ROLES},
         "header": None if options.header is None else options.header == "true",
         "separator": options.separator,
-        "cells": cells,
+        "cells": CellFormat.of(options),
     }
 
 
