@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import pi, sqrt
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from recgauge.files.tables import read_table
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PostHoc = Literal["nemenyi", "holm"]
 
@@ -239,6 +242,12 @@ class DatasetsResult:
         sign = 1.0 if self.higher_is_better else -1.0
         gains = [sign * (self.values[a][name] - self.values[b][name]) for name in self.datasets]
         return bayesian_signed_rank(np.array(gains), rope, n_draws=n_draws, seed=seed)
+
+    def plot(self) -> "Figure":
+        """Return the critical difference diagram."""
+        from recgauge.report.figures.compared import critical_difference_diagram
+
+        return critical_difference_diagram(self)
 
 
 def compare_datasets(

@@ -1,13 +1,12 @@
 """Users' values of a run, from wherever they are: a run, a table with a row per user, one long table."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from recgauge.data.ids import IdArray, as_ids
+from recgauge.data.ids import as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
 from recgauge.files.columns import USERS, Wanted, is_label
@@ -15,62 +14,14 @@ from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.rows import numbers_of
 from recgauge.files.tables import OwnTable, read_table
 from recgauge.metrics.names import as_key, known_direction
-from recgauge.metrics.rating import Pooled
+from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray, LongArray, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recgauge.runs.record import RunRecord
-    from recgauge.runs.stored import RunFolder
-
     Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunValues:
-    """Per-user values of one run, which may be one of several seeds or folds.
-
-    Parameters
-    ----------
-    users : ndarray, shape (m,)
-        Distinct ids, in any order.
-    values : dict of str to ndarray of float64, shape (m,)
-        By metric; NaN where a user is left out.
-    higher_is_better : dict of str to bool
-        As far as known.
-    seed, fold : int or None
-        Which repeat this is.
-    record : RunRecord or None
-        Of a run of recgauge, from its output folder: what the values stand on.
-    pooled : dict of str to Pooled
-        Of metrics whose number is not the mean of the users' `values`, such as RMSE over all ratings: what
-        each user adds to it.
-    definitions : mapping of str to str
-        How metrics were measured, as far as known.
-    from_file : bool
-        Whether ids are as a file writes them: a number is then equal to the same text in another file.
-    unused : tuple of str
-        Columns of a table that hold no numbers, such as a user's region.
-    """
-
-    users: IdArray
-    values: dict[str, DoubleArray]
-    higher_is_better: dict[str, bool] = field(default_factory=dict)
-    seed: int | None = None
-    fold: int | None = None
-    record: "RunRecord | None" = None
-    pooled: dict[str, Pooled] = field(default_factory=dict)
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    from_file: bool = False
-    unused: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """Return the repeat in words, such as ``seed 1, fold 0``; empty if it is none."""
-        parts = (("seed", self.seed), ("fold", self.fold))
-        return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
 
 
 def read_run(source: "Source") -> RunValues:
@@ -271,10 +222,8 @@ def series_by_id(groups: Any, by: str) -> "pd.Series":
 
 
 def _read_path(path: Path) -> RunValues:
-    from recgauge.runs.stored import RunFolder
-
     if (path / "record.json").is_file():
-        return run_values(RunFolder.read(path))
+        return FinishedRun.read(path).values()
     table = path / "per_user.parquet" if path.is_dir() else path
     if not table.exists():
         raise SchemaError(
@@ -282,25 +231,6 @@ def _read_path(path: Path) -> RunValues:
             "with a row per user."
         )
     return _of_table(str(table), "users' values", from_file=True)
-
-
-def run_values(
-    run: "RunFolder", keys: Sequence[str] | None = None, *, seed: int | None = None, fold: int | None = None
-) -> RunValues:
-    """Read the values of users of a finished run, by default of all metrics that are known for each user."""
-    from recgauge.runs.stored import pooled_errors, pooled_keys, user_columns, user_table
-
-    record = run.record
-    of_all = [key for key in pooled_keys(run.folder, record) if keys is None or key in keys]
-    columns = [key for key in (user_columns(run.folder) if keys is None else keys) if key not in of_all]
-    table = user_table(run.folder, record, columns)
-    users = to_numpy(table["user_id"])
-    values = {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in columns}
-    pooled = pooled_errors(run.folder, record, of_all, users) if of_all else {}
-    values |= {key: each.per_user() for key, each in pooled.items()}
-    directions = {entry.key: entry.higher_is_better for entry in record.results}
-    texts = {entry.key: f"{entry.definition}; {record.policies}" for entry in record.results}
-    return RunValues(users, values, directions, seed, fold, record, pooled, texts, from_file=True)
 
 
 Means = dict[str, dict[str, dict[str, float]]]

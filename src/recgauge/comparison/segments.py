@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues, is_count, series_by_id, values_by_user
+from recgauge.comparison.reading import is_count, series_by_id, values_by_user
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
@@ -17,14 +17,14 @@ from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of
+from recgauge.report.segment_tables import ALL as ALL
+from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-ALL = "all"
-"""The group of everybody."""
 _EVERYBODY = -2  # its code, beside -1 of users without a group
 _OF_ROWS = ("segment", "n_users", "n_rows", "run", "mean", "low", "high")
 _OF_PAIRS = {
@@ -159,6 +159,25 @@ class Segments:
             for row in self.rows
         ]
         return pd.DataFrame(rows)
+
+    def __str__(self) -> str:
+        from recgauge.report.console import as_text
+        from recgauge.report.segment_tables import segment_blocks
+
+        return as_text(segment_blocks(self))
+
+    def to_markdown(self) -> str:
+        """Return the table in Markdown, with a sentence on who gains and who loses."""
+        from recgauge.report.blocks import render_markdown
+        from recgauge.report.segment_tables import segment_blocks
+
+        return render_markdown(segment_blocks(self))
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.html import render_html
+        from recgauge.report.segment_tables import segment_blocks
+
+        return render_html(segment_blocks(self))
 
 
 def compare_segments(

@@ -10,13 +10,14 @@ import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 
-BEYOND_NOISE = "!"  # stands after a turn
 DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
 
 
@@ -42,6 +43,10 @@ class Turn:
     options: tuple[str, ...]
     beyond_noise: bool
     shown_by: tuple[str, ...]
+
+    def is_shown(self, option: str) -> bool:
+        """Whether the turn is beyond noise and an option is one that shows it."""
+        return self.beyond_noise and option in self.shown_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,6 +153,23 @@ class AxisOrders:
             )
         return tuple(found)
 
+    def order_text(self, option: str) -> str:
+        """Return the order of the models, such as ``svd > ease = item_knn``."""
+        goodness = dict(zip(self.models, self.goodness[self.options.index(option)], strict=True))
+        order = self.order(option)
+        words = [order[0]]
+        for before, model in pairwise(order):
+            words += ["=" if goodness[before] == goodness[model] else ">", model]
+        return " ".join(words)
+
+    def turns_text(self, option: str) -> str:
+        """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
+        return "; ".join(
+            f"{turn.worse} above {turn.better}{BEYOND_NOISE if turn.is_shown(option) else ''}"
+            for turn in self.turns()
+            if option in turn.options
+        )
+
     def winner(self, option: str) -> str:
         """Return the best model; among equal ones the one that is best under the reference."""
         return self.order(option)[0]
@@ -191,6 +213,31 @@ class Stability:
 
         return pd.DataFrame(option_rows(self))
 
+    def __str__(self) -> str:
+        from recgauge.report.console import as_text
+        from recgauge.report.stability_tables import stability_blocks
+
+        return as_text(stability_blocks(self, brief=True))
+
+    def to_markdown(self) -> str:
+        """Return a table of the choices and one of their options."""
+        from recgauge.report.blocks import render_markdown
+        from recgauge.report.stability_tables import stability_blocks
+
+        return render_markdown(stability_blocks(self))
+
+    def _repr_html_(self) -> str:
+        from recgauge.report.html import render_html
+        from recgauge.report.stability_tables import stability_blocks
+
+        return render_html(stability_blocks(self))
+
+    def plot(self) -> "Figure":
+        """Draw how many pairs of models turn along each choice."""
+        from recgauge.report.figures.compared import plot_stability
+
+        return plot_stability(self)
+
 
 def option_rows(stability: Stability) -> list[dict[str, Any]]:
     """Return one row per choice and option, not rounded.
@@ -209,40 +256,17 @@ def _option_row(axis: AxisOrders, option: str) -> dict[str, Any]:
         "option": option,
         "is_reference": option == axis.reference,
         "n_users": axis.n_users[axis.options.index(option)],
-        "order": order_text(axis, option),
+        "order": axis.order_text(option),
         "winner": axis.winner(option),
         "kendall_tau_b": None if isnan(tau) else tau,
         "weighted_tau": None if isnan(weighted) else weighted,
         "pairs": axis.n_pairs,
         "pairs_turned": len(turns),
-        "beyond_noise": sum(is_shown(turn, option) for turn in turns),
-        "turned": turns_text(axis, option),
+        "beyond_noise": sum(turn.is_shown(option) for turn in turns),
+        "turned": axis.turns_text(option),
     }
     values = axis.values[axis.options.index(option)]
     return row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
-
-
-def is_shown(turn: Turn, option: str) -> bool:
-    """Whether a turn is beyond noise and this option is one that shows it."""
-    return turn.beyond_noise and option in turn.shown_by
-
-
-def order_text(axis: AxisOrders, option: str) -> str:
-    """Return the order of the models, such as ``svd > ease = item_knn``."""
-    goodness = dict(zip(axis.models, axis.goodness[axis.options.index(option)], strict=True))
-    order = axis.order(option)
-    words = [order[0]]
-    for before, model in pairwise(order):
-        words += ["=" if goodness[before] == goodness[model] else ">", model]
-    return " ".join(words)
-
-
-def turns_text(axis: AxisOrders, option: str) -> str:
-    """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    return "; ".join(
-        f"{turn.worse} above {turn.better}{BEYOND_NOISE if is_shown(turn, option) else ''}" for turn in turns
-    )
 
 
 def _tau(first: DoubleArray, other: DoubleArray, weights: DoubleArray | None = None) -> float:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from recgauge.comparison.runs import Condition, reference_key
-from recgauge.comparison.series import FOLDS, fold_of
+from recgauge.comparison.run_groups import FOLDS, fold_of
+from recgauge.comparison.runs import common_metrics, reference_key, require_equal_rows, values_by_run
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
@@ -14,8 +14,9 @@ from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import as_key, label, split_key
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import FREE_DATASET_SETTINGS
-from recgauge.runs.stored import RunFolder, StoredLists
+from recgauge.runs.stored import StoredLists
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,10 +34,10 @@ Frames = dict[str, "pd.DataFrame"]
 _LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
 
 
-def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
+def group(name: str) -> Callable[[FinishedRun], tuple[str, Any]]:
     """Return what gives the option of a group, such as ``model``, and its settings."""
 
-    def chosen(run: RunFolder) -> tuple[str, Any]:
+    def chosen(run: FinishedRun) -> tuple[str, Any]:
         settings = dict(run.record.settings.get(name) or {})
         kept = {key: value for key, value in settings.items() if key not in _LEFT_OUT.get(name, ())}
         return run.record.names.get(name) or "none", kept
@@ -44,17 +45,17 @@ def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
     return chosen
 
 
-def _fold(run: RunFolder) -> tuple[str, Any]:
+def _fold(run: FinishedRun) -> tuple[str, Any]:
     return " ".join(name for name in fold_of(run.record) if name != "None"), {}
 
 
-def _relevant_from(run: RunFolder) -> tuple[str, Any]:
+def _relevant_from(run: FinishedRun) -> tuple[str, Any]:
     """Return the threshold as text: a record that was read has 4.0 where that of a run just ended has 4."""
     value = run.record.dataset.relevant_from
     return "" if value is None else f"{value:g}", {}
 
 
-CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
+CHOICES: dict[str, Callable[[FinishedRun], tuple[str, Any]]] = {
     "dataset": group("dataset"),
     "filters": group("filters"),
     "split": group("split"),
@@ -99,9 +100,9 @@ def _flat(settings: Any, before: str = "") -> dict[str, str]:
 class _Lists:
     """Evaluates the stored lists of a condition under other definitions."""
 
-    def __init__(self, condition: Condition) -> None:
-        self.runs = condition.runs
-        self.record = condition.first.record
+    def __init__(self, runs: Mapping[str, FinishedRun]) -> None:
+        self.runs = runs
+        self.record = next(iter(runs.values())).record
         chosen = self.record.settings.get("conventions") or {}
         known = get_convention(chosen.get("name", "standard"))
         self.convention = known.with_ties(self.record.settings.get("ties"))
@@ -157,7 +158,7 @@ def is_accuracy(name: str) -> bool:
 
 
 def stability_of(
-    runs: Sequence[RunFolder], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
+    runs: Sequence[FinishedRun], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
 ) -> Stability:
     """Compare the order of models among stored runs, along every choice that runs and their lists show.
 
@@ -167,7 +168,7 @@ def stability_of(
 
     Parameters
     ----------
-    runs : sequence of RunFolder
+    runs : sequence of FinishedRun
     metric : str
         The reference, such as ``ndcg_at_10``; empty: nDCG at 10, else at the largest cutoff.
     metrics : sequence of str
@@ -185,20 +186,20 @@ def stability_of(
     """
     models = labels([group("model")(run) for run in runs])
     conditions = zip(*(labels([chosen(run) for run in runs]) for chosen in CHOICES.values()), strict=True)
-    table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
+    table: dict[tuple[str, ...], dict[str, FinishedRun]] = {}
     notes: list[str] = []
     for model, condition, run in zip(models, conditions, runs, strict=True):
         if model in table.setdefault(condition, {}):
             notes.append(f"{model} was run twice with the same settings; the last one counts.")
         table[condition][model] = run
     reference = max(table, key=lambda condition: len(table[condition]))
-    base = Condition(table[reference])
-    if len(base.runs) < 2:
+    base = table[reference]
+    if len(base) < 2:
         raise ConfigError(
             f"stability: at least two models must have the same settings otherwise; found {listed(models)}. "
             "Such runs come from recgauge run -m model=popularity,svd,ease."
         )
-    base.check()
+    require_equal_rows(base)
     key = reference_key(base, metric)
     axes, higher = _of_lists(base, key, metrics, notes)
     axes |= _of_runs(table, reference, base, key, notes)
@@ -209,12 +210,12 @@ def stability_of(
 
 
 def _of_lists(
-    base: Condition, key: str, chosen: Sequence[str], notes: list[str]
+    base: Mapping[str, FinishedRun], key: str, chosen: Sequence[str], notes: list[str]
 ) -> tuple[dict[str, Frames], dict[str, bool]]:
     """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
     name, k = split_key(key)
-    record = base.first.record
-    values = base.values(base.metrics)
+    record = next(iter(base.values())).record
+    values = values_by_run(base, common_metrics(base))
     higher = {entry.key: entry.higher_is_better for entry in record.results}
     lists = None if k is None else _usable_lists(base, key, notes)
     if k is not None and lists is not None:
@@ -248,9 +249,9 @@ def _lower_is_better(
     return lower
 
 
-def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
+def _usable_lists(base: Mapping[str, FinishedRun], key: str, notes: list[str]) -> _Lists | None:
     """Return the stored lists if they give back the stored values; else None, with a note why."""
-    lacking = [model for model, run in base.runs.items() if not run.has_lists]
+    lacking = [model for model, run in base.items() if not run.has_lists]
     if lacking:
         notes.append(
             f"{listed(lacking)}: no whole lists are stored (artifacts.lists=true stores them), so "
@@ -260,7 +261,7 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
     lists, (name, k) = _Lists(base), split_key(key)
     if k is not None and is_accuracy(name):
         frame = lists.values({name: lists.convention.definition(name)}, [k])[0].get(key)
-        stored = base.values([key])[key]
+        stored = values_by_run(base, [key])[key]
         if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
             return lists
     notes.append(
@@ -330,14 +331,14 @@ def _threshold_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frame
 
 
 def _of_runs(
-    table: Mapping[tuple[str, ...], dict[str, RunFolder]],
+    table: Mapping[tuple[str, ...], dict[str, FinishedRun]],
     reference: tuple[str, ...],
-    base: Condition,
+    base: Mapping[str, FinishedRun],
     key: str,
     notes: list[str],
 ) -> dict[str, Frames]:
     """Return values of runs that differ from the reference in one choice, by choice and option."""
-    axes: dict[str, dict[str, Condition]] = {}
+    axes: dict[str, dict[str, Mapping[str, FinishedRun]]] = {}
     n_far = 0
     for condition, runs in table.items():
         differing = [
@@ -346,7 +347,7 @@ def _of_runs(
         if len(differing) == 1:
             axis = list(CHOICES)[differing[0]]
             options = axes.setdefault(axis, {reference[differing[0]]: base})
-            options[condition[differing[0]]] = Condition(runs)
+            options[condition[differing[0]]] = runs
         n_far += len(runs) if len(differing) > 1 else 0
     if n_far:
         notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
@@ -354,15 +355,17 @@ def _of_runs(
     return {axis: options for axis, options in found.items() if len(options) > 1}
 
 
-def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[str]) -> Frames:
+def _shared(
+    axis: str, options: Mapping[str, Mapping[str, FinishedRun]], key: str, notes: list[str]
+) -> Frames:
     """Return the values of the models that every option has; options with fewer than two are left out."""
     kept = {}
-    for option, condition in options.items():
-        condition.check()
-        if len(condition.runs) < 2 or key not in condition.metrics:
+    for option, runs in options.items():
+        require_equal_rows(runs)
+        if len(runs) < 2 or key not in common_metrics(runs):
             notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
         else:
-            kept[option] = condition.values([key])[key]
+            kept[option] = values_by_run(runs, [key])[key]
     common = [model for model in next(iter(kept.values())) if all(model in frame for frame in kept.values())]
     missing = sorted({str(model) for frame in kept.values() for model in frame} - set(common))
     if missing:

@@ -8,13 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import FEWEST, Meeting, meet_codes, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.metrics.names import Directions, as_key, label, split_key
 from recgauge.metrics.rating import Pooled
+from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
 
 

@@ -15,15 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recgauge._version import __version__
-from recgauge.comparison.runs import ComparedRuns
+from recgauge.comparison.results import Comparison
 from recgauge.errors import ConfigError, RecgaugeError, said
 from recgauge.packages.page import package_page
 from recgauge.report.comparison_tables import FORMATS, write_comparison
-from recgauge.runs.folder import HITS, JobOutcome, write_checksums
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import HITS, write_checksums
 from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
-from recgauge.sweeps.ending import NAME, compared_jobs
+from recgauge.sweeps.ending import NAME, compare_finished
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.checks import check_choice
@@ -97,9 +98,7 @@ def package(
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
     wanted = (LISTS, HITS, *_WITH_ROWS, *_COPIED)
-    jobs, notes = find_runs(
-        named, uri or store_of_user(), experiment=experiment, search=search, wanted=wanted
-    )
+    jobs, notes = find_runs(named, uri or store_of_user(), experiment=experiment, where=search, files=wanted)
     for note in notes:
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
@@ -109,9 +108,9 @@ def package(
     return file
 
 
-def _write(folder: Path, jobs: Sequence[JobOutcome], lists: Lists) -> None:
+def _write(folder: Path, jobs: Sequence[FinishedRun], lists: Lists) -> None:
     """Write everything that the zip gets."""
-    records = [(job.record, job.folder) for job in jobs if job.record is not None]
+    records = [(job.record, job.folder) for job in jobs]
     # the order in which somebody names the runs changes nothing
     records.sort(key=lambda pair: (*_names(pair[0]), pair[0].seed, pair[0].fingerprint()))
     for number, (record, source) in enumerate(records):
@@ -205,13 +204,10 @@ def _without_homes(text: str) -> str:
     return re.sub(own + _HOMES, "~", text)
 
 
-def runs_in(folder: Path) -> list[JobOutcome]:
+def runs_in(folder: Path) -> list[FinishedRun]:
     """Return the runs of an unpacked package, by their folders."""
     runs = sorted(path for path in (folder / RUNS).glob("*") if path.is_dir())
-    return [
-        JobOutcome(number, run.name, record=RunFolder.read(run).record, folder=run)
-        for number, run in enumerate(runs)
-    ]
+    return [FinishedRun.read(run, label=run.name) for run in runs]
 
 
 def write_pages(folder: Path, target: Path) -> None:
@@ -224,19 +220,18 @@ def write_pages(folder: Path, target: Path) -> None:
     for job in jobs:
         run = target / RUNS / job.folder.name
         run.mkdir(parents=True, exist_ok=True)
-        if job.record is not None:
-            write_record(job.record, run)
+        write_record(job.record, run)
     compared, notes = _compared(jobs)
     if compared is not None:
         write_comparison(compared, [target / f"{NAME}{suffix}" for suffix in FORMATS])
-    shared = [may_share_rows(job.record) for job in jobs if job.record is not None]
+    shared = [may_share_rows(job.record) for job in jobs]
     text = package_page(jobs, compared, notes, shared=shared, version=about["recgauge"])
     (target / PAGE).write_text(text, encoding="utf-8")
 
 
-def _compared(jobs: Sequence[JobOutcome]) -> tuple[ComparedRuns | None, list[str]]:
+def _compared(jobs: Sequence[FinishedRun]) -> tuple[Comparison | None, list[str]]:
     try:
-        compared = compared_jobs(jobs)
+        compared = compare_finished(jobs, len(jobs))
     except RecgaugeError as error:
         return None, [f"The runs are not compared: {said(error)}."]
     return compared, [] if compared else [

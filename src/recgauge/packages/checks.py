@@ -27,10 +27,11 @@ from recgauge.experiment import Experiment, PreparedData, prepare
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.packages import ABOUT, FORMAT, PREDICTED, RANKS, runs_in, write_pages
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table
 from recgauge.sweeps.artifacts import held_out_rows
 from recgauge.utils.files import read_own
 from recgauge.utils.messages import FULL
@@ -193,13 +194,13 @@ def _first_line(name: str, stored: Path, written: Path) -> Difference | None:
     return None
 
 
-Compose = Callable[[RunFolder], Experiment]
+Compose = Callable[[FinishedRun], Experiment]
 """Returns the experiment of a run, with a model that is not trained."""
 
 
 def judge_again(
     folder: Path, compose: Compose, progress: Callable[[], Progress]
-) -> Iterator[tuple[RunFolder, RunRecord, list[str], Path]]:
+) -> Iterator[tuple[FinishedRun, RunRecord, list[str], Path]]:
     """Yield the runs of a package with what their lists and predictions give now.
 
     That is the run's record with the rows and numbers that were made again, the metrics that need more than
@@ -208,7 +209,7 @@ def judge_again(
     """
     ready: dict[str, PreparedData] = {}
     for job in runs_in(folder):
-        run = RunFolder.read(job.folder)
+        run = FinishedRun.read(job.folder)
         experiment = compose(run)
         rows = replace(experiment, metrics={}, cutoffs=(max(experiment.cutoffs),))
         key = repr((rows, bool(experiment.metrics_of("lists"))))
@@ -219,7 +220,7 @@ def judge_again(
 
 
 def _judge(
-    run: RunFolder, experiment: Experiment, ready: PreparedData, made: Path
+    run: FinishedRun, experiment: Experiment, ready: PreparedData, made: Path
 ) -> tuple[RunRecord, list[str]]:
     task, record = ready.task, run.record
     if task is not None:
@@ -268,7 +269,7 @@ def _user_values(path: Path, evaluations: Sequence[Evaluation]) -> pa.Table:
     return pa.Table.from_pandas(table.reset_index(names="user_id"), preserve_index=False)
 
 
-def _of_lists(run: RunFolder, task: RankingTask | None) -> list[Evaluation]:
+def _of_lists(run: FinishedRun, task: RankingTask | None) -> list[Evaluation]:
     if task is None:
         return []
     metrics = {name: each for name, each in task.metrics.items() if not _needs_ends(each, run.record)}
@@ -299,7 +300,7 @@ def _of_ranks(definition: Definition) -> bool:
     return metric.needs_relevant and not metric.needs and definition.policies.ties == "stable"
 
 
-def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
+def _stored_lists(run: FinishedRun, task: RankingTask) -> TopK:
     """Return the lists of a file as codes of the data set."""
     path, k = run.folder / LISTS, max(task.cutoffs)
     rows, ids = read_table(path, ["user_id", "item_id", "rank", "score"]), task.dataset.interactions
@@ -320,7 +321,7 @@ def _stored_lists(run: RunFolder, task: RankingTask) -> TopK:
     return TopK(task.users, items, scores)
 
 
-def _lists_of_ranks(run: RunFolder, task: RankingTask) -> TopK:
+def _lists_of_ranks(run: FinishedRun, task: RankingTask) -> TopK:
     """Return lists with the held-out items at their ranks, and items that no catalogue has between them."""
     path, k, test = run.folder / RANKS, max(task.cutoffs), task.split.test
     table = read_table(path)
@@ -358,7 +359,7 @@ def _of_rows(table: Any, name: str, n_rows: int, path: Path) -> Any:
     return values
 
 
-def _of_ratings(run: RunFolder, experiment: Experiment, ready: PreparedData) -> list[Evaluation]:
+def _of_ratings(run: FinishedRun, experiment: Experiment, ready: PreparedData) -> list[Evaluation]:
     names = [name for name in (PREDICTIONS, PREDICTED) if (run.folder / name).is_file()]
     if not names or not experiment.metrics_of("ratings"):
         return []

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from recgauge.comparison.runs import ComparedRuns
-from recgauge.comparison.series import headline_keys
+from recgauge.comparison.results import Comparison
+from recgauge.comparison.run_groups import headline_keys
 from recgauge.errors import listed
 from recgauge.report.blocks import escaped, markdown_table
 from recgauge.report.comparison_tables import explanation
-from recgauge.runs.folder import JobOutcome
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 
@@ -43,8 +43,8 @@ _FILES = (
 
 
 def package_page(
-    jobs: Sequence[JobOutcome],
-    compared: ComparedRuns | None,
+    jobs: Sequence[FinishedRun],
+    compared: Comparison | None,
     notes: Sequence[str],
     *,
     shared: Sequence[bool],
@@ -54,9 +54,9 @@ def package_page(
 
     `shared`: whether the rows of each run's data may be in it.
     """
-    records = [job.record for job in jobs if job.record is not None]
+    records = [job.record for job in jobs]
     datasets = listed(dict.fromkeys(record.names["dataset"] for record in records))
-    claims = [] if compared is None else compared.comparison.claims
+    claims = [] if compared is None else compared.claims
     parts = [
         f"# {len(records)} run{'s' if len(records) > 1 else ''} on {escaped(datasets)}",
         _INTRODUCTION.format(version=version),
@@ -70,7 +70,7 @@ def package_page(
     return "\n\n".join(parts) + "\n"
 
 
-def _runs(jobs: Sequence[JobOutcome], records: Sequence[RunRecord]) -> str:
+def _runs(jobs: Sequence[FinishedRun], records: Sequence[RunRecord]) -> str:
     rows, keys = [], headline_keys(records)[:MOST_NUMBERS]
     for job, record in zip(jobs, records, strict=True):
         search, values = record.search, record.values()
@@ -133,7 +133,7 @@ def _table(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
     )
 
 
-def _checklist(records: Sequence[RunRecord], compared: ComparedRuns | None, shared: Sequence[bool]) -> str:
+def _checklist(records: Sequence[RunRecord], compared: Comparison | None, shared: Sequence[bool]) -> str:
     """Answer ACM's questions for badges and those of the field; what no record says is not known."""
     data = "held-out rows are in the package" if all(shared) else "see Data: where from, with digests"
     results = [entry for record in records for entry in record.results]
@@ -233,10 +233,10 @@ def _seeds(records: Sequence[RunRecord]) -> str:
     return f"{len(seeds)}: {listed(seeds)}; {streams}"
 
 
-def _statistics(compared: ComparedRuns | None) -> str:
+def _statistics(compared: Comparison | None) -> str:
     if compared is None:
         return "none"
-    procedure, results = compared.comparison.procedure, compared.comparison.results
+    procedure, results = compared.procedure, compared.results
     tests = f"tests: {listed(procedure.tests)}; {procedure.n_resamples:,} resamples, seed {procedure.seed}"
     return escaped(f"{explanation(procedure, results)} {tests}")
 

@@ -2,29 +2,32 @@
 
 import json
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
-from recgauge.checks.checking import CheckResult
-from recgauge.checks.judge import Verdict
-from recgauge.comparison.claims import of_few
+from recgauge.data.coverage import of_few
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
+
+if TYPE_CHECKING:
+    from recgauge.checks.checking import CheckResult
+    from recgauge.checks.judge import Verdict
 
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
 _CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}
 _MOST_TOLD = 6  # verdicts in the few lines of a pull request
 
 
-def headline(result: CheckResult) -> str:
+def headline(result: "CheckResult") -> str:
     """Return the result in a sentence."""
     words = {"shown": "Passed", "worse": "Failed", "undecided": "Undecided"}
     return f"{words[result.outcome]}: {_reason(result)}"
 
 
-def _reason(result: CheckResult) -> str:
+def _reason(result: "CheckResult") -> str:
     pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
     if not result.look.released:
         return f"nothing is said on whether {pair} (looks: ladder)."
@@ -38,7 +41,7 @@ def _reason(result: CheckResult) -> str:
     return f"whether {pair} is open: {some} undecided{passes}."
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: "Verdict") -> str:
     """Return a verdict with its numbers."""
     must = f"{'above' if verdict.above else 'below'} {_value(verdict, verdict.bound)} ({verdict.words})"
     told = f"{_name(verdict)}: {verdict.outcome}. {_found(verdict)}, must be {must}"
@@ -47,13 +50,13 @@ def sentence(verdict: Verdict) -> str:
     return f"{told}; {_needed(verdict)}."
 
 
-def _needed(verdict: Verdict) -> str:
+def _needed(verdict: "Verdict") -> str:
     if verdict.users_needed is None:
         return f"{verdict.n_users:,} users cannot decide it"
     return f"about {verdict.users_needed:,} users would decide it, {verdict.n_users:,} are here"
 
 
-def check_blocks(result: CheckResult) -> list[Block]:
+def check_blocks(result: "CheckResult") -> list[Block]:
     """Return the verdicts as a table, with what they stand on."""
     return [
         *lines(result.warnings, "marks"),
@@ -64,7 +67,7 @@ def check_blocks(result: CheckResult) -> list[Block]:
     ]
 
 
-def verdict_table(result: CheckResult) -> TableBlock:
+def verdict_table(result: "CheckResult") -> TableBlock:
     """Return a row for each rule and group."""
     by_groups = any(verdict.segment for verdict in result.verdicts)
     undecided = bool(result.of("undecided"))
@@ -84,7 +87,7 @@ def verdict_table(result: CheckResult) -> TableBlock:
     return TableBlock(names, header, tuple(rows), ("group", "verdict"), note, names=1 + by_groups)
 
 
-def level(result: CheckResult) -> str:
+def level(result: "CheckResult") -> str:
     """Return what the level is of, and by what tests."""
     n, share = sum(verdict.tested for verdict in result.verdicts), f"{100 * result.level:.3g} %"
     if not n:
@@ -98,7 +101,7 @@ def level(result: CheckResult) -> str:
     )
 
 
-def looks(result: CheckResult) -> list[str]:
+def looks(result: "CheckResult") -> list[str]:
     """Return how many candidates have been judged on the test rows, and what that does to the level."""
     if result.before is None:
         return []
@@ -122,7 +125,7 @@ def looks(result: CheckResult) -> list[str]:
     ]
 
 
-def check_markdown(result: CheckResult) -> str:
+def check_markdown(result: "CheckResult") -> str:
     """Return a few lines for a pull request, and all verdicts folded away."""
     open_ = [*result.of("worse"), *result.of("undecided")]
     told = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_TOLD]]
@@ -146,7 +149,7 @@ def check_markdown(result: CheckResult) -> str:
     )
 
 
-def check_junit(result: CheckResult) -> str:
+def check_junit(result: "CheckResult") -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
     passes = result.rules.undecided == "pass"
     cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
@@ -168,7 +171,7 @@ def check_junit(result: CheckResult) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
+def _case(verdict: "Verdict", *, undecided_passes: bool) -> ET.Element:
     case = ET.Element("testcase", classname="recgauge.check", name=printable(_name(verdict)))
     text = printable(sentence(verdict))
     if verdict.outcome == "worse" or (verdict.outcome == "undecided" and not undecided_passes):
@@ -180,7 +183,7 @@ def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
     return case
 
 
-def check_json(result: CheckResult) -> str:
+def check_json(result: "CheckResult") -> str:
     """Return everything, not rounded."""
     plain = asdict(result)
     before = plain.pop("before")
@@ -195,18 +198,18 @@ def check_json(result: CheckResult) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def check_page(result: CheckResult) -> str:
+def check_page(result: "CheckResult") -> str:
     """Return a page that needs no other file."""
     lead = "Whether the candidate is shown to keep every rule, shown to break it, or neither."
     section = Section("May it replace the baseline?", lead, tuple(check_blocks(result)))
     return render_page("recgauge check", f"{result.candidate} against {result.baseline}", [section])
 
 
-def _name(verdict: Verdict) -> str:
+def _name(verdict: "Verdict") -> str:
     return f"{verdict.rule} {verdict.segment}".strip()
 
 
-def _found(verdict: Verdict) -> str:
+def _found(verdict: "Verdict") -> str:
     value = _value(verdict, verdict.estimate)
     if verdict.low is None or verdict.high is None:
         return value
@@ -214,7 +217,7 @@ def _found(verdict: Verdict) -> str:
     return f"{value} {ends}{of_few(verdict.n_users)}"
 
 
-def _value(verdict: Verdict, value: float) -> str:
+def _value(verdict: "Verdict", value: float) -> str:
     """Return a number in the unit of its rule: seconds, megabytes, users, or as a metric's."""
     if verdict.is_count:
         return f"{value:,.0f}"

@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions, at_least
-from recgauge.data.split import Split, Step
+from recgauge.data.split import PARTS, Split, Step
 from recgauge.errors import SchemaError
 from recgauge.metrics.beyond.catalogue import Gini, by_popularity, short_head
 from recgauge.report.blocks import TableBlock, escaped, render_markdown
-from recgauge.runs.record import PARTS
 from recgauge.utils.checks import DoubleArray, FloatArray, LongArray
 from recgauge.utils.plain import from_plain
 

@@ -8,8 +8,6 @@ from recgauge.runs.settings import counted_settings, flat_settings
 Protocol = dict[str, str]
 """Everything but the model that a number stands on, as ``{what: value}``."""
 
-MARK = "\u2020"  # dagger
-"""Stands beside numbers that mean less, or something else."""
 OF_A_MODEL = ("model", "learning", "guards", "seed")
 """Settings that runs may differ in: the model, how it learned, and what was said about it."""
 OF_METRICS = ("metrics", "cutoffs", "conventions_table", "sanity")

@@ -1,6 +1,7 @@
 """Which runs are compared, by what names, and which are refused, naming the difference."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -8,15 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from recgauge.cli.commands.cli import main
+from recgauge.comparison.run_groups import group
 from recgauge.comparison.runs import agreeing, run_names
-from recgauge.comparison.series import all_series
-from recgauge.report.run_tables import sweep_table
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.record import PartFacts, SearchFacts
 from recgauge.search.trials import Trial
 from recgauge.sweeps.ending import compare_sweep, end_sweep
 from recgauge.sweeps.sweep import Sweep
+from recgauge.sweeps.tables import sweep_table
 from recgauge.tracking import Deliveries
 from records import NAMES, metric, record_with
 
@@ -232,22 +234,22 @@ def tuned_record(**chosen):
 
 def test_a_tuned_run_is_named_by_its_search_and_not_by_what_it_lacks():
     plain = record_of("svd", model={"_target_": "m.svd", "size": 8, "values": "rating"})
-    names = run_names(all_series([job_of(plain), job_of(tuned_record(size=3, values="binary"), 1)]))
+    names = run_names(group([run_of(plain), run_of(tuned_record(size=3, values="binary"), 1)]))
     assert sorted(names) == ["svd size=8 values=rating", "svd tuned=tpe, 20 trials"]
 
 
 def test_without_sources_the_largest_number_of_runs_that_agree_is_compared_and_the_rest_named():
-    jobs = [job_of(tuned_record(size=3)), job_of(record_of("svd"), 1), job_of(record_of("knn"), 2)]
-    kept, (note,) = agreeing(jobs)
-    assert [job.number for job in kept] == [1, 2]
+    runs = [run_of(tuned_record(size=3)), run_of(record_of("svd"), 1), run_of(record_of("knn"), 2)]
+    kept, (note,) = agreeing(runs)
+    assert kept == runs[1:]
     assert note.startswith("d: 2 of 3 runs are compared")
     assert "Left out: svd tuned=tpe, 20 trials" in note
     assert "split.validation_size 0.1 instead of 0.0" in note
-    assert agreeing(jobs[:1]) == ([], [])
+    assert agreeing(runs[:1]) == ([], [])
 
 
-def job_of(record, number=0):
-    return JobOutcome(number, f"run {number}", record=record)
+def run_of(record, number=0):
+    return FinishedRun(record, Path(str(number)), label=f"run {number}")
 
 
 def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys):
@@ -312,8 +314,8 @@ def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_p
         for number, (record, folder) in enumerate(zip(records, folders, strict=True))
     ]
     found, _ = compare_sweep(jobs, tmp_path / "sweep")
-    assert {row.run for row in found.comparison.results[0].rows} == {"svd", "knn"}
-    assert "2 of 3 runs are compared" in found.notes[0]
+    assert {row.run for row in found.results[0].rows} == {"svd", "knn"}
+    assert any("2 of 3 runs are compared" in note for note in found.notes)
     assert not any("no results" in note for note in found.notes)
     failed = JobOutcome(3, "", status="failed", reason="it diverged")
     found, _ = compare_sweep([*jobs, failed], tmp_path / "sweep")

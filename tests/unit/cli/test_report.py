@@ -12,20 +12,20 @@ import pandas as pd
 import pytest
 
 from finished import finished
+from recgauge import page as pages
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure, compare
-from recgauge.comparison.runs import ComparedRuns, compare_runs
+from recgauge.comparison.runs import compare_runs
 from recgauge.metrics.names import metric_label
-from recgauge.report import page as pages
+from recgauge.page import data as gathering
+from recgauge.page import pictures, report_page, write_figures, write_page
+from recgauge.page.behind import protocol_words
+from recgauge.page.data import DatasetPart, ReportData, report_data
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.comparison_tables import write_comparison
 from recgauge.report.figures.style import svg_text
-from recgauge.report.page import data as gathering
-from recgauge.report.page import pictures, report_page, write_figures, write_page
-from recgauge.report.page.behind import protocol_words
-from recgauge.report.page.data import DatasetPart, ReportData, report_data
 from recgauge.tracking import find_runs
 from recgauge.utils.files import csv_text
 from report_page import Page, read_page
@@ -112,7 +112,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
     cells = leaderboard(page)
     with names[2].open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(MODELS) * len(found.comparison.metrics) == 8
+    assert len(rows) == len(MODELS) * len(found.metrics) == 8
     assert cells.keys() == set(MODELS)
     for run in MODELS:
         mine = [row for row in rows if row["run"] == run]
@@ -182,7 +182,7 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     runs, _ = find_runs([str(folder) for folder in folders], "sqlite:///none.db")
     found = compare_runs(runs, Procedure(interval="normal", correction="holm"))
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
-    together = found.comparison.results[0].n_users
+    together = found.results[0].n_users
     assert together > high
     (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
     assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
@@ -211,18 +211,18 @@ def hostile_comparison(rng):
         name: pd.DataFrame({"user": users, "ndcg@10": rng.normal(0.1 * place, 0.05, 60)})
         for place, name in enumerate(HOSTILE)
     }
-    return compare(tables, n_resamples=200)
+    return replace(compare(tables, n_resamples=200), differences=HOSTILE, notes=HOSTILE)
 
 
 def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undrawn):
     comparison = hostile_comparison(rng)
-    first = found.series["demo", "svd"]
+    first = found.groups["demo", "svd"]
     row = ("1", Cell(HOSTILE[0], look="hit"), HOSTILE[1])
     story = TableBlock(HOSTILE[1], ("rank", *HOSTILE[:2]), (row,), HOSTILE[:2], note="; ".join(HOSTILE))
     part = DatasetPart(
         comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
     )
-    hostile = ReportData(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), (part,))
+    hostile = ReportData(comparison, (part,))
     write_page(hostile, tmp_path / "r.html")
     page = read_page(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
     assert "img" not in page.elements
     assert not set("\x00\x1b\u202e") & set(text)
     files = [tmp_path / "c.md", tmp_path / "c.tex"]
-    write_comparison(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), files)
+    write_comparison(comparison, files)
     markdown, latex = (path.read_text(encoding="utf-8") for path in files)
     assert not re.search(r"<[a-zA-Z/!?]", markdown)
     assert not set("\x00\x1b\u202e") & set(markdown + latex)
@@ -250,7 +250,7 @@ def test_hostile_names_compile_as_latex(rng, tmp_path):
         ["kpsewhich", "siunitx.sty", "booktabs.sty"], capture_output=True, check=False
     ).returncode:
         pytest.skip("this TeX has no siunitx or no booktabs")
-    write_comparison(ComparedRuns(hostile_comparison(rng), {}, HOSTILE, HOSTILE), [tmp_path / "c.tex"])
+    write_comparison(hostile_comparison(rng), [tmp_path / "c.tex"])
     packages = r"\usepackage{booktabs, siunitx}\sisetup{detect-weight=true, table-align-text-before=false}"
     lines = [r"\documentclass{article}", packages, r"\begin{document}", r"\input{c}", r"\end{document}"]
     (tmp_path / "main.tex").write_text("\n".join(lines), encoding="utf-8")
@@ -279,7 +279,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(rng, tmp_path):
     assert [row[0] for row in rows] == ["run", "'=cmd|'/c'!A0", "'@a", "'+a", "'-b"]
     assert {tuple(row[1:]) for row in rows[1:]} == {("-0.25", "-3")}
     runs = {name: pd.DataFrame({"user_id": range(9), "ndcg": rng.random(9)}) for name in ("=1+1", "@b")}
-    write_comparison(ComparedRuns(compare(runs), {}), [tmp_path / "c.csv"])
+    write_comparison(compare(runs), [tmp_path / "c.csv"])
     for file in (tmp_path / "c.csv", tmp_path / "c_pairs.csv"):
         cells = [cell for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) for cell in row]
         assert not any(cell.startswith(("=", "@")) for cell in cells)

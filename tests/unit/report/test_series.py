@@ -6,12 +6,13 @@ import statistics
 import pytest
 from rich.console import Console
 
-from recgauge.comparison.series import has_rivals
+from recgauge.comparison.run_groups import group, has_rivals
 from recgauge.guards import GuardResult
 from recgauge.report.console import render_terminal
-from recgauge.report.run_tables import sweep_blocks, sweep_mark_lines, sweep_table
+from recgauge.report.run_tables import sweep_mark_lines
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import PartFacts, SplitFacts
+from recgauge.sweeps.tables import sweep_blocks, sweep_table
 from recgauge.tracking.page import final_tags
 from records import NAMES, metric, record_with
 
@@ -55,7 +56,7 @@ def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred()
     assert statistics.stdev(values["a"]) == pytest.approx(0.2)
     assert rows[3][1:] == ("model=a seed=0 mean ± deviation of 3", "0.3000 ±.2000")
     assert rows[7][1:] == ("model=b seed=0 mean ± deviation of 3", "0.4000* ±.0000")
-    assert has_rivals(jobs)
+    assert has_rivals(group([job.run for job in jobs]))
 
 
 def test_folds_are_ordered_as_numbers():
@@ -68,7 +69,7 @@ def test_seeds_make_a_series_whether_or_not_they_change_the_split():
         jobs = [job(place, "a", seed / 10, seed=seed, rows=rows) for place, seed in enumerate([10, 2, 1])]
         assert [row[0] for row in shown(jobs)] == ["2", "1", "0", "mean"]
         assert not any("*" in row[2] for row in shown(jobs))  # a series alone has no rival
-        assert not has_rivals(jobs)
+        assert not has_rivals(group([job.run for job in jobs]))
 
 
 def test_seeds_that_change_nothing_are_no_repetitions():
@@ -164,7 +165,7 @@ def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     def stars(*records):
         jobs = [JobOutcome(number, "model=x", record=one) for number, one in enumerate(records)]
         starred = [any(cell.rank == "best" for cell in row) for row in sweep_table(jobs).cells()]
-        assert has_rivals(jobs) == any(starred)
+        assert has_rivals(group([job.run for job in jobs])) == any(starred)
         return starred
 
     other = dataclasses.replace(record, names={**record.names, "candidates": "all"})

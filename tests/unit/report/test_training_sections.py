@@ -7,10 +7,10 @@ from finished import finished
 from recgauge.cli.commands.run_data import data_again
 from recgauge.comparison import Procedure
 from recgauge.comparison.runs import compare_runs
+from recgauge.page import training
+from recgauge.page.data import report_data
 from recgauge.report.blocks import Pictures, TableBlock
 from recgauge.report.comparison_tables import number
-from recgauge.report.page import training
-from recgauge.report.page.data import report_data
 from recgauge.tracking import find_runs
 
 

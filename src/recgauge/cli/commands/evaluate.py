@@ -351,7 +351,6 @@ def _few(counts: Mapping[str, int]) -> list[str]:
 def _compared(measured: _Measured, options: argparse.Namespace) -> "Comparison | None":
     """Compare the runs as `recgauge compare` does, and print it; None if there are too few or too many."""
     from recgauge.cli.commands.compare import print_comparison
-    from recgauge.comparison.runs import ComparedRuns
 
     n_runs, first = len(measured.results), next(iter(measured.results.values())).results
     if n_runs == 1:
@@ -369,7 +368,7 @@ def _compared(measured: _Measured, options: argparse.Namespace) -> "Comparison |
     if not usable:
         return None
     comparison = measured.compare(usable)
-    print_comparison(ComparedRuns(comparison, {}))
+    print_comparison(comparison)
     return comparison
 
 

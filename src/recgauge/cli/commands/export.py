@@ -8,7 +8,8 @@ from typing import Any, get_args
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
 from recgauge.cli.commands.run_data import data_of
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
-from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST, RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
@@ -38,7 +39,7 @@ def run_export(options: Namespace) -> None:
     """Write the files that were asked for, and about.md, which says what is in them."""
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
     folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
-    run, out = RunFolder.read(folder), user_path(str(options.out))
+    run, out = FinishedRun.read(folder), user_path(str(options.out))
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     needs_lists = not rated and any(form in NEED_LISTS for form in forms)
     require_stored(options.run, folder, [*([LISTS] if needs_lists else []), TEST])

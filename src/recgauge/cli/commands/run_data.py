@@ -16,8 +16,8 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, IntegrityError, did_you_mean
 from recgauge.experiment import Experiment, prepare
 from recgauge.report.console import ConsoleProgress
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import RunSettings
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import forget_empty_variables
@@ -62,7 +62,7 @@ class _WithoutNotes(ConsoleProgress):
 
 
 def data_again(
-    run: RunFolder, packages: Sequence[str] = (), words: Sequence[str] = ()
+    run: FinishedRun, packages: Sequence[str] = (), words: Sequence[str] = ()
 ) -> tuple[Dataset, Split]:
     """Return the same as `data_of`, and print no notes; `words` are those that the run was started with."""
     return data_of(run, [*packages, *words], _WithoutNotes())
@@ -77,7 +77,7 @@ _OF_TRAINING = ("learning", "sanity", "figures", "save_model", "tune", "tracking
 
 
 def data_of(
-    run: RunFolder, packages: Sequence[str] = (), progress: Progress | None = None
+    run: FinishedRun, packages: Sequence[str] = (), progress: Progress | None = None
 ) -> tuple[Dataset, Split]:
     """Load, filter and split the data of a run again.
 
@@ -93,7 +93,7 @@ def data_of(
     return ready.dataset, ready.split
 
 
-def untrained(run: RunFolder, packages: Sequence[str] = ()) -> Experiment:
+def untrained(run: FinishedRun, packages: Sequence[str] = ()) -> Experiment:
     """Return a run's experiment for lists that are there already: with a model that nobody trains."""
     recorded = {key: value for key, value in run.record.settings.items() if key not in _OF_TRAINING}
     recorded["model"] = {TARGET: "recgauge.models.Bias"}  # both ranks and rates, so no metric is left out
@@ -101,7 +101,7 @@ def untrained(run: RunFolder, packages: Sequence[str] = ()) -> Experiment:
 
 
 def settings_of(
-    run: RunFolder, trusted: Sequence[str], recorded: Mapping[str, Any] | None = None
+    run: FinishedRun, trusted: Sequence[str], recorded: Mapping[str, Any] | None = None
 ) -> RunSettings:
     """Return the settings of a finished run, its data looked for where this machine has them.
 
@@ -123,7 +123,7 @@ def settings_of(
         raise ConfigError(f"{run.folder}: its settings are not those of this version ({error}).") from error
 
 
-def _check(run: RunFolder, dataset: Dataset, split: Split) -> None:
+def _check(run: FinishedRun, dataset: Dataset, split: Split) -> None:
     record = run.record
     digests = {"data": (dataset.sha256, record.dataset.sha256)}
     for part in ("train", "test"):

@@ -26,7 +26,8 @@ from recgauge.cli.commands.options import (
     write_out,
 )
 from recgauge.cli.commands.run_data import data_of
-from recgauge.comparison.comparing import told_differences
+from recgauge.comparison.comparing import require_equal_protocols
+from recgauge.comparison.example_users import stories, story_markdown
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
@@ -35,9 +36,9 @@ from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
 from recgauge.report.blocks import lines, render_markdown
 from recgauge.report.console import output, render_terminal
-from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
+from recgauge.report.segment_tables import segment_blocks
 from recgauge.report.stability_tables import stability_blocks
-from recgauge.runs.stored import LISTS, TEST, RunFolder
+from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.files import check_formats, csv_text, text_writer
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
         values, notes = [paired], paired.notes
     else:
         stored = stored_values(options.sources, metrics, directions_of(options))
-        told_differences(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
+        require_equal_protocols(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
         values, notes = stored, stored.notes
     table = users_of(options)
     if table is None:
@@ -154,8 +155,7 @@ def run_stability(options: Namespace) -> None:
     """Print how stable the order of stored models is, and write files."""
     check_formats(options.out, (*FORMATS, ".png"))
     runs, notes = runs_of(options, (LISTS, TEST))
-    folders = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
-    found = stability_of(folders, options.metric, named(options.metrics), options.confidence)
+    found = stability_of(runs, options.metric, named(options.metrics), options.confidence)
     render_terminal(stability_blocks(found, notes, brief=True), output())
     turns = [{"choice": axis.axis} | asdict(turn) for axis in found.axes for turn in axis.turns()]
     content = {

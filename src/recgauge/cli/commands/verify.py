@@ -23,6 +23,7 @@ from recgauge.packages.checks import (
 )
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.environment import environment, environment_of
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, RECORD, read_checksums
 from recgauge.runs.record import RunRecord
 from recgauge.runs.repeated import (
@@ -32,7 +33,7 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder, user_table
+from recgauge.runs.stored import PREDICTIONS, TEST, user_table
 from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_tables
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
@@ -66,7 +67,7 @@ def run_verify(options: Namespace) -> int:
 
 def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bool:
     """Repeat a run and print what differs; return whether nothing does. `packed`: it is one of a package."""
-    stored = RunFolder.read(folder)
+    stored = FinishedRun.read(folder)
     with TemporaryDirectory(prefix="recgauge-") as made:
         repeated = _repeat(stored, options.allow, Path(made))
         now = Path(made)
@@ -159,7 +160,7 @@ def _print_surroundings(facts: Iterable[Difference]) -> None:
         say(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}")
 
 
-def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunRecord:
+def _repeat(stored: FinishedRun, packages: Sequence[str], folder: Path) -> RunRecord:
     """Run the stored settings again and write the tables; nothing is tracked."""
     settings = settings_of(stored, packages)
     progress = ConsoleProgress()
@@ -178,7 +179,7 @@ def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunReco
 
 
 def _differences(
-    stored: RunFolder, repeated: RunRecord, made: Path, names: Iterable[str], options: Namespace
+    stored: FinishedRun, repeated: RunRecord, made: Path, names: Iterable[str], options: Namespace
 ) -> tuple[list[Difference], list[Difference]]:
     """Return other rows, and other numbers and tables, of these `names`, than the stored ones."""
     found = differing_values(stored.record, repeated)

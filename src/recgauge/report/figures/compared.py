@@ -1,16 +1,12 @@
 """Runs side by side: means, differences, ranks, costs, users, groups, curves, what turns their order."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
-from recgauge.comparison import Comparison
-from recgauge.comparison.over_datasets import DatasetsResult
-from recgauge.comparison.segments import ALL, Segments
-from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
@@ -35,8 +31,15 @@ from recgauge.report.figures.style import (
     write_at_edge,
     write_beside,
 )
+from recgauge.report.segment_tables import ALL
 from recgauge.report.stability_tables import turned_text, winner_text
 from recgauge.utils.checks import DoubleArray
+
+if TYPE_CHECKING:
+    from recgauge.comparison.over_datasets import DatasetsResult
+    from recgauge.comparison.results import Comparison
+    from recgauge.comparison.segments import Segments
+    from recgauge.comparison.stability import AxisOrders, Stability
 
 _LONGEST_WINNER = 100  # characters of the line below a bar
 Line = tuple[Sequence[float], Sequence[float]]
@@ -50,7 +53,7 @@ _LABEL: dict[str, Any] = {
 }
 
 
-def forest(comparison: Comparison, metric: str | None = None, dataset: str | None = None) -> Figure:
+def forest(comparison: "Comparison", metric: str | None = None, dataset: str | None = None) -> Figure:
     """Return a figure of every run's mean, and of its difference to the baseline, else to the best run.
 
     Points are filled where the corrected test shows a difference, open where it does not. Of several metrics
@@ -87,7 +90,7 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
     return figure
 
 
-def critical_difference_diagram(result: DatasetsResult) -> Figure:
+def critical_difference_diagram(result: "DatasetsResult") -> Figure:
     """Draw mean ranks on a line; runs under one bar are not shown to differ.
 
     References
@@ -173,7 +176,7 @@ def plot_popularity_shares(shares: Mapping[str, DoubleArray], *, k: int) -> Figu
     return figure
 
 
-def plot_gains(segments: Segments, run: str) -> Figure:
+def plot_gains(segments: "Segments", run: str) -> Figure:
     """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
     pairs = [pair for pair in segments.pairs if pair.a == run]
     with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
@@ -208,7 +211,7 @@ def plot_lines(
     return figure
 
 
-def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:
+def plot_stability(stability: "Stability", *, title: str | None = "Does the order of models stay?") -> Figure:
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
@@ -227,7 +230,7 @@ def plot_stability(stability: Stability, *, title: str | None = "Does the order 
     return figure
 
 
-def _draw_turns(axes: Axes, row: int, axis: AxisOrders) -> None:
+def _draw_turns(axes: Axes, row: int, axis: "AxisOrders") -> None:
     turns = axis.turns()
     n_sure = sum(turn.beyond_noise for turn in turns)
     sure, end = (100 * n / axis.n_pairs for n in (n_sure, len(turns)))

@@ -7,10 +7,10 @@ import numpy as np
 
 from recgauge.errors import DataError
 from recgauge.metrics.names import metric_label
+from recgauge.page.data import DatasetPart, ReportData, Told
 from recgauge.report import comparison_tables as tables
 from recgauge.report.blocks import Cell, Picture, Pictures, Row, TableBlock, slug
 from recgauge.report.figures.compared import Line, plot_lines
-from recgauge.report.page.data import DatasetPart, ReportData, Told
 from recgauge.runs.record import SearchFacts
 from recgauge.runs.stored import read_table
 from recgauge.utils.checks import DoubleArray
@@ -95,7 +95,7 @@ def ratings(data: ReportData, part: DatasetPart) -> Told:
 def _predictions(part: DatasetPart, run: str) -> tuple[DoubleArray, DoubleArray] | None:
     """Return the ratings of a run's first seed and fold, given and predicted; None if it has none."""
     try:
-        rows = read_table(part.runs[run].jobs[0].folder / PREDICTIONS, ["rating", "predicted"])
+        rows = read_table(part.runs[run].runs[0].folder / PREDICTIONS, ["rating", "predicted"])
     except DataError:
         return None
     actual, predicted = (rows[name].to_numpy().astype(np.float64) for name in ("rating", "predicted"))

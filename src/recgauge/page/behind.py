@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from recgauge.comparison.run_groups import FOLDS
 from recgauge.comparison.runs import short_value
-from recgauge.comparison.series import FOLDS
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics import metric_class
 from recgauge.metrics.names import label
+from recgauge.page.data import DatasetPart, ReportData, Told
 from recgauge.report.blocks import Cell, Code, Folded, Lines, PageBlock, Section, TableBlock, Text
 from recgauge.report.comparison_tables import explanation, on_dataset
 from recgauge.report.data_card import card_tables, percent
-from recgauge.report.page.data import DatasetPart, ReportData, Told
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import counted_settings, flat_settings
 from recgauge.runs.targets import TARGET, find_class
@@ -212,7 +212,7 @@ def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
     )
     left = [record.counts.get("users_without_relevant_items", 0) for record in records]
     result = data.comparison.result(data.comparison.metrics[0], part.name)
-    repeated = max(len(series.records) for series in part.runs.values()) > 1
+    repeated = max(len(group.runs) for group in part.runs.values()) > 1
     together = f" with each seed or fold, {result.n_users:,} in all of them together" if repeated else ""
     without = f"; {between(left)} without a relevant test item are left out" if any(left) else ""
     evaluated = between(record.counts["users_evaluated"] for record in records)
