@@ -36,6 +36,7 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.metrics.names import Directions, label
+from recgauge.report.shown import Shown
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.stored import RECORD
 from recgauge.utils.arrow import to_arrow
@@ -45,7 +46,11 @@ from recgauge.utils.randomness import hash_ids, mix
 if TYPE_CHECKING:
     import pandas as pd
 
-    Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues | Sequence[FinishedRun]"
+    from recgauge.report.blocks import Block
+
+    Source: TypeAlias = (
+        "Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
+    )
 
 Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
 _FEW = 30
@@ -101,7 +106,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Shown):
     """What became of every rule.
 
     Parameters
@@ -148,11 +153,11 @@ class CheckResult:
         """Return the verdicts with this outcome."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
 
-    def __str__(self) -> str:
+    def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
+        """Return the verdicts as a table, with what they stand on."""
         from recgauge.report.check_tables import check_blocks
-        from recgauge.report.console import as_text
 
-        return as_text(check_blocks(self))
+        return check_blocks(self)
 
     def to_markdown(self) -> str:
         """Return a few lines for a pull request, with all verdicts folded away."""
@@ -172,12 +177,6 @@ class CheckResult:
 
         return check_junit(self)
 
-    def _repr_html_(self) -> str:
-        from recgauge.report.check_tables import check_blocks
-        from recgauge.report.html import render_html
-
-        return render_html(check_blocks(self))
-
 
 def check(
     candidate: "Source",
@@ -193,7 +192,7 @@ def check(
 
     Parameters
     ----------
-    candidate, baseline : Evaluation, data frame, path, RunValues, or sequence of FinishedRun
+    candidate, baseline : Evaluation, data frame, path, RunValues, FinishedRun, or sequence of FinishedRun
         What `recgauge.compare` takes as a run: an evaluation, a table with a row per user and a column per
         metric or its file, or the output folder of a run; or finished runs of `recgauge.tracking.find_runs`.
     rules : Rules, mapping, or path of a YAML file
@@ -483,7 +482,9 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     `keys`, metrics are read as far as there are, all if not given.
     """
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
-        source = [FinishedRun.read(Path(source), label=str(source))]
+        source = FinishedRun.read(Path(source), label=str(source))
+    if isinstance(source, FinishedRun):
+        return _of_runs([source], role, name, keys)
     if isinstance(source, Sequence) and not isinstance(source, str):
         return _of_runs(source, role, name, keys)
     values = read_run(source)

@@ -57,7 +57,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
 
     Parameters
     ----------
-    runs : mapping of str to Evaluation, data frame or path; or one long table
+    runs : mapping of str to Evaluation, FinishedRun, data frame or path; or one long table
         By name; see `read_run`. A list of them is one run with several seeds or folds; a mapping of such
         mappings, several data sets by name. A long table is a data frame or a path with a row per value:
         see `read_long`.

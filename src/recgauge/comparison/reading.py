@@ -21,7 +21,7 @@ from recgauge.utils.checks import DoubleArray, LongArray, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-    Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues"
+    Source: TypeAlias = "Evaluation | FinishedRun | pd.DataFrame | str | Path | RunValues"
 
 
 def read_run(source: "Source") -> RunValues:
@@ -29,7 +29,7 @@ def read_run(source: "Source") -> RunValues:
 
     Parameters
     ----------
-    source : Evaluation, data frame, RunValues, or path
+    source : Evaluation, FinishedRun, data frame, RunValues, or path
         A data frame (of pandas, polars or Arrow) has a row per user and a column per metric; users are a
         column with a usual name, such as ``user_id`` or ``userId``, else the index of pandas. A path is a
         run's output folder (its per_user.parquet, and record.json for the direction of metrics), or a file
@@ -48,6 +48,8 @@ def read_run(source: "Source") -> RunValues:
     """
     if isinstance(source, RunValues):
         return source
+    if isinstance(source, FinishedRun):
+        return source.values()
     if isinstance(source, Evaluation):
         pooled = {one.key: one.pooled for one in source.results if one.pooled is not None}
         values = {one.key: one.per_user for one in source.results if one.per_user is not None}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.report.shown import Shown
 from recgauge.utils.checks import check_choice, check_int, check_real
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from recgauge.comparison.run_groups import RunGroup
+    from recgauge.report.blocks import Block
 
 Interval = Literal["bca", "percentile", "normal"]
 Test = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign"]
@@ -284,7 +286,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Shown):
     """Runs compared by one or more metrics, on one or more data sets.
 
     Parameters
@@ -365,30 +367,17 @@ class Comparison:
 
         return pd.DataFrame(self.records(what))
 
-    def __str__(self) -> str:
-        from recgauge.report.comparison_tables import comparison_blocks
-        from recgauge.report.console import as_text
-
-        return as_text(comparison_blocks(self, brief=True))
-
-    def to_markdown(self) -> str:
-        """Return the tables and claims in Markdown."""
-        from recgauge.report.blocks import render_markdown
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return leaderboards, pairs, claims and notes; `brief`: pairs and claims by the first metric."""
         from recgauge.report.comparison_tables import comparison_blocks
 
-        return render_markdown(comparison_blocks(self))
+        return comparison_blocks(self, brief=brief)
 
     def to_latex(self) -> str:
         """Return the tables in LaTeX (booktabs)."""
         from recgauge.report.comparison_tables import latex
 
         return latex(self)
-
-    def _repr_html_(self) -> str:
-        from recgauge.report.comparison_tables import comparison_blocks
-        from recgauge.report.html import render_html
-
-        return render_html(comparison_blocks(self, brief=True))
 
     def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
         """Return a figure of means and differences with their intervals.

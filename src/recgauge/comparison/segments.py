@@ -18,11 +18,14 @@ from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of
 from recgauge.report.segment_tables import ALL as ALL
+from recgauge.report.shown import Shown
 from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from recgauge.report.blocks import Block
 
 
 _EVERYBODY = -2  # its code, beside -1 of users without a group
@@ -97,7 +100,7 @@ class SegmentPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Segments:
+class Segments(Shown):
     """Runs compared by one metric inside the groups of one attribute.
 
     Parameters
@@ -160,24 +163,11 @@ class Segments:
         ]
         return pd.DataFrame(rows)
 
-    def __str__(self) -> str:
-        from recgauge.report.console import as_text
+    def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
+        """Return the table, and sentences on who gains and who loses."""
         from recgauge.report.segment_tables import segment_blocks
 
-        return as_text(segment_blocks(self))
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown, with a sentence on who gains and who loses."""
-        from recgauge.report.blocks import render_markdown
-        from recgauge.report.segment_tables import segment_blocks
-
-        return render_markdown(segment_blocks(self))
-
-    def _repr_html_(self) -> str:
-        from recgauge.report.html import render_html
-        from recgauge.report.segment_tables import segment_blocks
-
-        return render_html(segment_blocks(self))
+        return segment_blocks(self)
 
 
 def compare_segments(

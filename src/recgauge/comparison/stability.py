@@ -10,12 +10,15 @@ import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.shown import Shown
 from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from recgauge.report.blocks import Block
 
 
 DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
@@ -194,7 +197,7 @@ class AxisOrders:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stability:
+class Stability(Shown):
     """What becomes of the order of models along several choices.
 
     Parameters
@@ -213,24 +216,11 @@ class Stability:
 
         return pd.DataFrame(option_rows(self))
 
-    def __str__(self) -> str:
-        from recgauge.report.console import as_text
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return claims, the table of choices and that of options; `brief`: of options that turn a pair."""
         from recgauge.report.stability_tables import stability_blocks
 
-        return as_text(stability_blocks(self, brief=True))
-
-    def to_markdown(self) -> str:
-        """Return a table of the choices and one of their options."""
-        from recgauge.report.blocks import render_markdown
-        from recgauge.report.stability_tables import stability_blocks
-
-        return render_markdown(stability_blocks(self))
-
-    def _repr_html_(self) -> str:
-        from recgauge.report.html import render_html
-        from recgauge.report.stability_tables import stability_blocks
-
-        return render_html(stability_blocks(self))
+        return stability_blocks(self, brief=brief)
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""

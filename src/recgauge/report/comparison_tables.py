@@ -15,7 +15,7 @@ from recgauge.data.coverage import of_few
 from recgauge.errors import listed
 from recgauge.metrics.names import label
 from recgauge.models.recommend import leak_mark
-from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
+from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex
 from recgauge.report.run_tables import MARK, sweep_mark_lines
 from recgauge.utils.files import csv_text, text_writer, write_files
@@ -277,7 +277,7 @@ def write_comparison(comparison: "Comparison", files: Sequence[Path]) -> list[Pa
         elif file.suffix == ".tex":
             texts[file] = latex(comparison)
         else:
-            texts[file] = f"{render_markdown(comparison_blocks(comparison))}\n"
+            texts[file] = f"{comparison.to_markdown()}\n"
     return write_files({file: text_writer(text) for file, text in texts.items()})
 
 

@@ -1,7 +1,6 @@
 """A run as blocks: its numbers, its data and steps, and marks of numbers that mean less."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.data.split import Step
@@ -16,8 +15,8 @@ MARK = "\u2020"  # dagger
 COUNTS = ("rows", "users", "items")
 
 
-def run_blocks(record: "RunRecord", notes: Sequence[str] = ()) -> list[Block]:
-    """Return a run as blocks: metrics by cutoffs, marks, notes, data and steps."""
+def run_blocks(record: "RunRecord", notes: Sequence[str] = (), *, brief: bool = False) -> list[Block]:
+    """Return a run as blocks: metrics by cutoffs, marks, notes, data and steps; `brief`: the first three."""
     sanity = [] if record.sanity is None else [sanity_table(record.results, record.sanity)]
     cells = {
         entry.key: f"{entry.value:.4f}"
@@ -28,16 +27,10 @@ def run_blocks(record: "RunRecord", notes: Sequence[str] = ()) -> list[Block]:
     return [
         Heading(", ".join(filter(None, [run_title(record), users_words(record)]))),
         by_cutoffs("metric", record.results, cells),
-        *sanity,
+        *([] if brief else sanity),
         *lines(mark_lines(record), "marks"),
-        *lines([*notes, *run_lines(record)]),
+        *lines([*notes, *([] if brief else run_lines(record))]),
     ]
-
-
-def short_run_blocks(record: "RunRecord", folder: Path) -> list[Block]:
-    """Return what Python prints of a run: metrics by cutoffs, marks, and where everything is."""
-    title, metrics, *_ = run_blocks(record)
-    return [title, metrics, *lines(mark_lines(record), "marks"), *lines([f"files    {folder}"])]
 
 
 def run_title(record: "RunRecord") -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from recgauge.data.ids import IdArray
 from recgauge.errors import SchemaError
 from recgauge.metrics.rating import Pooled
+from recgauge.report.shown import Shown
 from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import (
     AGAIN,
@@ -81,7 +82,7 @@ class RunValues:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FinishedRun:
+class FinishedRun(Shown):
     """A finished run and the folder of its files.
 
     Parameters
@@ -123,20 +124,11 @@ class FinishedRun:
         """The number of each metric, such as ``{"ndcg_at_10": 0.1831}``."""
         return self.record.values()
 
-    def __str__(self) -> str:
-        from recgauge.report.console import as_text
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return metrics by cutoffs, marks, data and steps; `brief`: without data and steps."""
+        from recgauge.report.run_tables import run_blocks
 
-        return as_text(self._blocks())
-
-    def _repr_html_(self) -> str:
-        from recgauge.report.html import render_html
-
-        return render_html(self._blocks())
-
-    def _blocks(self) -> "list[Block]":
-        from recgauge.report.run_tables import short_run_blocks
-
-        return short_run_blocks(self.record, self.folder)
+        return run_blocks(self.record, [f"files    {self.folder}"], brief=brief)
 
     @property
     def has_lists(self) -> bool:

@@ -134,7 +134,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
         assert row_of(boards["latex"], run) == [*interleaved, *costs]
         both = [part for each in zip(means, letters, strict=True) for part in each]
         assert row_of(printed, run, lines=2) == [*both, *costs, *ends]
-        record = found.series["demo", run].jobs[0].record
+        record = found.groups["demo", run].runs[0].record
         assert {row["metric"]: float(row["mean"]) for row in mine} == pytest.approx(
             {row["metric"]: record.values()[row["metric"]] for row in mine}, rel=1e-12
         )
@@ -143,10 +143,10 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
 def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
     every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
     cutoffs = [cell[0] for cell in every[0][2:]]
-    assert len(found.series) == len(MODELS)
-    for (_, name), series in found.series.items():
+    assert len(found.groups) == len(MODELS)
+    for (_, name), group in found.groups.items():
         wanted: dict[str, set[str]] = {}
-        for entry in series.jobs[0].record.results:
+        for entry in group.records[0].results:
             column = "value" if entry.k is None else f"@{entry.k}"
             wanted.setdefault(column, set()).add((metric_label(entry.name), f"{entry.value:.4f}"))
         assert wanted.keys() == set(cutoffs)
@@ -192,15 +192,14 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
 
 def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr(gathering, "GROUPS", ())
-    series = dict(found.series)
-    place = ("demo", "svd")
-    job = series[place].jobs[0]
-    (tmp_path / "record.json").write_bytes((job.folder / "record.json").read_bytes())
-    (tmp_path / "per_user.parquet").write_bytes((job.folder / "per_user.parquet").read_bytes())
+    group = found.groups["demo", "svd"]
+    for name in ("record.json", "per_user.parquet"):
+        (tmp_path / name).write_bytes((group.runs[0].folder / name).read_bytes())
     for name in ("recommendations.parquet", "test.parquet"):
         (tmp_path / name).write_bytes(b"PAR1 no")
-    series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
-    page = Page(report_page(report_data(replace(found, series=series), data_again)))
+    damaged = replace(group, runs=(replace(group.runs[0], folder=tmp_path),))
+    groups = {**found.groups, ("demo", "svd"): damaged}
+    page = Page(report_page(report_data(replace(found, groups=groups), data_again)))
     assert page.problems == []
     assert "Left out" in [title for _, title in page.headings]
 

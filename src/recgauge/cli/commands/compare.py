@@ -23,7 +23,7 @@ from recgauge.comparison.comparing import USUAL, compare, compare_parts, require
 from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.comparison.stored_values import holds_values
-from recgauge.report.comparison_tables import FORMATS, comparison_blocks, write_comparison
+from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
 
@@ -125,7 +125,7 @@ def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
 
 def print_comparison(comparison: Comparison) -> None:
     """Print leaderboards, the pairs of the first metric, claims and notes."""
-    render_terminal(comparison_blocks(comparison, brief=True), output())
+    render_terminal(comparison.blocks(brief=True), output())
 
 
 def add_report_options(parser: ArgumentParser) -> None:
