@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from recgauge.candidates import AllItems as AllItems
     from recgauge.checks.checking import assert_not_worse as assert_not_worse
     from recgauge.checks.checking import check as check
+    from recgauge.cli.run import run as run
     from recgauge.comparison.comparing import compare as compare
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.segments import compare_item_groups as compare_item_groups
