@@ -142,8 +142,8 @@ def performance_profiles(
         raise ConfigError("performance_profiles: values must not be negative.")
     best = (values.max if higher_is_better else values.min)(axis=1, keepdims=True)
     # with products nobody divides by zero: where all are zero, all are the best
-    one, other = (best, values) if higher_is_better else (values, best)
-    within = one[:, :, None] <= other[:, :, None] * factors
+    larger, smaller = (best, values) if higher_is_better else (values, best)
+    within = larger[:, :, None] <= smaller[:, :, None] * factors
     shares: DoubleArray = within.mean(axis=0)
     return shares
 
@@ -177,9 +177,11 @@ def bayesian_signed_rank(
     >>> positive > 0.95, negative < 0.01
     (True, True)
     """
-    every = np.concatenate([[0.0], np.asarray(differences, np.float64)])
-    weights = stream(seed, "comparison signed rank").dirichlet([prior, *np.ones(len(every) - 1)], n_draws)
-    means = (every[:, None] + every) / 2
+    all_differences = np.concatenate([[0.0], np.asarray(differences, np.float64)])
+    weights = stream(seed, "comparison signed rank").dirichlet(
+        [prior, *np.ones(len(all_differences) - 1)], n_draws
+    )
+    means = (all_differences[:, None] + all_differences) / 2
     above, below = (
         np.einsum("ni,ij,nj->n", weights, region.astype(np.float64), weights, optimize=True)
         for region in (means > rope, means < -rope)
@@ -318,7 +320,7 @@ def compare_datasets(
     p_friedman, p_iman_davenport = friedman(ranks)
     critical, p = post_hoc_test(ranks[:, order], post_hoc, alpha)
     names = tuple(runs[i] for i in order)
-    groups = _neighbours(names, {pair for pair, one in p.items() if one <= alpha})
+    groups = _neighbours(names, {pair for pair, adjusted in p.items() if adjusted <= alpha})
     return DatasetsResult(
         metric,
         higher,
@@ -329,7 +331,7 @@ def compare_datasets(
         p_friedman,
         p_iman_davenport,
         critical,
-        {(names[i], names[j]): one for (i, j), one in p.items()},
+        {(names[i], names[j]): adjusted for (i, j), adjusted in p.items()},
         groups,
         ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha),
     )
@@ -364,11 +366,11 @@ def _by_run(values: Any) -> dict[str, dict[str, float]]:
 
 
 def _neighbours(runs: tuple[str, ...], different: set[tuple[int, int]]) -> tuple[tuple[str, ...], ...]:
-    found: list[range] = []
+    neighbours: list[range] = []
     for start in range(len(runs)):
         stop = start + 1
         while stop < len(runs) and not any((i, stop) in different for i in range(start, stop)):
             stop += 1
-        if stop - start > 1 and (not found or found[-1].stop < stop):
-            found.append(range(start, stop))
-    return tuple(tuple(runs[i] for i in group) for group in found)
+        if stop - start > 1 and (not neighbours or neighbours[-1].stop < stop):
+            neighbours.append(range(start, stop))
+    return tuple(tuple(runs[i] for i in group) for group in neighbours)

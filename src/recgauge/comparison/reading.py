@@ -51,10 +51,12 @@ def read_run(source: "Source") -> RunValues:
     if isinstance(source, FinishedRun):
         return source.values()
     if isinstance(source, Evaluation):
-        pooled = {one.key: one.pooled for one in source.results if one.pooled is not None}
-        values = {one.key: one.per_user for one in source.results if one.per_user is not None}
+        pooled = {result.key: result.pooled for result in source.results if result.pooled is not None}
+        values = {result.key: result.per_user for result in source.results if result.per_user is not None}
         values |= {key: each.per_user() for key, each in pooled.items()}
-        directions = {one.key: one.higher_is_better for one in source.results if one.key in values}
+        directions = {
+            result.key: result.higher_is_better for result in source.results if result.key in values
+        }
         texts = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
         return RunValues(source.users, values, directions, pooled=pooled, definitions=texts)
     if isinstance(source, (str, Path)):
@@ -158,16 +160,16 @@ def metric_columns(names: Sequence[str], user: str, where: str) -> dict[str, str
             f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
             "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
         )
-    others = [name for name in names if name != user]
-    if not others:
+    metrics = [name for name in names if name != user]
+    if not metrics:
         raise SchemaError(
             f"{where}: expected a row per user, and a column of numbers per metric beside {user}; there is "
             "no metric."
         )
-    keys = list(map(as_key, others))
-    if twice := [name for name, key in zip(others, keys, strict=True) if keys.count(key) > 1]:
+    keys = list(map(as_key, metrics))
+    if twice := [name for name, key in zip(metrics, keys, strict=True) if keys.count(key) > 1]:
         raise SchemaError(f"{where}: {listed(twice)} are one metric. Leave one of the columns out.")
-    return dict(zip(keys, others, strict=True))
+    return dict(zip(keys, metrics, strict=True))
 
 
 def numbers_in(table: OwnTable, name: str) -> DoubleArray:
@@ -176,8 +178,8 @@ def numbers_in(table: OwnTable, name: str) -> DoubleArray:
 
     column = table.column(name)
     if pa.types.is_boolean(column.type):
-        found: DoubleArray = to_numpy(column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan))
-        return found
+        numbers: DoubleArray = to_numpy(column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan))
+        return numbers
     try:
         return table.numbers(name)
     except SchemaError as error:
@@ -192,7 +194,7 @@ def values_by_user(values: Any) -> "pd.DataFrame":
         table, user = read_users(values, "values")
         numbers = {name: numbers_in(table, name) for name in table.names if name != user}
         return pd.DataFrame(numbers, index=pd.Index(table.ids(user)))
-    if isinstance(values, Mapping) and all(isinstance(one, pd.Series) for one in values.values()):
+    if isinstance(values, Mapping) and all(isinstance(own, pd.Series) for own in values.values()):
         values = pd.DataFrame(dict(values))
     if not isinstance(values, pd.DataFrame):
         raise SchemaError(
@@ -317,8 +319,8 @@ def _whole(table: OwnTable, name: str) -> LongArray:
     bad = np.flatnonzero(~(numbers == np.round(numbers)) | (numbers < 0))
     if len(bad):
         raise SchemaError(f"{table.place(int(bad[0]))}: the column {name} must hold whole numbers from 0.")
-    found: LongArray = numbers.astype(np.int64)
-    return found
+    whole: LongArray = numbers.astype(np.int64)
+    return whole
 
 
 def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) -> None:
@@ -330,7 +332,7 @@ def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) ->
 
 
 def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]]:
-    found: dict[str, dict[str, list[RunValues]]] = {}
+    runs: dict[str, dict[str, list[RunValues]]] = {}
     groups: Any = frame.groupby(["dataset", "model", "seed", "fold"])
     for (dataset, model, seed, fold), rows in groups:
         wide = rows.pivot(index="user", columns="metric", values="value")
@@ -340,8 +342,8 @@ def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]
             seed=None if seed == -1 else int(seed),
             fold=None if fold == -1 else int(fold),
         )
-        found.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
-    return found
+        runs.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
+    return runs
 
 
 def _means(frame: "pd.DataFrame") -> Means:

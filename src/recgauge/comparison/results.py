@@ -402,8 +402,8 @@ class Comparison(Shown):
         ]
 
 
-def _held_out(result: MetricComparison, what: str) -> dict[str, int]:
-    return {"n_held_out": result.n_held_out} if what == "runs" and result.n_held_out is not None else {}
+def _held_out(result: MetricComparison, table: str) -> dict[str, int]:
+    return {"n_held_out": result.n_held_out} if table == "runs" and result.n_held_out is not None else {}
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:

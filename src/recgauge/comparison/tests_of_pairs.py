@@ -398,8 +398,8 @@ def max_t(
         largest = np.maximum.accumulate(block[:, order[::-1]], axis=1)[:, ::-1]
         n_larger += (largest >= least).sum(axis=0)
         first.append(largest[:, 0].copy())
-    one, of_all = 0 if exact else 1, np.concatenate(first)
-    p = (n_larger + one) / (len(of_all) + one)
+    n_observed, of_all = 0 if exact else 1, np.concatenate(first)
+    p = (n_larger + n_observed) / (len(of_all) + n_observed)
     return _placed(np.maximum.accumulate(p), order), of_all
 
 
@@ -424,7 +424,7 @@ def compact_letters(n: int, different: Collection[tuple[int, int]]) -> list[str]
         for column in columns:
             split += [column - {run} for run in pair] if set(pair) <= column else [column]
         distinct = list(dict.fromkeys(split))
-        columns = [one for one in distinct if not any(one < other for other in distinct)]
+        columns = [column for column in distinct if not any(column < larger for larger in distinct)]
         if len(columns) > _MOST_LETTERS:
             return None
     columns.sort(key=sorted)

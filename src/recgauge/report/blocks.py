@@ -127,8 +127,8 @@ PageBlock = Block | Pictures | Text | Code | Folded
 
 def lines(texts: Iterable[str], look: str = "") -> list[Block]:
     """Return a list of sentences as blocks; none if there are none."""
-    known = tuple(texts)
-    return [Lines(known, look)] if known else []
+    sentences = tuple(texts)
+    return [Lines(sentences, look)] if sentences else []
 
 
 @dataclass(frozen=True, slots=True)

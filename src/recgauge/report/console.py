@@ -157,15 +157,15 @@ def _drawn(table: TableBlock, console: Console) -> list[Table]:
         fitting = sum(end <= room for end in accumulate(widths[place] + gap for place in rest))
         n = max(fitting, int(len(kept) <= table.names or table.droppable))
         drawn = Table(pad_edge=False, box=box.SIMPLE_HEAD if console.is_terminal else None)
-        places = sorted([*kept, *rest[:n]])
-        for place in places:
+        shown = sorted([*kept, *rest[:n]])
+        for place in shown:
             if place in least:  # only words may be folded, since a cut number would be another number
                 is_number = any(cell.plain.isdigit() for cell in columns[place])
                 side: Literal["left", "right"] = "right" if is_number else "left"
                 drawn.add_column(header[place], justify=side, overflow="fold", min_width=least[place])
             else:
                 drawn.add_column(header[place], justify="right", no_wrap=True, min_width=widths[place])
-        for number, row in enumerate(zip(*(columns[place] for place in places), strict=True)):
+        for number, row in enumerate(zip(*(columns[place] for place in shown), strict=True)):
             if table.groups and number and table.groups[number] != table.groups[number - 1]:
                 drawn.add_section()
             drawn.add_row(*row)
@@ -209,10 +209,10 @@ def print_run(
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
     render_terminal(run_blocks(run.record, notes), output())
-    print_places(run.folder, address, server, run.run_id)
+    print_addresses(run.folder, address, server, run.run_id)
 
 
-def print_places(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
+def print_addresses(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
     """Print the tracking page, the command that serves it, and the output folder."""
     console = output()
     if address is not None:

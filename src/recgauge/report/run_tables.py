@@ -86,7 +86,7 @@ def run_lines(record: "RunRecord") -> list[str]:
     data, counts = record.dataset, record.counts
     parts = ", ".join(f"{name} {part.rows:,} rows" for name, part in record.split.parts.items())
     filters = [step for step in record.split.steps if step.stage == "filters"]
-    told = [
+    texts = [
         *(_filter_lines(filters) if filters else []),
         f"data     {record.names['dataset']}: {data.n_rows:,} rows, {data.n_users:,} users, "
         f"{data.n_items:,} items ({data.provenance})",
@@ -98,25 +98,25 @@ def run_lines(record: "RunRecord") -> list[str]:
         ),
     ]
     if mark := leak_mark(record.fit_on):
-        told.append(f"marked   {mark}")
+        texts.append(f"marked   {mark}")
     if record.search is not None:
-        told.append(f"tuned    {record.search}")
+        texts.append(f"tuned    {record.search}")
     if record.learned:
-        told.append(_learned_line(record))
+        texts.append(_learned_line(record))
     if "users_left_out" in counts:
-        told.append(_users_line(record))
+        texts.append(_users_line(record))
     if dropped := dropped_words(record):
-        told.append(f"coverage {dropped}")
+        texts.append(f"coverage {dropped}")
     if "ratings_predicted" in counts:
-        told.append(
+        texts.append(
             f"ratings  {counts['ratings_predicted']:,} predicted, {counts['ratings_impossible']:,} "
             "impossible (the mean is used instead), "
             f"{counts['ratings_partly_unknown']:,} of an unknown user or item"
         )
-    told.extend(tied_lines([(0, record)], ""))
-    told.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
-    told.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
-    return told
+    texts.extend(tied_lines([(0, record)], ""))
+    texts.extend(f"refused  {name}: {reason}" for name, reason in record.refused.items())
+    texts.append("seconds  " + ", ".join(f"{name} {value:.2f}" for name, value in record.seconds.items()))
+    return texts
 
 
 def _learned_line(record: "RunRecord") -> str:
@@ -153,32 +153,32 @@ def _users_line(record: "RunRecord") -> str:
 
 def mark_lines(record: "RunRecord") -> list[str]:
     """Return what a reader of the numbers must know: the candidates' mark, then guards from a warning on."""
-    told = []
+    texts = []
     if record.evaluated_on == "validation":
-        told.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
+        texts.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
     if record.incomparable:
-        told.append(
+        texts.append(
             f"{MARK} not comparable with full-catalogue numbers: {record.incomparable} "
             f"(candidates={record.names['candidates']})"
         )
     for guard in record.guards:
         if guard.overridden:
-            told.append(f"overridden {guard.name}: {guard.message}")
+            texts.append(f"overridden {guard.name}: {guard.message}")
         elif guard.fired:
-            told.append(f"warning  {guard.name}: {guard.message}")
-    return told
+            texts.append(f"warning  {guard.name}: {guard.message}")
+    return texts
 
 
 def _filter_lines(steps: Sequence[Step]) -> list[str]:
     """Return how much data came in and how much each filter left, one aligned line each."""
     counts = _counts_after_each(steps)
     widths = [max(len(f"{count:,}") for count in column) for column in zip(*counts, strict=True)]
-    told: list[str] = []
+    texts: list[str] = []
     for row, text in zip(counts, ["as loaded", *map(_text, steps)], strict=True):
         cells = zip(row, widths, COUNTS, strict=True)
         numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
-        told.append(f"{'' if told else 'filters':9}{numbers}  {text}")
-    return told
+        texts.append(f"{'' if texts else 'filters':9}{numbers}  {text}")
+    return texts
 
 
 def _counts_after_each(filters: Sequence[Step]) -> list[tuple[int, int, int]]:
@@ -251,13 +251,13 @@ def sweep_mark_lines(
             kinds.setdefault(line.partition(":")[0], {}).setdefault(line, []).append(number)
     noted = []
     for kind, jobs_of in kinds.items():
-        told = [f"{line} [{named(numbers)}]" for line, numbers in jobs_of.items()]
-        if kind.startswith("warning") and len(told) > 1:
-            others = sorted(number for numbers in list(jobs_of.values())[1:] for number in numbers)
-            told[1:] = [
-                f"{kind}: the same with other numbers; guards.json of each job has them [{named(others)}]"
+        texts = [f"{line} [{named(numbers)}]" for line, numbers in jobs_of.items()]
+        if kind.startswith("warning") and len(texts) > 1:
+            rest = sorted(number for numbers in list(jobs_of.values())[1:] for number in numbers)
+            texts[1:] = [
+                f"{kind}: the same with other numbers; guards.json of each job has them [{named(rest)}]"
             ]
-        noted += told
+        noted += texts
     return [*noted, *_selection_lines(records, named, advise=advise)]
 
 

@@ -88,10 +88,10 @@ def _claim(segments: "Segments", run: str) -> str:
 
 def explanation(segments: "Segments") -> str:
     """Return what the columns mean."""
-    told = f"± half of the {segments.confidence * 100:.4g} % interval over users"
+    text = f"± half of the {segments.confidence * 100:.4g} % interval over users"
     if len(segments.runs) == 1:
-        return f"{told}."
+        return f"{text}."
     return (
-        f"{told}; [interval of the difference]; * adjusted p at most {1 - segments.confidence:.3g} (paired "
+        f"{text}; [interval of the difference]; * adjusted p at most {1 - segments.confidence:.3g} (paired "
         "t-test over users, Holm over all groups and runs of this table); better, worse: shares of users."
     )

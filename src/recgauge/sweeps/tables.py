@@ -17,7 +17,7 @@ from recgauge.comparison.run_groups import (
 from recgauge.errors import listed
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
-from recgauge.report.console import output, print_places, render_terminal
+from recgauge.report.console import output, print_addresses, render_terminal
 from recgauge.report.run_tables import (
     MARK,
     dropped_words,
@@ -251,4 +251,4 @@ def print_sweep(
             f"         when the store works again: `{sync}`, or the next run, tracks them",
         ]
     render_terminal(sweep_blocks(jobs, [*hints, *notes]), output())
-    print_places(folder, address, server)
+    print_addresses(folder, address, server)
