@@ -118,7 +118,7 @@ def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, co
     assert re.search(r"differ in more than the model.*\n +seed: 0 \(.*svd0\); 1 \(", err)
 
 
-@pytest.mark.parametrize(("part", "what"), [("data", "data"), ("train", "train rows"), ("test", "test rows")])
+@pytest.mark.parametrize(("part", "what"), [("data", "data"), ("test", "test rows")])
 def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, command, part, what):
     run = FinishedRun.read(sweep / "svd0")
     if part == "data":
