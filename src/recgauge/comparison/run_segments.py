@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recgauge.comparison.example_users import stories
 from recgauge.comparison.groups import activity, cut_groups, days_in_data, held_popularity, item_counts, taste
 from recgauge.comparison.runs import agreeing, name_runs, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
@@ -16,6 +17,7 @@ from recgauge.data.interactions import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import split_key
+from recgauge.report.blocks import TableBlock
 from recgauge.runs.finished import FinishedRun
 from recgauge.utils.checks import check_int
 
@@ -74,40 +76,13 @@ class SegmentOptions:
         check_int("--examples", self.examples, minimum=0)
 
 
-@dataclass(frozen=True, eq=False)
-class RunSegments:
-    """Finished runs compared inside groups.
-
-    Parameters
-    ----------
-    segments : tuple of Segments
-        One for each attribute.
-    runs : mapping of str to FinishedRun
-        By name.
-    key : str
-        The metric.
-    dataset : Dataset
-    split : Split
-        The data of the runs, loaded again.
-    notes : tuple of str
-        What was left out.
-    """
-
-    segments: tuple[Segments, ...]
-    runs: Mapping[str, FinishedRun]
-    key: str
-    dataset: Dataset
-    split: Split
-    notes: tuple[str, ...] = ()
-
-
 def segment_runs(
     runs: Sequence[FinishedRun],
     options: SegmentOptions,
     load: Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]],
     *,
     choose: bool = False,
-) -> RunSegments:
+) -> tuple[list[Segments], list[TableBlock], list[str]]:
     """Compare finished runs inside groups of users or items.
 
     Parameters
@@ -120,6 +95,15 @@ def segment_runs(
     choose : bool
         Take the most runs that differ in the model alone instead of refusing the others.
 
+    Returns
+    -------
+    list of Segments
+        One for each attribute.
+    list of TableBlock
+        Users with the largest gains and losses.
+    list of str
+        What was left out.
+
     Raises
     ------
     RecgaugeError
@@ -130,8 +114,10 @@ def segment_runs(
     table = None if options.users is None else UserTable.of(str(options.users), missing=options.missing)
     dataset, split = load(runs[0], options.packages)
     key = reference_key(named, options.metric)
-    segments = tuple(segments_by(by, named, key, options, table, dataset, split) for by in options.by)
-    return RunSegments(segments, named, key, dataset, split, tuple(notes))
+    segments = [segments_by(by, named, key, options, table, dataset, split) for by in options.by]
+    n = options.examples
+    examples = stories(named, key, dataset, split, options.baseline, n) if n else []
+    return segments, examples, notes
 
 
 def _largest_group(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:

@@ -10,8 +10,7 @@ from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.run_groups import RunGroup, group, headline_keys
 from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
 from recgauge.errors import ConfigError, DataError, listed
-from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import split_key
+from recgauge.metrics.names import importance, split_key
 from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.protocol import differences, protocol
@@ -85,12 +84,6 @@ def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> t
     chosen = sorted(headline or common, key=importance)[:MOST_METRICS]
     n_left = len(common) - len(chosen)
     return chosen, [f"{n_left} more metrics are in all runs and not compared here"] if n_left else []
-
-
-def importance(key: str) -> int:
-    """Return where a metric stands among those that people look at first."""
-    name = split_key(key)[0]
-    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
 def _with_names(

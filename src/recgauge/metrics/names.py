@@ -7,7 +7,7 @@ from functools import cache
 from typing import Self
 
 from recgauge.errors import ConfigError, did_you_mean, listed
-from recgauge.metrics import metric_class, metric_classes
+from recgauge.metrics import HEADLINE, metric_class, metric_classes
 
 _FORMS = """
 user per pooled train macro micro samples weighted binary graded exp burges method0 minmax normalized plain
@@ -59,6 +59,12 @@ def split_key(key: str) -> tuple[str, int | None]:
     """
     name, _, k = key.rpartition("_at_")
     return (name, int(k)) if name and k.isdecimal() else (key, None)
+
+
+def importance(key: str) -> int:
+    """Return where a metric stands among those that people look at first."""
+    name = split_key(key)[0]
+    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
 def metric_label(key: str) -> str:

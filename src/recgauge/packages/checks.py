@@ -31,8 +31,7 @@ from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import SHOWN, Difference, differing_rows
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table
-from recgauge.sweeps.artifacts import held_out_rows
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, held_out_rows, read_table
 from recgauge.utils.files import read_own
 from recgauge.utils.messages import FULL
 from recgauge.utils.progress import Progress, Timings

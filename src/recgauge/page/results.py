@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_groups import best_values
-from recgauge.comparison.runs import importance
 from recgauge.errors import listed
-from recgauge.metrics.names import label, metric_label
+from recgauge.metrics.names import importance, label, metric_label
 from recgauge.page.data import DatasetPart, ReportData, Told, cutoff_of
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import arrow_table, to_numpy
 from recgauge.utils.checks import DoubleArray
 
 if TYPE_CHECKING:
@@ -88,6 +88,13 @@ def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleAr
         return np.ones(len(ratings))
     kept = at_least(ratings, relevant_from) | (relevant_from <= 0)
     return np.where(kept, ratings.astype(np.float64), 0.0)
+
+
+def held_out_rows(test: Interactions) -> "pa.Table":
+    """Return the rows of a test part as test.parquet has them."""
+    return arrow_table(
+        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
+    )
 
 
 def user_columns(folder: Path) -> list[str]:

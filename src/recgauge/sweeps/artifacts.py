@@ -30,6 +30,7 @@ from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
+from recgauge.runs.stored import held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note
@@ -160,13 +161,6 @@ def write_record(record: RunRecord, folder: Path) -> None:
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-def held_out_rows(test: Interactions) -> pa.Table:
-    """Return the rows of a test part as test.parquet has them."""
-    return arrow_table(
-        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
-    )
 
 
 def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:

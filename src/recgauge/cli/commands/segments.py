@@ -27,7 +27,7 @@ from recgauge.cli.commands.options import (
 )
 from recgauge.cli.commands.run_data import data_of
 from recgauge.comparison.comparing import require_equal_protocols
-from recgauge.comparison.example_users import stories, story_markdown
+from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
@@ -101,13 +101,8 @@ def _of_runs(
     """Return finished runs compared inside groups, users to show, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
-    result = segment_runs(runs, chosen, data_of, choose=not options.sources)
-    examples = []
-    if options.examples:
-        examples = stories(
-            result.runs, result.key, result.dataset, result.split, options.baseline, options.examples
-        )
-    return result.segments, examples, (*notes, *result.notes)
+    segments, examples, more = segment_runs(runs, chosen, data_of, choose=not options.sources)
+    return segments, examples, (*notes, *more)
 
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
