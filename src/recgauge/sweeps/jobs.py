@@ -227,7 +227,7 @@ def _run(job: Job, started: float) -> JobOutcome:
             job.index.mkdir(parents=True, exist_ok=True)
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
-    outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
+    outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
     if job.output == "log":
         print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
