@@ -76,8 +76,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     Raises
     ------
     ConfigError
-        If runs cannot be compared, nobody knows whether more of a metric is better, or a setting is not
-        valid.
+        If runs cannot be compared, the direction of a metric is unknown, or a setting is not valid.
     SchemaError
         If a table is not what `read_run` describes.
 
@@ -333,7 +332,7 @@ def check_runs(runs: Sequence[str], procedure: Procedure) -> None:
 def notes_on(
     metrics: Sequence[str], results: Sequence[MetricComparison], procedure: Procedure, dataset: str = ""
 ) -> list[str]:
-    """Return what a reader must know to read the numbers of one data set."""
+    """Return the notes on the numbers of one data set."""
     place = f" on {dataset}" if dataset else ""
     notes = [
         f"{result.metric}{place}: compared on the {result.n_users:,} users who have a value in every run; "

@@ -64,7 +64,7 @@ class _Difference(NamedTuple):
 
 @dataclass(eq=False)
 class Measured(ABC):
-    """Runs by one metric, from values of users or from sums over them; what is told of them follows."""
+    """Runs by one metric, from values of users or from sums over them: their rows, pairs and claims."""
 
     dataset: str
     metric: str
@@ -352,7 +352,7 @@ def _made(resamples: DoubleArray | None) -> DoubleArray:
 
 @dataclass(eq=False)
 class Sums(Measured):
-    """Runs by one metric, from what users add up to: nobody's at first.
+    """Runs by one metric, from sums over users, which are empty at first.
 
     Parameters
     ----------

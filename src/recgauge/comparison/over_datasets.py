@@ -141,7 +141,7 @@ def performance_profiles(
     if (values < 0).any():
         raise ConfigError("performance_profiles: values must not be negative.")
     best = (values.max if higher_is_better else values.min)(axis=1, keepdims=True)
-    # with products nobody divides by zero: where all are zero, all are the best
+    # products, since a value may be zero: where all are zero, all are the best
     larger, smaller = (best, values) if higher_is_better else (values, best)
     within = larger[:, :, None] <= smaller[:, :, None] * factors
     shares: DoubleArray = within.mean(axis=0)

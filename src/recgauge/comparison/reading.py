@@ -114,7 +114,7 @@ def user_column(names: Sequence[str], where: str) -> str:
 
 
 def is_count(index: Any) -> bool:
-    """Whether an index of pandas is nobody's: without a name, from 0 to the last row."""
+    """Whether an index of pandas only counts the rows: without a name, from 0 to the last row."""
     import pandas as pd
 
     return index.names == [None] and bool(index.equals(pd.RangeIndex(len(index))))

@@ -252,7 +252,7 @@ def segments_of(
     ConfigError
         If there is no such baseline.
     SchemaError
-        If nobody has both a value and a group.
+        If no user has both a value and a group.
     """
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     # a run's own values, and its differences from the baseline, by metric, group and run

@@ -77,7 +77,7 @@ class UserSums:
 
     @property
     def mean(self) -> float:
-        """The mean of the values, NaN of nobody."""
+        """The mean of the values, NaN of no users."""
         return self.moments.mean()
 
     @property
@@ -87,7 +87,7 @@ class UserSums:
 
     @property
     def largest(self) -> float:
-        """The largest absolute value, 0 of nobody."""
+        """The largest absolute value, 0 of no users."""
         return max(abs(self.least), abs(self.greatest)) if self.n_valued else 0.0
 
 
@@ -406,7 +406,7 @@ def max_t(
 def compact_letters(n: int, different: Collection[tuple[int, int]]) -> list[str] | None:
     """Return letters for n runs, in their order: two share one exactly if they are not shown to differ.
 
-    None where it takes more than 100 letters, which nobody reads and may take forever to find.
+    None where it takes more than 100 letters.
 
     References
     ----------

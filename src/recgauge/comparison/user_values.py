@@ -102,8 +102,8 @@ class UserValues:
         Raises
         ------
         ConfigError
-            If there are fewer than two runs, no metric or user in common, or of some metric nobody knows
-            whether more is better.
+            If there are fewer than two runs, no metric or user in common, or the direction of a metric is
+            unknown.
         """
         named = {name: [run] if isinstance(run, RunValues) else list(run) for name, run in runs.items()}
         if len(named) < 2:

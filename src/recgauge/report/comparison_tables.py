@@ -241,7 +241,7 @@ def latex(comparison: "Comparison") -> str:
 
 
 def marks_of(comparison: "Comparison") -> tuple[str, ...]:
-    """Return what a reader must know: in what marked runs differ, guards, selection on test rows."""
+    """Return the marks of a comparison: differences of marked runs, guards, selection on test rows."""
     datasets = dict.fromkeys(dataset for dataset, _ in comparison.groups)
     lines = list(comparison.differences)
     for dataset in datasets:

@@ -152,7 +152,7 @@ def _users_line(record: "RunRecord") -> str:
 
 
 def mark_lines(record: "RunRecord") -> list[str]:
-    """Return what a reader of the numbers must know: the candidates' mark, then guards from a warning on."""
+    """Return the marks of numbers that mean less: rows, candidates, then guards from a warning on."""
     texts = []
     if record.evaluated_on == "validation":
         texts.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
@@ -240,10 +240,10 @@ def sweep_mark_lines(
     *,
     advise: bool = True,
 ) -> list[str]:
-    """Return what a reader of a sweep's table must know, and the jobs that it concerns, as `named` says them.
+    """Return the marks of a sweep's table, each with its jobs, which `named` puts into words.
 
     A guard's warning that has other numbers in other jobs, such as one per fold, is shown once. `advise`:
-    whoever reads it can run the jobs another way.
+    add how to run the jobs instead.
     """
     kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:

@@ -109,10 +109,14 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
 
     path = folder / PER_USER
     table = read_table(path, None if keys is None else ["user_id", *keys])
-    wrong = [one.name for one in table.schema if one.name != "user_id" and not pa.types.is_floating(one.type)]
+    wrong = [
+        field.name
+        for field in table.schema
+        if field.name != "user_id" and not pa.types.is_floating(field.type)
+    ]
     if wrong or "user_id" not in table.column_names:
-        told = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
-        raise SchemaError(f"{path}: is not what a run has written: {told}. {AGAIN}")
+        reason = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
+        raise SchemaError(f"{path}: is not what a run has written: {reason}. {AGAIN}")
     for entry in record.results:
         # other results are no means over users: totals, ratios of sums, means that a convention rounds
         if entry.key in table.column_names and entry.stderr is not None:
@@ -148,7 +152,7 @@ def pooled_errors(
         raise SchemaError(f"{path}: has users who are not in {PER_USER}. {AGAIN}")
     actual, predicted = (to_numpy(table[name]).astype(np.float64) for name in ("rating", "predicted"))
     judged = JudgedRatings.by_user(actual, predicted, owner)
-    found = {}
+    parts_by_key = {}
     for key in keys:
         entry = record.result(key)
         metric = None if entry is None else pooled_metric(entry.definition)
@@ -162,8 +166,8 @@ def pooled_errors(
             )
         sums, counts = np.zeros(len(users)), np.zeros(len(users))
         sums[place], counts[place] = parts.sums, parts.counts
-        found[key] = Pooled(sums, counts, parts.exponent)
-    return found
+        parts_by_key[key] = Pooled(sums, counts, parts.exponent)
+    return parts_by_key
 
 
 def _mean(column: "pa.ChunkedArray") -> float:

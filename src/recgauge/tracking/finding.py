@@ -178,7 +178,7 @@ def _run_by_id(store: Store, run_id: str) -> "Run":
 
 
 def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
+    """Return a folder with the named files of a run that exist; copies of remote files are temporary."""
     run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
     if folder is not None and not folder.is_dir() and store.files is not None:
         beside = store.files / run_id / "artifacts"  # of a project that was moved
@@ -200,7 +200,7 @@ def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
 
 
 def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are: an output folder, or one by its id."""
+    """Return a folder with the named files of a run that exist: an output folder, or one by its id."""
     store = Store(uri)
     return Path(run) if Path(run).is_dir() else _files_of(store, _run_by_id(store, run), names)
 

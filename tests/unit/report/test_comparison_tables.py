@@ -37,6 +37,8 @@ def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
     assert "&lt;i>{x}&lt;/i>" in text
     assert "model MB" not in text, "no run says it"
     assert all(claim in text for claim in comparison.claims)
+    assert f"{number(best.mean)}* a" in str(comparison)
+    assert comparison.claims[0] in str(comparison)
 
 
 def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
