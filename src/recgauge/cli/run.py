@@ -1,8 +1,10 @@
 """A run from Python, by the words of the command line."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from copy import deepcopy
+from numbers import Number
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -20,6 +22,10 @@ from recgauge.errors import ConfigError
 from recgauge.runs.finished import FinishedRun
 from recgauge.utils.secrets import learned_secrets
 
+_PLAIN = re.compile(r"[A-Za-z_./][\w./@:+-]*")
+_NO_TEXTS = ("null", "true", "false", "nan", "inf")
+"""What Hydra takes for something else than a text."""
+
 
 def run(*words: str, **settings: Any) -> FinishedRun:
     """Train and evaluate one model, as ``recgauge run`` does with the same words.
@@ -31,7 +37,7 @@ def run(*words: str, **settings: Any) -> FinishedRun:
     *words : str
         As on the command line: ``GROUP=OPTION`` and ``KEY=VALUE``, such as ``"model=svd"``,
         ``"model.n_factors=32"``. ``"--config-dir=FOLDER"`` names a folder of settings of your own.
-    **settings : str, number, bool, None, list or mapping
+    **settings : str, path, number, bool, None, list or mapping
         The same for names without a dot: ``model="svd"``, ``seed=1``.
 
     Returns
@@ -92,8 +98,8 @@ def _as_word(value: Any) -> str:
 
     Examples
     --------
-    >>> _as_word([5, 10]), _as_word(None), _as_word("a, b"), _as_word({"l2": True})
-    ('[5,10]', 'null', "'a, b'", '{l2:true}')
+    >>> _as_word([5, 10]), _as_word(None), _as_word("a, b"), _as_word("007"), _as_word({"l2": True})
+    ('[5,10]', 'null', "'a, b'", "'007'", '{l2:true}')
     """
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
@@ -102,7 +108,7 @@ def _as_word(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ",".join(map(_as_word, value)) + "]"
     text = str(value)
-    if text and all(sign.isalnum() or sign in "_-./+@:" for sign in text):
+    if isinstance(value, Number) or (_PLAIN.fullmatch(text) and text.lower() not in _NO_TEXTS):
         return text
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
