@@ -11,6 +11,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.singleton import Singleton
 from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
@@ -67,7 +68,7 @@ def run(*words: str, **settings: Any) -> FinishedRun:
         try:
             _refuse_sweep(command)
             config = command.composed()
-            if not command.is_single(config) or config.plan:
+            if config.hydra.mode == RunMode.MULTIRUN or config.plan:
                 raise ConfigError(
                     "recgauge.run: runs one run, and the settings ask for a sweep or a plan. Leave "
                     "hydra.mode and plan out."

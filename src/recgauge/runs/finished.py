@@ -11,21 +11,9 @@ from recgauge.data.ids import IdArray
 from recgauge.errors import SchemaError
 from recgauge.metrics.rating import Pooled
 from recgauge.report.shown import Shown
+from recgauge.runs import stored
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import (
-    AGAIN,
-    LISTS,
-    RECORD,
-    TEST,
-    StoredLists,
-    judged_rows,
-    opened,
-    pooled_errors,
-    pooled_keys,
-    read_table,
-    user_columns,
-    user_table,
-)
+from recgauge.runs.stored import AGAIN, LISTS, RECORD, TEST, StoredLists
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import read_own, refuse_odd_files
@@ -137,7 +125,7 @@ class FinishedRun(Shown):
 
     def user_metrics(self) -> list[str]:
         """Return the metrics that are known for each user, in the order of the suite."""
-        keys = {*user_columns(self.folder), *pooled_keys(self.folder, self.record)}
+        keys = {*stored.user_columns(self.folder), *stored.pooled_keys(self.folder, self.record)}
         return [entry.key for entry in self.record.results if entry.key in keys]
 
     def values(
@@ -157,12 +145,14 @@ class FinishedRun(Shown):
             If a file is damaged, or lacks a metric.
         """
         record, folder = self.record, self.folder
-        errors = [key for key in pooled_keys(folder, record) if keys is None or key in keys]
-        columns = [key for key in (user_columns(folder) if keys is None else keys) if key not in errors]
-        table = user_table(folder, record, columns)
+        errors = [key for key in stored.pooled_keys(folder, record) if keys is None or key in keys]
+        columns = [
+            key for key in (stored.user_columns(folder) if keys is None else keys) if key not in errors
+        ]
+        table = stored.user_table(folder, record, columns)
         users = to_numpy(table["user_id"])
         values = {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in columns}
-        pooled = pooled_errors(folder, record, errors, users) if errors else {}
+        pooled = stored.pooled_errors(folder, record, errors, users) if errors else {}
         values |= {key: parts.per_user() for key, parts in pooled.items()}
         directions = {entry.key: entry.higher_is_better for entry in record.results}
         definitions = {entry.key: f"{entry.definition}; {record.policies}" for entry in record.results}
@@ -170,7 +160,7 @@ class FinishedRun(Shown):
 
     def per_user(self, keys: Sequence[str] | None = None) -> "pd.DataFrame":
         """Return per-user values: a row per user id, a column per metric."""
-        table: pd.DataFrame = user_table(self.folder, self.record, keys).to_pandas()
+        table: pd.DataFrame = stored.user_table(self.folder, self.record, keys).to_pandas()
         return table.set_index("user_id")
 
     def recommended(self) -> "pd.DataFrame":
@@ -182,7 +172,7 @@ class FinishedRun(Shown):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        with opened(self.folder / LISTS) as file:
+        with stored.opened(self.folder / LISTS) as file:
             own = [batch.filter(pc.equal(batch["user_id"], user)) for batch in file.iter_batches()]
             table: pd.DataFrame = pa.Table.from_batches(own, file.schema_arrow).to_pandas()
             return table
@@ -199,8 +189,8 @@ class FinishedRun(Shown):
 
     def judged(self, relevant_from: float | None) -> "pd.DataFrame":
         """Return user_id, item_id and grade of each judged pair once."""
-        return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
+        return stored.judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
 
     def _table(self, name: str) -> "pd.DataFrame":
-        table: pd.DataFrame = read_table(self.folder / name).to_pandas()
+        table: pd.DataFrame = stored.read_table(self.folder / name).to_pandas()
         return table

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from recgauge.comparison.run_groups import (
-    Best,
-    RunGroup,
-    best_values,
-    group,
-    has_rivals,
-    headline_keys,
-)
+from recgauge.comparison.run_groups import Best, RunGroup, best_values, group, has_rivals, headline_keys
 from recgauge.errors import listed
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Heading, Row, TableBlock, lines
