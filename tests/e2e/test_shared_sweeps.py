@@ -18,8 +18,8 @@ import pytest
 
 from conftest import REPOSITORY
 from e2e.program import Workplace, wait_until
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, read_checksums
-from recgauge.runs.stored import RunFolder
 from recgauge.tracking.page import FINGERPRINT_TAG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -67,7 +67,7 @@ class Place(Workplace):
 def results(run) -> tuple[object, ...]:
     """Return what must be equal wherever and however often a job is done: data, split, lists, numbers."""
     folder = Path(run.info.artifact_uri.removeprefix("file://"))
-    record = RunFolder.read(folder).record
+    record = FinishedRun.read(folder).record
     lists = read_checksums(folder / CHECKSUMS)["recommendations.parquet"]
     assert record.fingerprint() == run.data.tags[FINGERPRINT_TAG]
     return record.dataset.sha256, record.split, lists, record.results

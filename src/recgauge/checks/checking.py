@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from recgauge.checks.decision import Outcome
 from recgauge.checks.looks import Look, count_candidates
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.verdicts import Verdict, count_ungrouped, judge_number, judge_users, ungrouped_verdict
-from recgauge.comparison.comparing import check_protocols, told_differences
-from recgauge.comparison.reading import RunValues, read_run
+from recgauge.comparison.comparing import check_protocols, require_equal_protocols
+from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Cost
+from recgauge.comparison.run_groups import RunGroup, group
 from recgauge.comparison.run_segments import OF_USERS, groups_by
-from recgauge.comparison.runs import Condition, cost_of, run_names, series_values
-from recgauge.comparison.series import Series, all_series
+from recgauge.comparison.runs import run_names
 from recgauge.comparison.stored_values import StoredValues
 from recgauge.comparison.user_tables import UserGroups, UserTable
 from recgauge.comparison.user_values import UserValues, meetings_of
@@ -29,8 +29,9 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.metrics.names import Directions, label
-from recgauge.runs.folder import JobOutcome
-from recgauge.runs.stored import RECORD, RunFolder, pooled_keys, user_columns
+from recgauge.report.shown import Shown
+from recgauge.runs.finished import FinishedRun, RunValues
+from recgauge.runs.stored import RECORD
 from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import hash_ids, mix
@@ -38,9 +39,13 @@ from recgauge.utils.randomness import hash_ids, mix
 if TYPE_CHECKING:
     import pandas as pd
 
-    Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues | Sequence[JobOutcome]"
+    from recgauge.report.blocks import Block
 
-Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
+    Source: TypeAlias = (
+        "Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
+    )
+
+Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
 _FEW = 30
 
 
@@ -62,7 +67,7 @@ class Side:
         Digest of the test rows; of values without a record, of the users' ids.
     sha256 : str
         Digest of what was judged: the run's fingerprint, or of the values.
-    series : Series or None
+    group : RunGroup or None
         Of finished runs.
     definitions : mapping of str to str
         Of an evaluation's metrics; those of finished runs are in their records.
@@ -77,7 +82,7 @@ class Side:
     cost: Cost = field(default_factory=Cost)
     test_sha256: str = ""
     sha256: str = ""
-    series: Series | None = None
+    group: RunGroup | None = None
     definitions: Mapping[str, str] = field(default_factory=dict)
     stored: StoredValues | None = None
 
@@ -89,19 +94,12 @@ class Side:
     @property
     def run_id(self) -> str | None:
         """The id of the stored run, None of values, of an untracked run or of several."""
-        jobs = () if self.series is None else self.series.jobs
-        return jobs[0].run_id if len(jobs) == 1 else None
-
-    @property
-    def condition(self) -> Condition | None:
-        """The first run, as what needs its rows takes it."""
-        if self.series is None or (record := self.series.jobs[0].record) is None:
-            return None
-        return Condition({self.name: RunFolder(record, self.series.jobs[0].folder)})
+        runs = () if self.group is None else self.group.runs
+        return runs[0].run_id if len(runs) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Shown):
     """What became of every rule.
 
     Parameters
@@ -144,6 +142,30 @@ class CheckResult:
         """Return the verdicts with this outcome."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
 
+    def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
+        """Return the verdicts as a table, with what they stand on."""
+        from recgauge.report.check_tables import check_blocks
+
+        return check_blocks(self)
+
+    def to_markdown(self) -> str:
+        """Return a few lines for a pull request, with all verdicts folded away."""
+        from recgauge.report.check_tables import check_markdown
+
+        return check_markdown(self)
+
+    def to_json(self) -> str:
+        """Return everything as JSON, not rounded."""
+        from recgauge.report.check_tables import check_json
+
+        return check_json(self)
+
+    def to_junit(self) -> str:
+        """Return a test suite in JUnit's XML, a case for each rule and group."""
+        from recgauge.report.check_tables import check_junit
+
+        return check_junit(self)
+
 
 def check(
     candidate: "Source",
@@ -159,7 +181,7 @@ def check(
 
     Parameters
     ----------
-    candidate, baseline : Evaluation, data frame, path, RunValues, or sequence of JobOutcome
+    candidate, baseline : Evaluation, data frame, path, RunValues, FinishedRun, or sequence of FinishedRun
         What `recgauge.compare` takes as a run: an evaluation, a table with a row per user and a column per
         metric or its file, or the output folder of a run; or finished runs of `recgauge.tracking.find_runs`.
     rules : Rules, mapping, or path of a YAML file
@@ -216,6 +238,51 @@ def check(
     ]
     table = None if users is None else UserTable.of(users)
     return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
+
+
+def assert_not_worse(
+    candidate: "Source",
+    baseline: "Source",
+    margins: Mapping[str, float | str],
+    *,
+    confidence: float = 0.95,
+    undecided: Literal["fail", "pass"] = "fail",
+) -> CheckResult:
+    """Fail a test unless a candidate is shown to be not worse than a baseline by more than margins.
+
+    Parameters
+    ----------
+    candidate, baseline
+        As of `check`.
+    margins : mapping of str to float or str
+        By metric, in its own units or as a share of the baseline's value: ``{"ndcg@10": "2%"}``.
+    confidence : float
+    undecided : {"fail", "pass"}
+        What becomes of metrics that the users cannot decide.
+
+    Returns
+    -------
+    CheckResult
+
+    Raises
+    ------
+    AssertionError
+        With the verdicts, as `CheckResult.to_markdown` writes them.
+    ConfigError, SchemaError
+        As of `check`.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> old = pd.DataFrame({"user": range(50), "ndcg": np.linspace(0, 1, 50)}).set_index("user")
+    >>> assert_not_worse(old + 0.01, old, {"ndcg": "2%"}).passed
+    True
+    """
+    rules = {"not_worse": margins, "confidence": confidence, "undecided": undecided}
+    result = check(candidate, baseline, rules)
+    if not result.passed:
+        raise AssertionError(result.to_markdown())
+    return result
 
 
 def judge(
@@ -313,7 +380,7 @@ def _parts(
         table = UserValues.of(runs, metrics=metrics, directions=directions)
         return [table], table.notes
     values = first.named(names[0]) + second.named(names[1])
-    told_differences(list(values.protocols.values()), values.runs, "check", mark=False)
+    require_equal_protocols(list(values.protocols.values()), values.runs, "check", mark=False)
     return values, values.notes
 
 
@@ -350,13 +417,14 @@ def _groups(
     """Return the group of each user by attribute, from a table of users, else from the run's data."""
 
     @cache
-    def data() -> tuple[Condition, Dataset, Split]:
-        if side.condition is None or load is None:
+    def data() -> tuple[FinishedRun, Dataset, Split]:
+        if side.group is None or load is None:
             raise ConfigError(
                 f"segments: {listed(OF_USERS)} need the data of a finished run, and {side.name} is none. "
                 "Give a table of users with such a column."
             )
-        return side.condition, *load(side.condition.first, packages)
+        run = side.group.runs[0]
+        return run, *load(run, packages)
 
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
@@ -396,8 +464,9 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     Only metrics of `keys` are read, by default all.
     """
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
-        run = RunFolder.read(Path(source))
-        source = [JobOutcome(0, str(source), record=run.record, folder=run.folder)]
+        source = FinishedRun.read(Path(source), label=str(source))
+    if isinstance(source, FinishedRun):
+        return _of_runs([source], role, name, keys)
     if isinstance(source, Sequence) and not isinstance(source, str):
         return _of_runs(source, role, name, keys)
     values = read_run(source)
@@ -415,36 +484,31 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own, definitions=definitions)
 
 
-def _of_runs(runs: Sequence[JobOutcome], role: str, name: str, keys: Sequence[str] | None) -> Side:
-    found = all_series(runs)
-    if len(found) != 1:
-        names = listed(run_names(found)) if found else "none"
+def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[str] | None) -> Side:
+    groups = group(runs)
+    if len(groups) != 1:
+        names = listed(run_names(groups)) if groups else "none"
         raise ConfigError(f"{role}: expected one run, or seeds and folds of one model, got {names}.")
-    (series,) = found
-    records = series.records
-    stored = [{*user_columns(job.folder)} for job in series.jobs]
-    of_rows = [{*pooled_keys(job.folder, job.record)} for job in series.jobs if job.record is not None]
-    common = [
-        entry.key
-        for entry in records[0].results
-        if all(entry.key in one | other for one, other in zip(stored, of_rows, strict=True))
-    ]
-    wanted = [key for key in common if keys is None or key in keys]
+    (run_group,) = groups
+    records = run_group.records
+    first, *rest = (run.user_metrics() for run in run_group.runs)
+    common = [key for key in first if all(key in metrics for metrics in rest)]
+    chosen = [key for key in common if keys is None or key in keys]
     totals = {
         entry.key: (mean, entry.higher_is_better)
         for entry in records[0].results
-        if entry.key not in common and (mean := series.mean(entry.key)) is not None
+        if entry.key not in common and (mean := run_group.mean(entry.key)) is not None
     }
     tests = dict.fromkeys(record.split.test.sha256 for record in records)
     return Side(
-        name or records[0].names["model"],
-        tuple(series_values(series, [series], wanted)),
+        name or run_group.model,
+        tuple(run_group.values(chosen, groups)),
         (*common, *totals),
         totals,
-        cost_of(series),
+        run_group.cost,
         _digest(tests) if len(tests) > 1 else next(iter(tests)),
         _digest(record.fingerprint() for record in records),
-        series,
+        run_group,
     )
 
 

@@ -26,14 +26,15 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
 from recgauge.sweeps.jobs import Job, make_job
 from recgauge.sweeps.places import served_by
 from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
+from recgauge.sweeps.tables import reused_line
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
 from recgauge.utils.messages import print_error
@@ -57,17 +58,40 @@ def run_alone(config: DictConfig) -> bool:
     return True
 
 
-def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
+def run_for_python(config: DictConfig) -> FinishedRun:
+    """Run one job that is none of a sweep, print no table, and return the run; RecgaugeError if it fails."""
+    job = job_of(config, Path(config.hydra.runtime.output_dir))
+    study = job.study()
+    if study is not None and not study.needs_runs:
+        raise ConfigError(
+            f"recgauge.run: {study.name} has no run. Type recgauge run experiment={study.name}."
+        )
+    sweep = Sweep(job.folder, build_store(job.typed.tracking), [job], words=job.words, alone=True)
+    run_sweep(sweep, Engine, _end_quietly)
+    (outcome,) = sweep.all_outcomes
+    if outcome.run is None:
+        raise RecgaugeError(outcome.reason or f"{outcome.label}: the run has no result.")
+    return outcome.run
+
+
+def _end_quietly(sweep: Sweep, deliveries: Deliveries) -> bool:  # noqa: ARG001 -- as `end` of `run_sweep`
+    """Say how a run that the store did not take gets there later; return whether all is well."""
     (outcome,), store = sweep.all_outcomes, sweep.store
-    if outcome.record is not None:
-        address = None if store is None else deliveries.run_address(outcome.folder)
-        print_run(outcome, address, None if store is None else served_by(store.uri))
     if outcome.status == "not tracked" and store is not None:
         print_error(
             f"{outcome.reason} Complete results are in {outcome.folder}; when the store works again, "
             f"`{store.sync_command}`, or the next run, tracks them."
         )
     return outcome.status in ("done", "reused")
+
+
+def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
+    (outcome,), store = sweep.all_outcomes, sweep.store
+    if (run := outcome.run) is not None:
+        address = None if store is None else deliveries.run_address(outcome.folder)
+        notes = [*outcome.notes, *([reused_line(outcome)] if outcome.status == "reused" else [])]
+        print_run(run, address, None if store is None else served_by(store.uri), notes)
+    return _end_quietly(sweep, deliveries)
 
 
 def launch(
@@ -147,7 +171,7 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    def load(run: RunFolder, packages: Sequence[str]) -> tuple[Dataset, Split]:
+    def load(run: FinishedRun, packages: Sequence[str]) -> tuple[Dataset, Split]:
         return load_data(run, [*packages, *sweep.words])
 
     return end_sweep(sweep, deliveries, load=load if config.report else None)
@@ -199,7 +223,7 @@ def _with_record(job: JobOutcome) -> JobOutcome:
     if job.status in ("no data", "stopped", "failed"):
         return job
     try:
-        return replace(job, record=RunFolder.read(job.folder).record)
+        return replace(job, record=FinishedRun.read(job.folder).record)
     except SchemaError as damage:
         return replace(job, status="failed", reason=str(damage))
 

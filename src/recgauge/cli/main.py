@@ -13,12 +13,12 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, read_write
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.explain import explain_config_error
-from recgauge.cli.settings import register_schema
+from recgauge.cli.settings import register_schema, set_output_folder
 from recgauge.cli.words import CommandLine
 from recgauge.errors import RecgaugeError
 from recgauge.sweeps.places import conf_folder, give_libraries_a_home, program
@@ -41,10 +41,7 @@ def run(config: DictConfig) -> None:
     """Run one job by its composed settings, Hydra's among them; SystemExit if it fails, after its message."""
     from recgauge.cli.launching import run_alone  # takes a second to import, which `--help` need not wait for
 
-    HydraConfig.instance().set_config(config)  # other settings may refer to it
-    folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
-    with read_write(config.hydra.runtime):
-        config.hydra.runtime.output_dir = str(folder)
+    folder = set_output_folder(config)
     try:
         if not config.plan:
             folder.mkdir(parents=True, exist_ok=True)

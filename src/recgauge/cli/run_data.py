@@ -17,8 +17,8 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean
 from recgauge.experiment import Experiment
 from recgauge.report.console import ConsoleProgress
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import NUMERIC, RunSettings, Use
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.run_data import data_of, local_settings, untrained_experiment
 from recgauge.utils.progress import Progress
@@ -65,19 +65,19 @@ class QuietProgress(ConsoleProgress):
 
 
 def load_data(
-    run: RunFolder, trusted: Sequence[str] = (), *, progress: Progress | None = None
+    run: FinishedRun, trusted: Sequence[str] = (), *, progress: Progress | None = None
 ) -> tuple[Dataset, Split]:
     """Load, filter and split the data of a run again; without `progress`, no notes are printed."""
     return data_of(run, settings_of(run, trusted, ("rows", "metrics")), progress or QuietProgress())
 
 
-def untrained(run: RunFolder, trusted: Sequence[str] = ()) -> Experiment:
+def untrained(run: FinishedRun, trusted: Sequence[str] = ()) -> Experiment:
     """Return a run's experiment for lists that are there already."""
     return untrained_experiment(settings_of(run, trusted, ("rows", "metrics")))
 
 
 def settings_of(
-    run: RunFolder, trusted: Sequence[str] = (), uses: Sequence[Use] = (*NUMERIC, "output")
+    run: FinishedRun, trusted: Sequence[str] = (), uses: Sequence[Use] = (*NUMERIC, "output")
 ) -> RunSettings:
     """Return the settings of a finished run with these uses, its data looked for where this machine has them.
 

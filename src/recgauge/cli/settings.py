@@ -4,10 +4,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig, OmegaConf
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.errors import ConfigError, did_you_mean
 from recgauge.runs.settings import RunSettings
@@ -27,6 +29,15 @@ def register_schema() -> None:
     register("recgauge.experiment_of_user", experiment_of_user)
     register("recgauge.program", program)
     register("oc.env", _read_variable)  # so that none of the user's variables gets out
+
+
+def set_output_folder(config: DictConfig) -> Path:
+    """Return the output folder of a run, which settings that refer to Hydra's own see from now on."""
+    HydraConfig.instance().set_config(config)
+    folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
+    with read_write(config.hydra.runtime):
+        config.hydra.runtime.output_dir = str(folder)
+    return folder
 
 
 def typed_settings(config: DictConfig) -> RunSettings:

@@ -10,13 +10,17 @@ import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.shown import Shown
+from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from recgauge.report.blocks import Block
 
 
-BEYOND_NOISE = "!"  # stands after a turn
 DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
 
 
@@ -42,6 +46,10 @@ class Turn:
     options: tuple[str, ...]
     beyond_noise: bool
     shown_by: tuple[str, ...]
+
+    def is_shown(self, option: str) -> bool:
+        """Whether the turn is beyond noise and an option is one that shows it."""
+        return self.beyond_noise and option in self.shown_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +158,23 @@ class AxisOrders:
             )
         return tuple(turns)
 
+    def order_text(self, option: str) -> str:
+        """Return the order of the models, such as ``svd > ease = item_knn``."""
+        goodness = dict(zip(self.models, self.goodness[self.options.index(option)], strict=True))
+        order = self.order(option)
+        words = [order[0]]
+        for before, model in pairwise(order):
+            words += ["=" if goodness[before] == goodness[model] else ">", model]
+        return " ".join(words)
+
+    def turns_text(self, option: str) -> str:
+        """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
+        return "; ".join(
+            f"{turn.worse} above {turn.better}{BEYOND_NOISE if turn.is_shown(option) else ''}"
+            for turn in self.turns()
+            if option in turn.options
+        )
+
     def winner(self, option: str) -> str:
         """Return the best model; among equal ones the one that is best under the reference."""
         return self.order(option)[0]
@@ -174,7 +199,7 @@ class AxisOrders:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stability:
+class Stability(Shown):
     """What becomes of the order of models along several choices.
 
     Parameters
@@ -192,6 +217,18 @@ class Stability:
         import pandas as pd
 
         return pd.DataFrame(option_rows(self))
+
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return claims, the table of choices and that of options; `brief`: of options that turn a pair."""
+        from recgauge.report.stability_tables import stability_blocks
+
+        return stability_blocks(self, brief=brief)
+
+    def plot(self) -> "Figure":
+        """Draw how many pairs of models turn along each choice."""
+        from recgauge.report.figures.compared import plot_stability
+
+        return plot_stability(self)
 
 
 def option_rows(stability: Stability) -> list[dict[str, Any]]:
@@ -211,40 +248,17 @@ def _option_row(axis: AxisOrders, option: str) -> dict[str, Any]:
         "option": option,
         "is_reference": option == axis.reference,
         "n_users": axis.n_users[axis.options.index(option)],
-        "order": order_text(axis, option),
+        "order": axis.order_text(option),
         "winner": axis.winner(option),
         "kendall_tau_b": None if isnan(tau) else tau,
         "weighted_tau": None if isnan(weighted) else weighted,
         "pairs": axis.n_pairs,
         "pairs_turned": len(turns),
-        "beyond_noise": sum(is_shown(turn, option) for turn in turns),
-        "turned": turns_text(axis, option),
+        "beyond_noise": sum(turn.is_shown(option) for turn in turns),
+        "turned": axis.turns_text(option),
     }
     values = axis.values[axis.options.index(option)]
     return row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
-
-
-def is_shown(turn: Turn, option: str) -> bool:
-    """Whether a turn is beyond noise and this option is one that shows it."""
-    return turn.beyond_noise and option in turn.shown_by
-
-
-def order_text(axis: AxisOrders, option: str) -> str:
-    """Return the order of the models, such as ``svd > ease = item_knn``."""
-    goodness = dict(zip(axis.models, axis.goodness[axis.options.index(option)], strict=True))
-    order = axis.order(option)
-    words = [order[0]]
-    for before, model in pairwise(order):
-        words += ["=" if goodness[before] == goodness[model] else ">", model]
-    return " ".join(words)
-
-
-def turns_text(axis: AxisOrders, option: str) -> str:
-    """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    return "; ".join(
-        f"{turn.worse} above {turn.better}{BEYOND_NOISE if is_shown(turn, option) else ''}" for turn in turns
-    )
 
 
 def compare_orders(

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.runs import Condition, reference_key
-from recgauge.comparison.series import fold_of
+from recgauge.comparison.run_groups import fold_of
+from recgauge.comparison.runs import common_metrics, reference_key, require_equal_rows, values_by_run
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
@@ -13,8 +13,8 @@ from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import as_key, label, split_key
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings, option_groups, part
-from recgauge.runs.stored import RunFolder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ Option = tuple[str, dict[str, str]]
 
 
 def stability_of(
-    runs: Sequence[RunFolder], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
+    runs: Sequence[FinishedRun], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
 ) -> Stability:
     """Compare the order of models among stored runs, along every choice that runs and their lists show.
 
@@ -44,7 +44,7 @@ def stability_of(
 
     Parameters
     ----------
-    runs : sequence of RunFolder
+    runs : sequence of FinishedRun
     metric : str
         The reference, such as ``ndcg_at_10``; empty: nDCG at the headline cutoff.
     metrics : sequence of str
@@ -64,20 +64,20 @@ def stability_of(
     options = [_choices(run) for run in runs]
     choices = tuple(dict.fromkeys(name for each in options for name in each))
     columns = [labels([each.get(name, ("None", {})) for each in options]) for name in choices]
-    table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
+    table: dict[tuple[str, ...], dict[str, FinishedRun]] = {}
     notes: list[str] = []
     for model, setting, run in zip(models, zip(*columns, strict=True), runs, strict=True):
         if model in table.setdefault(setting, {}):
             notes.append(f"{model} was run twice with the same settings; the last one counts.")
         table[setting][model] = run
     reference = max(table, key=lambda setting: len(table[setting]))
-    base = Condition(table[reference])
-    if len(base.runs) < 2:
+    base = table[reference]
+    if len(base) < 2:
         raise ConfigError(
             f"stability: at least two models must have the same settings otherwise; found {listed(models)}. "
             "Such runs come from recgauge run -m model=popularity,svd,ease."
         )
-    base.check()
+    require_equal_rows(base)
     key = reference_key(base, metric)
     axes = _of_lists(base, key, metrics, notes)
     axes |= _of_runs(_neighbours(table, reference, choices, notes), key, notes)
@@ -87,12 +87,12 @@ def stability_of(
     return Stability(result.axes, tuple(dict.fromkeys(notes)))
 
 
-def _model(run: RunFolder) -> Option:
+def _model(run: FinishedRun) -> Option:
     settings = numeric_settings(run.record.settings).get("model") or {}
     return run.record.names.get("model") or "none", flat_settings(settings)
 
 
-def _choices(run: RunFolder) -> dict[str, Option]:
+def _choices(run: FinishedRun) -> dict[str, Option]:
     """Return the option of every setting that decides the rows of a run, and of its fold and threshold."""
     record = run.record
     threshold = record.dataset.relevant_from
@@ -129,14 +129,14 @@ def labels(options: Sequence[Option]) -> list[str]:
 
 
 class _Lists:
-    """The stored lists of a condition, evaluated under other definitions."""
+    """The stored lists of some models' runs, evaluated under other definitions."""
 
-    def __init__(self, condition: Condition) -> None:
-        self.record = record = condition.first.record
+    def __init__(self, runs: Mapping[str, FinishedRun]) -> None:
+        self.record = record = next(iter(runs.values())).record
         chosen = record.settings.get("conventions") or {}
         convention = get_convention(chosen.get("name", "standard"))
         self.convention = convention.with_ties(record.settings.get("ties"))
-        self.stored = {model: run.lists() for model, run in condition.runs.items()}
+        self.stored = {model: run.lists() for model, run in runs.items()}
         lowest = record.dataset.relevant_from
         self.inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}
 
@@ -174,10 +174,13 @@ def is_accuracy(name: str) -> bool:
     return metric is not None and metric.kind == "lists" and metric.needs_relevant and not metric.needs
 
 
-def _of_lists(base: Condition, key: str, chosen: Sequence[str], notes: list[str]) -> dict[str, Frames]:
+def _of_lists(
+    base: Mapping[str, FinishedRun], key: str, chosen: Sequence[str], notes: list[str]
+) -> dict[str, Frames]:
     """Return values under other metrics, cutoffs, conventions and thresholds, by choice and option."""
     name, k = split_key(key)
-    record, values = base.first.record, base.values(base.metrics)
+    record = next(iter(base.values())).record
+    values = values_by_run(base, common_metrics(base))
     axes: dict[str, Frames] = {}
     if k is not None and (lists := _usable_lists(base, name, k, notes)) is not None:
         # the metrics that the configuration gives by name are the convention's
@@ -196,17 +199,17 @@ def _of_lists(base: Condition, key: str, chosen: Sequence[str], notes: list[str]
     return {axis: options for axis, options in axes.items() if len(options) > 1}
 
 
-def _losses(axes: Mapping[str, Frames], key: str, base: Condition) -> set[tuple[str, str]]:
+def _losses(axes: Mapping[str, Frames], key: str, base: Mapping[str, FinishedRun]) -> set[tuple[str, str]]:
     """Return the options whose values are losses: metrics by themselves, else by the reference metric."""
-    losses = {entry.key for entry in base.first.record.results if not entry.higher_is_better}
+    losses = {entry.key for entry in next(iter(base.values())).record.results if not entry.higher_is_better}
     along = [axis for axis in axes if axis != "metric"] if key in losses else []
     options = {(axis, option) for axis in along for option in axes[axis]}
     return options | {("metric", label(metric)) for metric in losses}
 
 
-def _usable_lists(base: Condition, name: str, k: int, notes: list[str]) -> _Lists | None:
+def _usable_lists(base: Mapping[str, FinishedRun], name: str, k: int, notes: list[str]) -> _Lists | None:
     """Return the stored lists if they give back the stored values; else None, with a note why."""
-    lacking = [model for model, run in base.runs.items() if not run.has_lists]
+    lacking = [model for model, run in base.items() if not run.has_lists]
     if lacking:
         notes.append(
             f"{listed(lacking)}: no whole lists are stored (artifacts.lists=true stores them), so "
@@ -216,7 +219,7 @@ def _usable_lists(base: Condition, name: str, k: int, notes: list[str]) -> _List
     lists, key = _Lists(base), metric_key(name, k)
     if is_accuracy(name):
         frame = lists.values({name: lists.convention.definition(name)}, [k]).get(key)
-        stored = base.values([key])[key]
+        stored = values_by_run(base, [key])[key]
         if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
             return lists
     notes.append(
@@ -277,37 +280,39 @@ def _threshold_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frame
 
 
 def _neighbours(
-    table: Mapping[tuple[str, ...], dict[str, RunFolder]],
+    table: Mapping[tuple[str, ...], dict[str, FinishedRun]],
     reference: tuple[str, ...],
     choices: Sequence[str],
     notes: list[str],
-) -> dict[str, dict[str, Condition]]:
+) -> dict[str, dict[str, Mapping[str, FinishedRun]]]:
     """Return the runs that differ from the reference in one choice, by choice and option."""
-    axes: dict[str, dict[str, Condition]] = {}
+    axes: dict[str, dict[str, Mapping[str, FinishedRun]]] = {}
     n_far = 0
     for setting, runs in table.items():
         changed = [i for i, option in enumerate(setting) if option != reference[i]]
         if len(changed) == 1:
             (i,) = changed
-            options = axes.setdefault(choices[i], {reference[i]: Condition(table[reference])})
-            options[setting[i]] = Condition(runs)
+            options = axes.setdefault(choices[i], {reference[i]: table[reference]})
+            options[setting[i]] = runs
         n_far += len(runs) if len(changed) > 1 else 0
     if n_far:
         notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
     return {axis: axes[axis] for axis in choices if axis in axes}
 
 
-def _of_runs(axes: Mapping[str, Mapping[str, Condition]], key: str, notes: list[str]) -> dict[str, Frames]:
+def _of_runs(
+    axes: Mapping[str, Mapping[str, Mapping[str, FinishedRun]]], key: str, notes: list[str]
+) -> dict[str, Frames]:
     """Return the values of the models that all options of a choice have, by choice and option."""
     values: dict[str, Frames] = {}
     for axis, options in axes.items():
         frames = {}
-        for option, condition in options.items():
-            condition.check()
-            if len(condition.runs) < 2 or key not in condition.metrics:
+        for option, runs in options.items():
+            require_equal_rows(runs)
+            if len(runs) < 2 or key not in common_metrics(runs):
                 notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
             else:
-                frames[option] = condition.values([key])[key]
+                frames[option] = values_by_run(runs, [key])[key]
         models = dict.fromkeys(str(model) for frame in frames.values() for model in frame)
         common = [model for model in models if all(model in frame for frame in frames.values())]
         if missing := sorted(models.keys() - set(common)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues, may_be_words, metric_columns, user_column
+from recgauge.comparison.reading import may_be_words, metric_columns, user_column
 from recgauge.comparison.user_values import UserValues, choose_common, in_common, unused_note
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
@@ -17,6 +17,7 @@ from recgauge.files.columns import Roles
 from recgauge.files.stored import PARQUET, StoredTable, distinct, find_stored
 from recgauge.metrics.names import Directions, as_key
 from recgauge.recorded.partition import Partition
+from recgauge.runs.finished import RunValues
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
 from recgauge.utils.arrow import to_numpy

@@ -73,3 +73,14 @@ class Coverage:
         """Return the users that numbers are of: of how many, if not of all."""
         evaluated = f"{self.users_evaluated:,}"
         return evaluated if self.users_evaluated == self.users else f"{evaluated} of {self.users:,}"
+
+
+def of_few(n_users: int) -> str:
+    """Return of how many users an interval is, where they are few; else an empty text.
+
+    Examples
+    --------
+    >>> of_few(7), of_few(20)
+    (' of 7 users', '')
+    """
+    return f" of {n_users} user{'s' * (n_users != 1)}" if 0 < n_users < FEW_USERS else ""

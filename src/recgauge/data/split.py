@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EvaluateOn = Literal["test", "validation"]
 """Parts of a split that a model can be evaluated on."""
+PARTS = ("train", "fold_in", "validation", "test")
+"""The parts that a split can have."""
 
 
 @dataclass(frozen=True, slots=True)

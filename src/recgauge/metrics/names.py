@@ -7,7 +7,7 @@ from functools import cache
 from typing import Self
 
 from recgauge.errors import ConfigError, did_you_mean, listed
-from recgauge.metrics import metric_class, metric_classes
+from recgauge.metrics import HEADLINE, metric_class, metric_classes
 
 _FORMS = """
 user per pooled train macro micro samples weighted binary graded exp burges method0 minmax normalized plain
@@ -71,6 +71,12 @@ def headline_cutoff(ks: Iterable[int | None]) -> int | None:
     """
     cutoffs = {k for k in ks if k is not None}
     return 10 if 10 in cutoffs else max(cutoffs, default=None)
+
+
+def importance(key: str) -> int:
+    """Return where a metric stands among those that people look at first."""
+    name = split_key(key)[0]
+    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
 def metric_label(key: str) -> str:

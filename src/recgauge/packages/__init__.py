@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from recgauge.errors import ConfigError
 from recgauge.packages.public import FILES, copy_public_files, public_record
 from recgauge.packages.unpacking import RUNS
-from recgauge.runs.folder import JobOutcome, write_checksums
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import write_checksums
 from recgauge.runs.record import RunRecord
 from recgauge.sweeps.artifacts import write_record
 from recgauge.sweeps.places import store_of_user
@@ -67,21 +68,21 @@ def package(
     file = Path(out)
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
-    jobs, notes = find_runs(names, uri or store_of_user(), experiment=experiment, search=search, wanted=FILES)
+    runs, notes = find_runs(names, uri or store_of_user(), experiment=experiment, where=search, files=FILES)
     for note in notes:
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         folder = Path(temporary)
-        _write_folder(jobs, folder)
+        _write_folder(runs, folder)
         write_files({file: lambda hidden: _write_zip(folder, hidden)})
     return file
 
 
-def _write_folder(jobs: Sequence[JobOutcome], folder: Path) -> None:
+def _write_folder(finished: Sequence[FinishedRun], folder: Path) -> None:
     """Write everything that the zip gets."""
     from recgauge.packages.page import write_pages  # brings matplotlib
 
-    runs = [(job.record, job.folder) for job in jobs if job.record is not None]
+    runs = [(run.record, run.folder) for run in finished]
     # the order in which a user names the runs changes nothing
     runs.sort(key=lambda run: (*_names(run[0]), run[0].seed, run[0].fingerprint()))
     digits = len(str(len(runs) - 1))

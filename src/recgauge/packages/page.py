@@ -6,16 +6,16 @@ from pathlib import Path
 from recgauge.errors import RecgaugeError, listed, said
 from recgauge.packages.public import may_share_rows
 from recgauge.packages.unpacking import PAGE, RUNS, runs_in
+from recgauge.page import results
+from recgauge.page.behind import behind
+from recgauge.page.data import ReportData, dataset_parts
 from recgauge.report.blocks import Code, Folded, PageBlock, Section, TableBlock, Text
 from recgauge.report.html import render_page
-from recgauge.report.page import results
-from recgauge.report.page.behind import behind
-from recgauge.report.page.data import ReportData, dataset_parts
-from recgauge.report.run_tables import run_blocks, run_title, sweep_table
-from recgauge.runs.folder import JobOutcome
+from recgauge.report.run_tables import run_blocks, run_title
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
 from recgauge.sweeps.artifacts import write_record
-from recgauge.sweeps.ending import compared_jobs
+from recgauge.sweeps.ending import compare_finished
 
 _CHECK = """\
 pip install recgauge
@@ -42,15 +42,11 @@ def write_pages(folder: Path, target: Path) -> None:
         made.mkdir(parents=True, exist_ok=True)
         write_record(run.record, made)
     records = [run.record for run in runs]
-    jobs = [
-        JobOutcome(number, run.folder.name, record=run.record, folder=run.folder)
-        for number, run in enumerate(runs)
-    ]
     datasets = listed(dict.fromkeys(record.names["dataset"] for record in records))
     title = f"{len(records)} run{'s' if len(records) > 1 else ''} on {datasets}"
-    sections = [_runs(jobs, records), _data(records), _check()]
+    sections = [_runs(runs), _data(records), _check()]
     try:
-        compared, reason = compared_jobs(jobs), "no two of them differ in the model alone"
+        compared, reason = compare_finished(runs, len(runs)), "no two of them differ in the model alone"
     except RecgaugeError as error:
         compared, reason = None, said(error).replace(f"{folder}/", "")
     if compared is None:
@@ -63,11 +59,11 @@ def write_pages(folder: Path, target: Path) -> None:
     (target / PAGE).write_text(page, encoding="utf-8")
 
 
-def _runs(jobs: Sequence[JobOutcome], records: Sequence[RunRecord]) -> Section:
-    ends = [Folded(run_title(record), tuple(run_blocks(record))) for record in records]
-    return Section(
-        "Runs", "Each run by its folder, and what it printed at its end.", (sweep_table(jobs), *ends)
-    )
+def _runs(runs: Sequence[FinishedRun]) -> Section:
+    ends = [
+        Folded(f"{run.folder.name}: {run_title(run.record)}", tuple(run_blocks(run.record))) for run in runs
+    ]
+    return Section("Runs", "Each run by its folder, and what it printed at its end.", tuple(ends))
 
 
 def _data(records: Sequence[RunRecord]) -> Section:

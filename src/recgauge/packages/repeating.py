@@ -18,6 +18,7 @@ from recgauge.packages.public import PREDICTED, copy_public_files
 from recgauge.packages.stored_output import StoredOutput, computable
 from recgauge.packages.unpacking import PAGE
 from recgauge.runs.environment import environment, environment_of
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, HITS, RECORD, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, RunResult, SplitFacts
 from recgauge.runs.repeated import (
@@ -28,7 +29,7 @@ from recgauge.runs.repeated import (
     differing_table,
     differing_values,
 )
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, RunFolder, read_table, user_table
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table, user_table
 from recgauge.sweeps.artifacts import lists_setting, write_tables
 from recgauge.utils.progress import Progress, Timings
 
@@ -61,7 +62,7 @@ class Verification:
 
 
 def verify_by_training(
-    run: RunFolder,
+    run: FinishedRun,
     experiment: Experiment,
     progress: Progress,
     *,
@@ -89,7 +90,7 @@ def verify_by_training(
 
 
 def verify_from_files(
-    run: RunFolder,
+    run: FinishedRun,
     experiment: Experiment,
     progress: Progress,
     prepared: dict[str, PreparedData],
@@ -149,7 +150,7 @@ def verify_from_files(
     return Verification(stored, [], numbers, surroundings, unseen)
 
 
-def _write_tables(result: RunResult, run: RunFolder, lists: str, folder: Path, *, packed: bool) -> Path:
+def _write_tables(result: RunResult, run: FinishedRun, lists: str, folder: Path, *, packed: bool) -> Path:
     """Write the tables of a repetition, and return their folder; of a package's run those that it has."""
     whole, public = folder / "whole", folder / "public"
     for made in (whole, public):
@@ -176,7 +177,7 @@ def _complete_user_values(stored: Path, repeated: Path) -> None:
 
 
 def _differing_numbers(
-    run: RunFolder, repeated: RunRecord, made: Path, tables: Iterable[str], tolerance: float
+    run: FinishedRun, repeated: RunRecord, made: Path, tables: Iterable[str], tolerance: float
 ) -> list[Difference]:
     """Return the numbers and tables that differ by more than the tolerance."""
     differences = differing_values(run.record, repeated)

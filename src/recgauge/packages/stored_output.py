@@ -15,8 +15,9 @@ from recgauge.errors import ModelError, SchemaError, printable
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.models import KnownRatings, RatingPredictor, Recommender
 from recgauge.packages.public import PREDICTED
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PREDICTIONS, RunFolder, read_table
+from recgauge.runs.stored import LISTS, PREDICTIONS, read_table
 from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.resources import check_memory
 
@@ -97,7 +98,7 @@ def _positions(column: Any, ids: npt.NDArray[Any], path: Path) -> npt.NDArray[np
 
 
 def computable(
-    metrics: dict[str, Definition], run: RunFolder, task: RankingTask | None
+    metrics: dict[str, Definition], run: FinishedRun, task: RankingTask | None
 ) -> dict[str, Definition]:
     """Return the metrics whose values follow from the files of a run.
 

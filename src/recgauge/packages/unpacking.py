@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from recgauge.errors import IntegrityError, RecgaugeError, listed, printable, said
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, read_checksums
-from recgauge.runs.stored import RunFolder
 from recgauge.utils.messages import FULL
 
 PAGE, RUNS = "report.html", "runs"
@@ -28,9 +28,11 @@ def is_package(path: Path) -> bool:
     return (path / RUNS).is_dir() and (path / PAGE).is_file() if path.is_dir() else path.is_file()
 
 
-def runs_in(folder: Path) -> list[RunFolder]:
+def runs_in(folder: Path) -> list[FinishedRun]:
     """Return the runs of an unpacked package, in the order of their folders."""
-    return [RunFolder.read(path) for path in sorted((folder / RUNS).glob("*")) if path.is_dir()]
+    return [
+        FinishedRun.read(path, label=path.name) for path in sorted((folder / RUNS).glob("*")) if path.is_dir()
+    ]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
-from recgauge.comparison.claims import of_few
+from recgauge.data.coverage import of_few
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds

@@ -2,20 +2,25 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability, order_text, turns_text
 from recgauge.report.blocks import Block, Row, TableBlock, lines
 
+if TYPE_CHECKING:
+    from recgauge.comparison.stability import AxisOrders, Stability
 
-def turned_text(axis: AxisOrders, noun: str = "") -> str:
+BEYOND_NOISE = "!"  # stands after a turn
+
+
+def turned_text(axis: "AxisOrders", noun: str = "") -> str:
     """Return how many pairs turn, such as ``3 of 10 turn``."""
     n = len(axis.turns())
     return f"{n} of {axis.n_pairs} {noun}{'turns' if n == 1 else 'turn'}"
 
 
-def winner_text(axis: AxisOrders) -> str:
+def winner_text(axis: "AxisOrders") -> str:
     """Return the winner, and who wins under which other options."""
     best, winners = axis.winner(axis.reference), dict[str, list[str]]()
     for option, (model, sure) in axis.other_winners().items():
@@ -26,12 +31,12 @@ def winner_text(axis: AxisOrders) -> str:
     return f"{best}, but {'; '.join(rivals)}"
 
 
-def claims(stability: Stability) -> list[str]:
+def claims(stability: "Stability") -> list[str]:
     """Return one sentence per choice, made by rule from the numbers."""
     return [_claim(axis) for axis in stability.axes]
 
 
-def _claim(axis: AxisOrders) -> str:
+def _claim(axis: "AxisOrders") -> str:
     if not np.ptp(axis.values, axis=0).any() and axis.axis == "seed":
         return f"seed: changes nothing, so {len(axis.options)} of them say nothing of chance."
     turns, rivals = axis.turns(), axis.other_winners()
@@ -44,7 +49,7 @@ def _claim(axis: AxisOrders) -> str:
     return f"{axis.axis}: {order}; {winner if rivals else best}."
 
 
-def choice_table(stability: Stability) -> TableBlock:
+def choice_table(stability: "Stability") -> TableBlock:
     """Return one row per choice."""
     rows: list[Row] = []
     for axis in stability.axes:
@@ -67,7 +72,7 @@ def choice_table(stability: Stability) -> TableBlock:
     )
 
 
-def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
+def option_table(stability: "Stability", *, turning: bool = False) -> TableBlock:
     """Return one row per order of models; if requested, of the orders in which a pair turns alone.
 
     Options of a choice that give the same order share a row, which has the lowest agreement among them.
@@ -76,7 +81,7 @@ def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
     for axis in stability.axes:
         groups: dict[tuple[str, str], list[str]] = {}
         for option in axis.options:
-            groups.setdefault((order_text(axis, option), turns_text(axis, option)), []).append(option)
+            groups.setdefault((axis.order_text(option), axis.turns_text(option)), []).append(option)
         for (order, turned), options in groups.items():
             if turning and not turned:
                 continue
@@ -93,7 +98,9 @@ def option_table(stability: Stability, *, turning: bool = False) -> TableBlock:
     )
 
 
-def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: bool = False) -> list[Block]:
+def stability_blocks(
+    stability: "Stability", notes: Sequence[str] = (), *, brief: bool = False
+) -> list[Block]:
     """Return claims, the table of choices, that of their options (of those that turn a pair), and notes."""
     options = option_table(stability, turning=brief)
     return [
@@ -104,7 +111,7 @@ def stability_blocks(stability: Stability, notes: Sequence[str] = (), *, brief: 
     ]
 
 
-def explanation(stability: Stability) -> str:
+def explanation(stability: "Stability") -> str:
     """Return what the columns mean."""
     alpha = 1 - stability.axes[0].confidence
     return (

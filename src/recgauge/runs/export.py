@@ -16,7 +16,8 @@ from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.runs.export_page import ExportFile, Files, about_page
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, grades, read_table
 from recgauge.utils.checks import shown
 from recgauge.utils.files import text_writer, write_files
 
@@ -30,7 +31,7 @@ Scores = Literal["rank", "model"]
 Grades = Literal["rating", "binary"]
 
 ABOUT = "about.md"
-Load = Callable[[RunFolder], tuple[Dataset, Split]]
+Load = Callable[[FinishedRun], tuple[Dataset, Split]]
 """Loads data and split of a run again."""
 
 _MISSING = frozenset((
@@ -246,7 +247,7 @@ def _lines_of_users(table: pa.Table) -> pa.Table:
 
 
 def export_run(  # noqa: PLR0913 - what a command asks, by name
-    run: RunFolder,
+    run: FinishedRun,
     name: str,
     folder: Path,
     forms: Sequence[Form],
@@ -302,7 +303,7 @@ def export_run(  # noqa: PLR0913 - what a command asks, by name
     return {folder / file: each.n_rows for file, each in files.items()}, notes
 
 
-def _judged(run: RunFolder, forms: Sequence[Form], grades: Grades) -> "pd.DataFrame":
+def _judged(run: FinishedRun, forms: Sequence[Form], grades: Grades) -> "pd.DataFrame":
     """Return the judged pairs, with grades that tools of TREC understand if the files are for them."""
     low = run.record.dataset.relevant_from
     rows = run.judged(low)
@@ -316,7 +317,7 @@ def _judged(run: RunFolder, forms: Sequence[Form], grades: Grades) -> "pd.DataFr
     return rows.assign(grade=at_least(rows["grade"].to_numpy(), low).astype(float))
 
 
-def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
+def _all_parts(run: FinishedRun, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
     """Load and split the data again, and return the rows of each part."""
     try:
         dataset, split = load(run)
@@ -347,7 +348,7 @@ def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held
     return pa.table(columns)
 
 
-def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
+def _stored_part(run: FinishedRun) -> dict[str, pa.Table]:
     table = read_table(run.folder / TEST)
     ratings, dataset = table["rating"].to_numpy(), run.record.dataset
     if dataset.feedback == "implicit" and (ratings == 1).all():

@@ -8,8 +8,6 @@ from recgauge.runs.settings import flat_settings, numeric_settings, option_group
 Protocol = dict[str, str]
 """Everything but the model that a number stands on, as ``{what: value}``."""
 
-MARK = "\u2020"  # dagger
-"""Stands beside numbers that mean less, or something else."""
 ROWS = ("data", "train rows", "fold-in rows", "evaluated rows")
 CAUSES = {
     **dict.fromkeys(ROWS, ("dataset", "filters", "split", "seed", "fit_on", "evaluate_on")),

@@ -11,7 +11,7 @@ from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
-from recgauge.data.split import Split, Step
+from recgauge.data.split import PARTS, Split, Step
 from recgauge.errors import ModelError, SchemaError
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
@@ -24,9 +24,6 @@ from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.runs.settings import fingerprint
 from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
-
-PARTS = ("train", "fold_in", "validation", "test")
-"""The parts that a split can have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

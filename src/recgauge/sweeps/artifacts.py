@@ -30,7 +30,8 @@ from recgauge.runs.folder import HITS as HITS
 from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
-from recgauge.runs.stored import LISTS, held_out_rows
+from recgauge.runs.stored import LISTS as LISTS
+from recgauge.runs.stored import held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note

@@ -14,12 +14,13 @@ import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
 from recgauge.comparison import Comparison, Procedure
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
+from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import RecgaugeError, listed, said
 from recgauge.report import markdown_line, markdown_table
 from recgauge.report.comparison_tables import FORMATS, write_comparison
-from recgauge.report.console import output, print_sweep, shown_path
+from recgauge.report.console import output, shown_path
 from recgauge.runs.environment import user_name
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import use_of
@@ -27,13 +28,14 @@ from recgauge.runs.stored import PER_USER
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
+from recgauge.sweeps.tables import print_sweep
 from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.page import shortened
 from recgauge.utils.files import csv_text, is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
-    from recgauge.report.page.data import Load
+    from recgauge.page.data import Load
 
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
 _TOLD = 45  # lines of a study that the terminal shows; the others are in its file
@@ -73,7 +75,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
         address = deliveries.address(store, *tag)
     server = None if store is None else served_by(store.uri)
-    claims = [] if compared is None else claim_lines(compared[0].comparison)
+    claims = [] if compared is None else claim_lines(compared[0])
     print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
         _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
@@ -112,7 +114,7 @@ def _optional(lacking: str) -> Iterator[None]:
 
 
 def _tell_of(
-    compared: ComparedRuns,
+    comparison: Comparison,
     files: Sequence[Path],
     sweep: Sweep,
     deliveries: Deliveries,
@@ -121,14 +123,14 @@ def _tell_of(
     tracked: bool,
 ) -> None:
     """Write the report of a sweep's comparison, and store both."""
-    folder, comparison = sweep.folder, compared.comparison
+    folder = sweep.folder
     if load is not None:
         with _optional("no report is written"):
-            from recgauge.report.page import write_page as write_report
-            from recgauge.report.page.data import report_data
+            from recgauge.page import write_page as write_report
+            from recgauge.page.data import report_data
 
             # what would keep the user waiting is left out of it; `recgauge report FOLDER` does it all
-            data = report_data(compared, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
+            data = report_data(comparison, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
             files = [*files, write_report(data, folder / REPORT)]
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:
@@ -260,37 +262,35 @@ def _checkout_folder(name: str) -> Path | None:
     return folder if (folder / "README.md").is_file() and is_writable(folder) else None
 
 
-def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRuns, list[Path]] | None:
+def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[Comparison, list[Path]] | None:
     """Compare a sweep's finished runs, and write comparison.md, .tex, .csv, .json and figures to its folder.
 
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
     """
-    compared = compared_jobs(jobs)
-    if compared is None:
+    comparison = compare_finished([run for job in jobs if (run := job.run) is not None], len(jobs))
+    if comparison is None:
         return None
     from recgauge.report.figures.compared import forest
     from recgauge.report.figures.style import save_png
 
-    comparison = compared.comparison
-    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    files = write_comparison(comparison, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
     for dataset in comparison.datasets[:MOST_FIGURES]:
         figure = forest(comparison, comparison.metrics[0], dataset)
         name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
         files.append(save_png(figure, folder / f"{name}.png"))
-    return compared, files
+    return comparison, files
 
 
-def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
-    """Compare the most finished runs that differ in the model alone; None if there are not two."""
-    finished = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
-    chosen, notes = agreeing(finished)
+def compare_finished(runs: Sequence[FinishedRun], n_jobs: int) -> Comparison | None:
+    """Compare the most runs of some jobs that differ in the model alone; None if there are not two."""
+    chosen, notes = agreeing([run for run in runs if (run.folder / PER_USER).is_file()])
     if not chosen:
         return None
-    if lacking := sum(job.record is None for job in jobs):
-        notes.append(f"{lacking} of {len(jobs)} jobs have no results and are left out: summary.md says why")
+    if n_left := n_jobs - len(runs):
+        notes.append(f"{n_left} of {n_jobs} jobs have no results and are left out: summary.md says why")
     procedure = Procedure()
-    n_users = [int(pq.read_metadata(job.folder / PER_USER).num_rows) for job in chosen]
+    n_users = [int(pq.read_metadata(run.folder / PER_USER).num_rows) for run in chosen]
     if sum(n_users) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")
     return compare_runs(chosen, procedure, notes=notes)

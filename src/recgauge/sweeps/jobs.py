@@ -18,8 +18,9 @@ from recgauge.errors import ConfigError, MissingDataError, SchemaError, message,
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
-from recgauge.report.console import ConsoleProgress, print_job_line, shown_path
+from recgauge.report.console import ConsoleProgress, shown_path
 from recgauge.runs.environment import environment_of, fingerprint_of, user_name
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import (
     CHECKSUMS,
     Failure,
@@ -41,7 +42,6 @@ from recgauge.runs.settings import (
     stores_model,
     use_of,
 )
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
@@ -50,6 +50,7 @@ from recgauge.sweeps.compose import build_model, build_store, build_study, compo
 from recgauge.sweeps.engines import Output
 from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import conf_folder, program, work_folder
+from recgauge.sweeps.tables import print_job_line
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
@@ -233,7 +234,7 @@ def _run(job: Job, started: float) -> JobOutcome:
             job.index.mkdir(parents=True, exist_ok=True)
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
-    outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
+    outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
     if job.output == "log":
         print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
@@ -346,7 +347,8 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
         if fits(job, fingerprint, folder):
-            return replace(job.outcome, status="reused", folder=folder, record=RunFolder.read(folder).record)
+            record = FinishedRun.read(folder).record
+            return replace(job.outcome, status="reused", folder=folder, record=record)
     return None
 
 
@@ -360,7 +362,7 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
             not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names
         ):
             return False
-        record = RunFolder.read(folder).record
+        record = FinishedRun.read(folder).record
     except SchemaError:  # of another version of recgauge, or not a file
         return False
     has = record.settings

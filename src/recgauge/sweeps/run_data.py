@@ -7,8 +7,8 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, IntegrityError, SchemaError
 from recgauge.experiment import Experiment, prepare
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import DataSettings, RunSettings, Use, part
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.compose import compose, compose_plan
 from recgauge.utils.plain import from_plain
@@ -16,7 +16,7 @@ from recgauge.utils.progress import Progress, Timings
 
 
 def local_settings(
-    run: RunFolder, uses: Sequence[Use], data: DataSettings, packages: Sequence[str] = ()
+    run: FinishedRun, uses: Sequence[Use], data: DataSettings, packages: Sequence[str] = ()
 ) -> RunSettings:
     """Return the settings of a finished run that have these uses, with the places of data on this machine.
 
@@ -34,7 +34,7 @@ def local_settings(
     return typed
 
 
-def data_of(run: RunFolder, settings: RunSettings, progress: Progress) -> tuple[Dataset, Split]:
+def data_of(run: FinishedRun, settings: RunSettings, progress: Progress) -> tuple[Dataset, Split]:
     """Load, filter and split the data of a run again by its `local_settings` of rows and guards.
 
     Nothing but test rows is stored with a run: training rows are the publisher's data, may not be passed on,

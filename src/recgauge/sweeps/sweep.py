@@ -34,13 +34,14 @@ from recgauge.errors import (
     listed,
 )
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import ConsoleProgress, output, print_job_line, render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.environment import fingerprint_of
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, JobOutcome
-from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
+from recgauge.sweeps.tables import print_job_line
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
@@ -359,7 +360,7 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
             problem = str(error)
         else:
             if fits(job, fingerprint, job.folder):
-                record = RunFolder.read(job.folder).record
+                record = FinishedRun.read(job.folder).record
                 return replace(job.outcome, status="reused", run_id=run_id, record=record)
             (job.folder / CHECKSUMS).unlink(missing_ok=True)  # no finished run of the user's: a copy
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")

@@ -89,23 +89,32 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
     too, and becomes exit code 1. Nothing fails because of what a terminal cannot show, or because nobody
     reads any more: the results of a run are stored, whether its table is seen or not.
     """
+    with learned_secrets(words) as secrets:
+        out, err = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Private(out, secrets), _Private(err, secrets)
+        try:
+            yield
+        except Exception as error:
+            print_traceback(error)
+            raise SystemExit(1) from error
+        finally:
+            sys.stdout.flush()
+            sys.stdout, sys.stderr = out, err
+
+
+@contextmanager
+def learned_secrets(words: Sequence[str]) -> Iterator[set[str]]:
+    """Learn the secrets of the environment and of some words, which `without_secrets` hides meanwhile."""
     secrets: set[str] = set()
     before = _secrets.set(secrets)
-    for name, value in os.environ.items():  # which MLflow, cloud stores and proxies read
-        without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
-        _remember([value] if _SECRET_VARIABLE.search(name) else [])
-    for word in words:
-        without_secrets(word, word.partition("=")[0], learn=True)
-    out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Private(out, secrets), _Private(err, secrets)
     try:
-        yield
-    except Exception as error:
-        print_traceback(error)
-        raise SystemExit(1) from error
+        for name, value in os.environ.items():  # which MLflow, cloud stores and proxies read
+            without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
+            _remember([value] if _SECRET_VARIABLE.search(name) else [])
+        for word in words:
+            without_secrets(word, word.partition("=")[0], learn=True)
+        yield secrets
     finally:
-        sys.stdout.flush()
-        sys.stdout, sys.stderr = out, err
         _secrets.reset(before)
 
 

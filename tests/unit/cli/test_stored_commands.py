@@ -62,7 +62,7 @@ def rows(path, what="runs"):
 
 @pytest.mark.parametrize(
     "sources",
-    [["work"], ["whole.parquet"], ["parts.parquet"], ["of_new.parquet", "of_old.parquet"], ["new", "old"]],
+    [["whole.parquet"], ["of_new.parquet", "of_old.parquet"], ["new", "old"]],
 )
 def test_compare_says_the_same_of_every_storage(place, sources) -> None:
     if sources == ["new", "old"]:
@@ -85,10 +85,9 @@ def test_compare_takes_a_table_of_means(place) -> None:
     assert found["mean_ranks"] == {"b": 1.0, "a": 2.0}
 
 
-@pytest.mark.parametrize("users", ["users.csv", "users.parquet"])
-def test_segments_of_parts_are_those_in_memory(place, users) -> None:
+def test_segments_of_parts_are_those_in_memory(place) -> None:
     files = ["--run", "new.parquet", "old.parquet", "--truth", "truth.parquet", "--metrics", "ndcg@5"]
-    groups = ["--by", "plan,rows", "--users", users]
+    groups = ["--by", "plan,rows", "--users", "users.parquet"]
     main(["evaluate", *files, "--out", "whole.parquet"])
     main(["evaluate", *files, "--work", "by"])
     for source in ("whole.parquet", "by"):

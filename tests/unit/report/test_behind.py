@@ -9,10 +9,10 @@ from finished import finished
 from recgauge.cli.run_data import load_data
 from recgauge.comparison import Procedure
 from recgauge.comparison.runs import compare_runs
+from recgauge.page.behind import behind
+from recgauge.page.data import report_data
 from recgauge.report.blocks import TableBlock
 from recgauge.report.comparison_tables import number
-from recgauge.report.page.behind import behind
-from recgauge.report.page.data import report_data
 from recgauge.tracking import find_runs
 
 

@@ -9,8 +9,8 @@ import pytest
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import PartFacts, SplitFacts
-from recgauge.runs.stored import RunFolder
 from records import NAMES, metric, record_with
 
 KS, N_USERS = (1, 5), 40
@@ -54,7 +54,7 @@ def stored(folder, model, skill, seed=0, *, candidates="all", lists=True, settin
         seed=seed,
         settings=SETTINGS | {"model": settings or {}},
     )
-    return RunFolder(record, folder)
+    return FinishedRun(record, folder)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
 def test_models_measured_on_other_rows_are_refused(tmp_path):
     one, other = stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)
     rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
-    moved = RunFolder(replace(other.record, split=rows), other.folder)
+    moved = FinishedRun(replace(other.record, split=rows), other.folder)
     with pytest.raises(DataError, match="other test rows"):
         stability_of([one, moved])
 
@@ -143,7 +143,7 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
         metric("rmse", None, 1.0, higher_is_better=False),
         metric("mae", None, 1.0, higher_is_better=False),
     )
-    some = [RunFolder(replace(run.record, results=losses), run.folder) for run in some]
+    some = [FinishedRun(replace(run.record, results=losses), run.folder) for run in some]
     axes = {axis.axis: axis for axis in stability_of(some, "mae").axes}
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")

@@ -11,9 +11,9 @@ from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
 
 from recgauge.errors import IntegrityError, MissingDataError, TrackingError
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts
-from recgauge.runs.stored import RunFolder
 from recgauge.tracking import Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking import store as stores
 from recgauge.tracking.finding import runs_of
@@ -35,7 +35,7 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     assert run.data.metrics["ndcg_at_10"] == 0.25
     assert run.data.metrics["ci/ndcg_at_10_low"] == pytest.approx(0.25 - 0.0196, abs=1e-5)
     tags = run.data.tags
-    assert tags["recgauge.fingerprint"] == RunFolder.read(folder).record.fingerprint()
+    assert tags["recgauge.fingerprint"] == FinishedRun.read(folder).record.fingerprint()
     assert tags["recgauge.experiment.baselines"] == "true"
     assert (tags["recgauge.sweep"], tags["mlflow.user"]) == ("outputs/sweep", "ann")
     assert tags["mlflow.note.content"].startswith("| metric |")

@@ -184,7 +184,7 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
             f"--{role}: {source} holds users' values in Parquet, and the other side does not. Give both in "
             "Parquet; the values of a run are the file per_user.parquet in its folder."
         )
-    runs, _ = find_runs([source], uri, experiment=options.experiment, wanted=(TEST,))
+    runs, _ = find_runs([source], uri, experiment=options.experiment, files=(TEST,))
     return read_side(runs, f"--{role}", keys=rules.keys)
 
 

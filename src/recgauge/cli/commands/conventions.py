@@ -13,7 +13,8 @@ from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.report.run_tables import run_title
-from recgauge.runs.stored import LISTS, RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS
 from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
@@ -66,7 +67,7 @@ def _print_values(options: Namespace) -> None:
     """Print a table of conventions and metrics from a run's stored lists."""
     folder = run_folder(options.run, store_uri(options), NEEDED)
     require_stored(options.run, folder, NEEDED)
-    run = RunFolder.read(folder)
+    run = FinishedRun.read(folder)
     record = run.record
     entries = [entry for entry in record.results if entry.k is not None]
     longest = max((entry.k or 0 for entry in entries), default=0)

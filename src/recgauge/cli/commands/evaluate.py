@@ -242,7 +242,6 @@ def _compared(
 ) -> "Comparison | None":
     """Compare the runs as `recgauge compare` does, and print it; None if there are too few or too many."""
     from recgauge.cli.commands.compare import print_comparison
-    from recgauge.comparison.runs import ComparedRuns
 
     n_runs, first = len(measured.results), next(iter(measured.results.values())).results
     if n_runs == 1:
@@ -260,7 +259,7 @@ def _compared(
     if not usable:
         return None
     comparison = compare(usable)
-    print_comparison(ComparedRuns(comparison, {}))
+    print_comparison(comparison)
     return comparison
 
 

@@ -9,7 +9,8 @@ from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_sto
 from recgauge.cli.run_data import load_data
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
-from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST, RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
@@ -37,7 +38,7 @@ def run_export(options: Namespace) -> None:
     """Write the files of each format, and about.md, which says what they hold."""
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
     folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
-    run, out = RunFolder.read(folder), user_path(str(options.out))
+    run, out = FinishedRun.read(folder), user_path(str(options.out))
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     needs_lists = not rated and any(form in NEED_LISTS for form in forms)
     require_stored(options.run, folder, [*([LISTS] if needs_lists else []), TEST])

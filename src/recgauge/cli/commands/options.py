@@ -15,7 +15,7 @@ from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
 from recgauge.metrics.names import Directions, as_key
 from recgauge.report.console import output
-from recgauge.runs.folder import JobOutcome
+from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.places import experiment_of_user, store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import user_path, write_files
@@ -92,11 +92,11 @@ def store_uri(options: argparse.Namespace) -> str:
     return options.uri or store_of_user()
 
 
-def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[list[JobOutcome], list[str]]:
-    """Return the finished runs that the options of `add_sources` name, and notes on those left out."""
-    uri = store_uri(options)
-    names = {"experiment": options.experiment, "search": options.where}
-    return find_runs(options.sources, uri, **names, wanted=files)
+def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[list[FinishedRun], list[str]]:
+    """Return the finished runs that the options of `add_sources` name, and what was left out."""
+    return find_runs(
+        options.sources, store_uri(options), experiment=options.experiment, where=options.where, files=files
+    )
 
 
 def are_tables(sources: Sequence[str]) -> bool:

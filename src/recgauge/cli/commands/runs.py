@@ -12,8 +12,8 @@ from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, Tracki
 from recgauge.metrics import HEADLINE
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, print_run, render_terminal
-from recgauge.runs.folder import CHECKSUMS, RECORD, JobOutcome
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.sweeps.places import store_of_user, work_folder
 from recgauge.tracking import (
     Store,
@@ -100,10 +100,9 @@ def run_show(options: Namespace) -> None:
     """Print the tables of the runs as they were printed when each ended."""
     for run in options.runs:
         folder = run_folder(run, store_uri(options), [RECORD])
-        record = RunFolder.read(folder).record
-        run_id = (delivered(folder) or {}).get("run_id")
-        print_run(JobOutcome(0, run, run_id=run_id, record=record, folder=folder))
-        say(f"command  {record.command}")
+        shown = FinishedRun.read(folder, (delivered(folder) or {}).get("run_id"))
+        print_run(shown)
+        say(f"command  {shown.record.command}")
 
 
 def add_sync_options(parser: ArgumentParser) -> None:

@@ -21,9 +21,9 @@ from recgauge.packages.repeating import (
 )
 from recgauge.packages.unpacking import PAGE, is_package, opened, runs_in
 from recgauge.report.console import ConsoleProgress
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.runs.repeated import Difference
-from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
@@ -50,7 +50,7 @@ def run_verify(options: Namespace) -> int:
     if options.train:
         raise ConfigError("--train: a run is always repeated; the option is for packages.")
     folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
-    return int(not _train(RunFolder.read(folder), options).is_same)
+    return int(not _train(FinishedRun.read(folder), options).is_same)
 
 
 def _verify_package(path: Path, options: Namespace) -> bool:
@@ -83,7 +83,7 @@ def _verify_package(path: Path, options: Namespace) -> bool:
     return is_same
 
 
-def _train(run: RunFolder, options: Namespace, *, packed: bool = False) -> Verification:
+def _train(run: FinishedRun, options: Namespace, *, packed: bool = False) -> Verification:
     """Repeat a run and print what differs; `packed`: it is one of a package."""
     experiment = compose(settings_of(run, options.allow), leave_out=True)
     verification = verify_by_training(
@@ -100,7 +100,7 @@ def _train(run: RunFolder, options: Namespace, *, packed: bool = False) -> Verif
     return verification
 
 
-def _judge(run: RunFolder, options: Namespace, prepared: dict[str, PreparedData]) -> Verification:
+def _judge(run: FinishedRun, options: Namespace, prepared: dict[str, PreparedData]) -> Verification:
     """Judge a run's lists again and print what differs."""
     experiment = untrained(run, options.allow)
     verification = verify_from_files(

@@ -1,16 +1,12 @@
 """Runs side by side: means, differences, ranks, costs, groups of users, what turns their order."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from recgauge.comparison import Comparison
-from recgauge.comparison.over_datasets import DatasetsResult
-from recgauge.comparison.segments import ALL, Segments
-from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
@@ -33,7 +29,14 @@ from recgauge.report.figures.style import (
     write_at_edge,
     write_beside,
 )
+from recgauge.report.segment_tables import ALL
 from recgauge.report.stability_tables import turned_text, winner_text
+
+if TYPE_CHECKING:
+    from recgauge.comparison.over_datasets import DatasetsResult
+    from recgauge.comparison.results import Comparison
+    from recgauge.comparison.segments import Segments
+    from recgauge.comparison.stability import AxisOrders, Stability
 
 _LONGEST_WINNER = 100  # characters of the line below a bar
 _LABEL: dict[str, Any] = {
@@ -43,7 +46,7 @@ _LABEL: dict[str, Any] = {
 }
 
 
-def forest(comparison: Comparison, metric: str | None = None, dataset: str | None = None) -> Figure:
+def forest(comparison: "Comparison", metric: str | None = None, dataset: str | None = None) -> Figure:
     """Return a figure of every run's mean, and of its difference to the baseline, else to the best run.
 
     Points are filled where the corrected test shows a difference, open where it does not. Of several metrics
@@ -80,7 +83,7 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
     return figure
 
 
-def critical_difference_diagram(result: DatasetsResult) -> Figure:
+def critical_difference_diagram(result: "DatasetsResult") -> Figure:
     """Draw mean ranks on a line; runs under one bar are not shown to differ.
 
     References
@@ -143,7 +146,7 @@ def plot_tradeoff(points: Mapping[str, tuple[float, float]], *, x_label: str, y_
     return figure
 
 
-def plot_gains(segments: Segments, run: str) -> Figure:
+def plot_gains(segments: "Segments", run: str) -> Figure:
     """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
     pairs = [pair for pair in segments.pairs if pair.a == run]
     with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
@@ -161,7 +164,7 @@ def plot_gains(segments: Segments, run: str) -> Figure:
     return figure
 
 
-def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:
+def plot_stability(stability: "Stability", *, title: str | None = "Does the order of models stay?") -> Figure:
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
@@ -180,7 +183,7 @@ def plot_stability(stability: Stability, *, title: str | None = "Does the order 
     return figure
 
 
-def _draw_turns(axes: Axes, row: int, axis: AxisOrders) -> None:
+def _draw_turns(axes: Axes, row: int, axis: "AxisOrders") -> None:
     turns = axis.turns()
     n_sure = sum(turn.beyond_noise for turn in turns)
     sure, end = (100 * n / axis.n_pairs for n in (n_sure, len(turns)))

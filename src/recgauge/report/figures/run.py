@@ -1,7 +1,7 @@
 """The figures of a run and of its data: long tail, activity, ratings, predictions, curves."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,10 @@ from recgauge.report.figures.style import (
     thin,
     write_beside,
 )
-from recgauge.runs.record import RankingResult, RunResult
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real
+
+if TYPE_CHECKING:
+    from recgauge.runs.record import RankingResult, RunResult
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
 _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
@@ -45,7 +47,7 @@ _MOST_NAMED = 12  # bars with their share on top
 _MOST_VALUES, _BINS = 20, 10
 
 
-def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
+def run_figures(result: "RunResult", model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
     """Draw the training rows' long tail, the ratings, and what lists or predictions show, with names."""
     yield from data_figures(result.split.train, result.dataset, f"{dataset}, train")
     if result.ranking is not None:
@@ -60,7 +62,7 @@ def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[s
             yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
 
 
-def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, Figure]]:
+def _ranking_figures(lists: "RankingResult", title: str) -> Iterator[tuple[str, Figure]]:
     results = [entry for entry in lists.evaluation.results if entry.name in _DRAWN and entry.k is not None]
     cutoffs = sorted({entry.k for entry in results if entry.k is not None})
     lines = {entry.name: [other for other in results if other.name == entry.name] for entry in results}
@@ -83,7 +85,7 @@ def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, Fi
         yield from _curves(lists.rankings, np.diff(lists.relevant.start), title)
 
 
-def _coverage(lists: RankingResult) -> dict[str, float]:
+def _coverage(lists: "RankingResult") -> dict[str, float]:
     """Return the first coverage of the suite as a share at each cutoff; nothing if the suite has none."""
     results = lists.evaluation.results
     coverages = [entry for entry in results if entry.definition.startswith("CatalogCoverage(scale=")]

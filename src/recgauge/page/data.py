@@ -10,10 +10,11 @@ from typing import TypeVar
 import numpy as np
 
 from recgauge.comparison import Comparison
+from recgauge.comparison.example_users import stories
+from recgauge.comparison.run_groups import RunGroup
 from recgauge.comparison.run_segments import SegmentOptions, segments_by
-from recgauge.comparison.runs import ComparedRuns, Condition
+from recgauge.comparison.runs import require_equal_rows
 from recgauge.comparison.segments import Segments
-from recgauge.comparison.series import Series
 from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.data.card import DataCard
@@ -23,9 +24,9 @@ from recgauge.data.split import Split
 from recgauge.errors import RecgaugeError, said
 from recgauge.metrics.names import split_key
 from recgauge.report.blocks import Heading, PageBlock, Section, TableBlock
-from recgauge.report.segment_tables import stories
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, TEST, RunFolder
+from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import read_own
 
@@ -37,7 +38,7 @@ EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
 TRAINING = "training rows"
 """Name of the row of the training part beside the runs, in shares of popular items."""
 _Made = TypeVar("_Made")
-Load = Callable[[RunFolder, Sequence[str]], tuple[Dataset, Split]]
+Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
 """Loads data and split of a run again, with classes of some packages."""
 
 
@@ -50,7 +51,7 @@ class DatasetPart:
     """
 
     name: str
-    runs: Mapping[str, Series]
+    runs: Mapping[str, RunGroup]
     card: DataCard | None = None
     stability: Stability | None = None
     segments: Sequence[Segments] = ()
@@ -60,7 +61,7 @@ class DatasetPart:
 
     def records(self) -> list[tuple[str, RunRecord]]:
         """Return the record of every seed and fold of every run, with the run's name."""
-        return [(name, record) for name, series in self.runs.items() for record in series.records]
+        return [(name, record) for name, group in self.runs.items() for record in group.records]
 
     def record(self, run: str) -> RunRecord:
         """Return the record of a run's first seed and fold."""
@@ -91,13 +92,8 @@ class DatasetPart:
 class ReportData:
     """The content of a report: the comparison, and a part for each data set."""
 
-    compared: ComparedRuns
+    comparison: Comparison
     parts: tuple[DatasetPart, ...]
-
-    @property
-    def comparison(self) -> Comparison:
-        """The comparison itself."""
-        return self.compared.comparison
 
     @property
     def several(self) -> bool:
@@ -129,7 +125,7 @@ def by_dataset(
 
 
 def report_data(
-    compared: ComparedRuns,
+    comparison: Comparison,
     load: Load,
     *,
     packages: tuple[str, ...] = (),
@@ -141,12 +137,12 @@ def report_data(
     Data are loaded again with classes of recgauge and `packages`, if they have at most `most_rows`; lists are
     evaluated under other choices if there are at most `most_values` users times runs.
     """
-    key, procedure = compared.comparison.metrics[0], compared.comparison.procedure
-    parts = dataset_parts(compared)
+    key, procedure = comparison.metrics[0], comparison.procedure
+    parts = dataset_parts(comparison)
     for part in parts:
-        first = compared.comparison.result(key, part.name)
+        first = comparison.result(key, part.name)
         best, second, *_ = part.runs
-        folders = [folder for series in part.runs.values() for folder in series.folders]
+        folders = [run for group in part.runs.values() for run in group.runs]
         with suppress(OSError, RecgaugeError):
             part.card = DataCard.from_json(read_own(folders[0].folder / CARD))
         if first.n_users * len(folders) <= most_values:
@@ -163,44 +159,45 @@ def report_data(
                 "Who gains and who loses, example users, popularity: not looked at during the sweep, since "
                 "the data set is large."
             )
-    return ReportData(compared, parts)
+    return ReportData(comparison, parts)
 
 
-def dataset_parts(compared: ComparedRuns) -> tuple[DatasetPart, ...]:
+def dataset_parts(comparison: Comparison) -> tuple[DatasetPart, ...]:
     """Return the runs on each data set of a comparison, without anything that stored files show."""
-    key, parts = compared.comparison.metrics[0], []
-    for dataset in compared.comparison.datasets:
-        rows = compared.comparison.result(key, dataset).rows
-        parts.append(DatasetPart(dataset, {row.run: compared.series[dataset, row.run] for row in rows}))
+    key, parts = comparison.metrics[0], []
+    for dataset in comparison.datasets:
+        rows = comparison.result(key, dataset).rows
+        parts.append(DatasetPart(dataset, {row.run: comparison.groups[dataset, row.run] for row in rows}))
     return tuple(parts)
 
 
 def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
     """Load the data of the runs again; add segments, example users and shares of popular items."""
-    condition = Condition({name: series.folders[0] for name, series in part.runs.items()})
+    runs = {name: group.runs[0] for name, group in part.runs.items()}
+    first = next(iter(runs.values()))
 
     def loaded() -> tuple[Dataset, Split]:
-        condition.check()
-        return load(condition.first, options.packages)
+        require_equal_rows(runs)
+        return load(first, options.packages)
 
     data = part.attempt("Who gains and who loses, example users, popularity:", loaded)
     if data is None:
         return
     dataset, split = data
     best = next(name for name in part.runs if name != base)
-    two = Condition({name: condition.runs[name] for name in (base, best)})
+    two = {name: runs[name] for name in (base, best)}
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
     made = [
         part.attempt(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
         for by in groups
     ]
-    repeat = max(len(series.records) for series in part.runs.values()) > 1
-    note = f"Of one run of each model, seed {condition.first.record.seed}, whose users these are."
+    repeat = max(len(group.runs) for group in part.runs.values()) > 1
+    note = f"Of one run of each model, seed {first.record.seed}, whose users these are."
     part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]
-    if all(run.has_lists for run in condition.runs.values()):
+    if all(run.has_lists for run in runs.values()):
         users = partial(stories, two, key, dataset, split, base, EXAMPLES)
         part.stories = part.attempt("Example users:", users) or ()
-        shares = partial(_popularity, condition, split, cutoff_of(key))
+        shares = partial(_popularity, runs, split, cutoff_of(key))
         part.popularity = part.attempt("Popular and rare items:", shares) or {}
 
 
@@ -209,13 +206,13 @@ def cutoff_of(key: str) -> int:
     return split_key(key)[1] or 10
 
 
-def _popularity(condition: Condition, split: Split, k: int) -> dict[str, DoubleArray]:
+def _popularity(runs: Mapping[str, FinishedRun], split: Split, k: int) -> dict[str, DoubleArray]:
     import pandas as pd
 
     train = split.train.item_counts()
     codes = pd.Series(np.arange(len(train)), split.train.item_ids)
     shares = {TRAINING: shares_by_popularity(train, train)[0]}
-    for name, run in condition.runs.items():
+    for name, run in runs.items():
         lists = run.recommended()
         items: pd.Series = lists[lists["rank"] <= k]["item_id"].map(codes).dropna()
         counts = np.bincount(items.to_numpy(np.int64), minlength=len(train))

@@ -7,6 +7,8 @@ import numpy as np
 
 from recgauge.errors import DataError, listed
 from recgauge.metrics.names import metric_label
+from recgauge.page.data import DatasetPart, ReportData, cutoff_of
+from recgauge.page.protocol import cited, protocol_words
 from recgauge.report.blocks import (
     Cell,
     Code,
@@ -22,8 +24,6 @@ from recgauge.report.blocks import (
 )
 from recgauge.report.card_tables import card_tables, percent
 from recgauge.report.comparison_tables import number, seconds
-from recgauge.report.page.data import DatasetPart, ReportData, cutoff_of
-from recgauge.report.page.protocol import cited, protocol_words
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import PREDICTIONS, read_table
@@ -90,7 +90,7 @@ def _errors(part: DatasetPart) -> list[PageBlock]:
 def _predictions(part: DatasetPart, run: str) -> tuple[DoubleArray, DoubleArray] | None:
     """Return the actual and predicted ratings of a run's first seed and fold; None if it has none."""
     try:
-        rows = read_table(part.runs[run].jobs[0].folder / PREDICTIONS, ["rating", "predicted"])
+        rows = read_table(part.runs[run].runs[0].folder / PREDICTIONS, ["rating", "predicted"])
     except DataError:
         return None
     actual, predicted = (rows[name].to_numpy().astype(np.float64) for name in ("rating", "predicted"))

@@ -7,10 +7,10 @@ from matplotlib.figure import Figure
 
 from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.results import Cost
-from recgauge.comparison.runs import importance
-from recgauge.comparison.series import best_values
+from recgauge.comparison.run_groups import best_values
 from recgauge.errors import listed
-from recgauge.metrics.names import label, metric_label
+from recgauge.metrics.names import importance, label, metric_label
+from recgauge.page.data import Content, DatasetPart, ReportData
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables, stability_tables
 from recgauge.report.blocks import (
@@ -33,7 +33,6 @@ from recgauge.report.figures.compared import (
 )
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
-from recgauge.report.page.data import Content, DatasetPart, ReportData
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
@@ -52,7 +51,7 @@ def answer(data: ReportData) -> Section:
     if more:
         labels = ", ".join(map(metric_label, comparison.metrics[1:]))
         blocks.append(Folded(f"By other metrics: {labels}", (Lines(tuple(more)),)))
-    blocks += lines([*tables.marks_of(data.compared), *comparison.notes, *data.compared.notes], "notes")
+    blocks += lines([*tables.marks_of(comparison), *comparison.notes], "notes")
     runs = [tables.heading(tables.on_dataset(comparison, dataset)) for dataset in comparison.datasets]
     return Section("The answer", f"{'; '.join(runs)}.", tuple(blocks))
 
@@ -66,7 +65,7 @@ def leaderboards(data: ReportData) -> Section:
         best = results[0].rows[0]
         label, value = metric_label(results[0].metric), f"{tables.number(best.mean)} {tables.interval(best)}"
         leads.append(f"{best.run} has the best {label}{data.place(dataset)}, {value}")
-        blocks.append(tables.leaderboard_table(results, data.compared.costs, data.comparison.procedure))
+        blocks.append(tables.leaderboard_table(results, data.comparison.costs, data.comparison.procedure))
     ranks = list(map(tables.rank_table, data.comparison.over_datasets))
     blocks += ranks[:1]
     blocks += [Folded("Mean ranks by other metrics", tuple(ranks[1:]))] if ranks[1:] else []
@@ -207,11 +206,11 @@ def _leaders(part: DatasetPart, name: str, ks: Sequence[int]) -> str:
 def _draw_cutoffs(part: DatasetPart, name: str, ks: Sequence[int]) -> Figure:
     keys = [f"{name}_at_{k}" for k in ks]
     means, errors = {}, {}
-    for short, (run, series) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
-        means[short] = [series.mean(key) or 0.0 for key in keys]
+    for short, (run, group) in zip(short_names(list(part.runs)), part.runs.items(), strict=True):
+        means[short] = [group.mean(key) or 0.0 for key in keys]
         entries = [part.record(run).result(key) for key in keys]
         stderrs = [entry.stderr for entry in entries if entry is not None and entry.stderr is not None]
-        if len(series.jobs) == 1 and len(stderrs) == len(keys):
+        if len(group.runs) == 1 and len(stderrs) == len(keys):
             errors[short] = stderrs
     return plot_metric_over_k(ks, means, stderr=errors, metric=metric_label(name), width=COLUMN)
 
@@ -221,14 +220,14 @@ def _metric_table(part: DatasetPart) -> TableBlock:
     best = best_values(list(part.runs.values()), list(keys))
     cutoffs: list[int | None] = [*sorted({k for _, k in keys.values() if k is not None})]
     cutoffs += [None] if any(k is None for _, k in keys.values()) else []
-    repeated = any(len(series.jobs) > 1 for series in part.runs.values())
+    repeated = any(len(group.runs) > 1 for group in part.runs.values())
     rows: list[Row] = []
     for name in dict.fromkeys(name for name, _ in keys.values()):
-        for run, series in part.runs.items():
+        for run, group in part.runs.items():
             cells: list[str | Cell] = []
             for key in (name if k is None else f"{name}_at_{k}" for k in cutoffs):
-                value = series.mean(key) if key in keys else None
-                is_best = value is not None and value == best.get((series.comparable, key))
+                value = group.mean(key) if key in keys else None
+                is_best = value is not None and value == best.get((group.protocol, key))
                 cells.append("" if value is None else _mean(part, run, key, value, is_best=is_best))
             rows.append((run, metric_label(name), *cells))
     spread = "deviation over seeds and folds" if repeated else "standard error over users"
@@ -243,19 +242,18 @@ def _metric_table(part: DatasetPart) -> TableBlock:
 
 
 def _mean(part: DatasetPart, run: str, key: str, value: float, *, is_best: bool) -> Cell:
-    series, entry = part.runs[run], part.record(run).result(key)
+    group, entry = part.runs[run], part.record(run).result(key)
     error = None if entry is None else entry.stderr
-    spread = series.deviation(key) if len(series.jobs) > 1 else error
-    small = () if spread is None or (len(series.jobs) > 1 and not spread) else (f"± {tables.number(spread)}",)
+    spread = group.deviation(key) if len(group.runs) > 1 else error
+    small = () if spread is None or (len(group.runs) > 1 and not spread) else (f"± {tables.number(spread)}",)
     return Cell(tables.number(value), small, "best" if is_best else "", order=value)
 
 
 def costs(data: ReportData, part: DatasetPart) -> Content:
     """Return quality against the seconds of training."""
     first = data.comparison.result(data.comparison.metrics[0], part.name)
-    seconds = {
-        row.run: data.compared.costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows
-    }
+    costs = data.comparison.costs
+    seconds = {row.run: costs.get((part.name, row.run), Cost()).fit_seconds for row in first.rows}
     times = {run: max(time, SHORTEST) for run, time in seconds.items() if time is not None}
     if len(times) < 2:
         return None

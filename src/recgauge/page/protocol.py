@@ -9,8 +9,8 @@ from recgauge.comparison.runs import short_value
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics import metric_class
 from recgauge.metrics.names import label
+from recgauge.page.data import DatasetPart, ReportData
 from recgauge.report.comparison_tables import explanation, on_dataset
-from recgauge.report.page.data import DatasetPart, ReportData
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 from recgauge.runs.targets import TARGET, find_class

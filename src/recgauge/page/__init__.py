@@ -6,12 +6,12 @@ from pathlib import Path
 
 from recgauge.errors import listed
 from recgauge.metrics.names import label
+from recgauge.page import results
+from recgauge.page.behind import behind
+from recgauge.page.data import ReportData, by_dataset
 from recgauge.report.blocks import Picture, Section, pictures_of
 from recgauge.report.figures.style import save_png, save_svg
 from recgauge.report.html import render_page
-from recgauge.report.page import results
-from recgauge.report.page.behind import behind
-from recgauge.report.page.data import ReportData, by_dataset
 from recgauge.utils.files import text_writer, write_files
 
 
@@ -41,7 +41,7 @@ def report_page(data: ReportData) -> str:
     """Return the report as a page that needs no other file and no network; equal data give an equal page."""
     comparison = data.comparison
     names = {row.run for result in comparison.results for row in result.rows}
-    jobs = sum(len(series.jobs) for part in data.parts for series in part.runs.values())
+    jobs = sum(len(group.runs) for part in data.parts for group in part.runs.values())
     n_runs = f"{jobs} runs" if jobs == len(names) else f"{jobs} runs of {len(names)} models"
     return render_page(
         f"{n_runs} on {listed(comparison.datasets or [part.name for part in data.parts])}",
