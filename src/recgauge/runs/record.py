@@ -409,9 +409,9 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a record back, also one that an earlier version wrote; SchemaError if the text is not one."""
+        """Read a record back; SchemaError if the text is not one."""
         try:
-            record: Self = from_plain(cls, _as_now(json.loads(text)), "record")
+            record: Self = from_plain(cls, json.loads(text), "record")
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
@@ -427,12 +427,3 @@ def coverage_counts(record: RunRecord) -> dict[str, int]:
         "test_rows": coverage.rows,
         "test_rows_dropped": coverage.rows_dropped,
     }
-
-
-def _as_now(plain: dict[str, Any]) -> dict[str, Any]:
-    """Return a record of an earlier version, whose split was flat (``train_rows``), in today's shape."""
-    split = plain["split"]
-    for part in PARTS:
-        if f"{part}_rows" in split:
-            split[part] = {name: split.pop(f"{part}_{name}") for name in ("rows", "users", "sha256")}
-    return plain | {name: plain.get(name) or None for name in ("sanity", "ties")}

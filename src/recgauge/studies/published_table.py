@@ -145,7 +145,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def verdict(ours: float, published: float, tolerance: float, *, protocol_known: bool = True) -> str:
+def verdict(ours: float, published: float, tolerance: float, *, protocol_stated: bool = True) -> str:
     """Return the word for a pair of numbers; `tolerance` is the largest difference that still reproduces.
 
     Where the source leaves open what the number depends on, one that differs is "protocol unknown".
@@ -154,7 +154,7 @@ def verdict(ours: float, published: float, tolerance: float, *, protocol_known: 
     --------
     >>> verdict(0.9443, 0.944, 0.001), verdict(0.946, 0.944, 0.001), verdict(0.95, 0.944, 0.001)
     ('reproduced', 'close', 'not reproduced')
-    >>> verdict(0.95, 0.944, 0.001, protocol_known=False)
+    >>> verdict(0.95, 0.944, 0.001, protocol_stated=False)
     'protocol unknown'
     """
     rounding = _ROUNDING * max(1.0, abs(published))
@@ -163,7 +163,7 @@ def verdict(ours: float, published: float, tolerance: float, *, protocol_known: 
         return REPRODUCED
     if difference <= CLOSE_TOLERANCES * tolerance + rounding:
         return CLOSE
-    return NOT_REPRODUCED if protocol_known else UNKNOWN
+    return NOT_REPRODUCED if protocol_stated else UNKNOWN
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -280,7 +280,7 @@ def judged(number: PublishedNumber, ours: float) -> Row:
     return {
         "ours": f"{ours:.8g}",
         "difference": f"{ours - published:+.3g}",
-        "verdict": verdict(ours, published, float(number.tolerance), protocol_known=stated),
+        "verdict": verdict(ours, published, float(number.tolerance), protocol_stated=stated),
     }
 
 

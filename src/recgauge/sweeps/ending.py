@@ -249,7 +249,7 @@ def _changes_experiment(word: str) -> bool:
     """Whether a word of the command line makes other runs, or another table, than the experiment has."""
     name = word.lstrip("+~").partition("=")[0].partition(".")[0]
     return name == "study" or (
-        name not in ("experiment", "hydra") and use_of(name) not in ("search", "place", "output")
+        name not in ("experiment", "hydra") and use_of(name) not in ("place", "output")
     )
 
 

@@ -111,7 +111,7 @@ def test_other_seconds_alone_change_no_committed_file(place):
     assert read_results(page / "results.csv")[0]["seconds"] == "3.5"
 
 
-@pytest.mark.parametrize("word", ["seed=1", "+model.x=1", "study.tolerance=1"])
+@pytest.mark.parametrize("word", ["seed=1", "+model.x=1", "tune=tpe", "study.tolerance=1"])
 def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     page = checkout(place)
     run(Fixed("x"), place, word)

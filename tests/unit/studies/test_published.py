@@ -56,7 +56,7 @@ def published(**changes):
     ],
 )
 def test_verdicts_at_their_borders(ours, known, word):
-    assert verdict(ours, 0.934, 0.003, protocol_known=known) == word
+    assert verdict(ours, 0.934, 0.003, protocol_stated=known) == word
 
 
 def test_folds_are_averaged():
