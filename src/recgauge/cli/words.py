@@ -73,7 +73,7 @@ class CommandLine:
             if not Path(folder).is_dir():
                 raise ConfigError(f"--config-dir={folder}: there is no such folder.")
             options["config_dir"] = str(Path(folder).absolute())  # Hydra takes others for packages
-        return cls(options, tuple(_with_each_job(overrides)) if "multirun" in options else overrides)
+        return cls(options, overrides)
 
     @cached_property
     def parsed(self) -> list[Override]:
@@ -186,27 +186,17 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _with_each_job(words: Sequence[str]) -> Iterator[str]:
-    """Let settings of components that are swept come with each job, as a choice of one value.
-
-    Hydra also composes the settings that all jobs share, with the default option: for ``-m model=bpr,slim
-    model.l2=1`` it would look for the setting in svd.
-    """
-    try:
-        parsed = OverridesParser.create().parse_overrides(list(words))
-    except HydraException:  # which is explained where they are used
-        yield from words
-        return
-    swept = {word.key_or_group for word in parsed if word.is_sweep_override()}
-    for text, word in zip(words, parsed, strict=True):
-        (group, _, setting), value = word.key_or_group.partition("."), text.partition("=")[2]
-        plain = setting and value and not (word.is_sweep_override() or word.is_add() or word.is_delete())
-        yield f"{word.key_or_group}=choice({value})" if plain and group in swept else text
-
-
 def _single(words: Sequence[Override]) -> list[Override]:
-    """Return the words that Hydra composes before a sweep."""
-    return [word for word in words if not (word.is_sweep_override() or word.key_or_group == _SEARCH_PATH)]
+    """Return the words that Hydra composes before a sweep.
+
+    Settings of a component that is swept come with each job: of ``-m model=bpr,slim model.l2=1`` the settings
+    that all jobs share have the default model, perhaps without l2.
+    """
+    swept = {word.key_or_group for word in words if word.is_sweep_override()}
+    with_jobs = swept | {_SEARCH_PATH}
+    return [
+        word for word in words if with_jobs.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))
+    ]
 
 
 def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
