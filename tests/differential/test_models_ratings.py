@@ -58,7 +58,7 @@ def ours(model, rows, seed):
     model.fit(rows, rng=np.random.default_rng(seed))
     users, items = (codes.ravel().astype(np.int32) for codes in np.mgrid[:N_USERS, :N_ITEMS])
     predicted = model.predict(users, items).astype(float)
-    return np.where(np.isnan(predicted), model.known().mean, predicted).reshape(N_USERS, N_ITEMS)
+    return np.where(np.isnan(predicted), model.training().mean, predicted).reshape(N_USERS, N_ITEMS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
