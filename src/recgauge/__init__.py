@@ -38,11 +38,9 @@ if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.bpr import BPR as BPR
-    from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS
     from recgauge.models.item_knn import ItemKNN as ItemKNN
-    from recgauge.models.nmf import NMF as NMF
     from recgauge.models.p3alpha import P3alpha as P3alpha
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from recgauge.models.recommend import recommend as recommend
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.slim import SLIM as SLIM
-    from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
     from recgauge.models.user_knn import UserKNN as UserKNN

@@ -13,7 +13,7 @@ from recgauge.sweeps.compose import build_model, check_ready
 from recgauge.sweeps.places import conf_folder
 from recgauge.sweeps.tuning import check_space
 
-NOTHING_TO_TUNE = {"popularity", "random", "random_rating", "recorded", "slope_one"}
+NOTHING_TO_TUNE = {"popularity", "random", "random_rating", "recorded", "surprise_slope_one"}
 
 
 def names(group):

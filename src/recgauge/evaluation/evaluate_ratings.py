@@ -144,7 +144,7 @@ def predict_ratings(
         check_real("scale: the highest rating", scale[1], low=low, high=np.inf)
     if len(held_out) == 0:
         raise EmptySplitError("No rating can be predicted: the held-out part has no rows. Hold out more.")
-    trained = model.known()
+    trained = model.training()
     if (len(trained.users), len(trained.items)) != (held_out.n_users, held_out.n_items):
         raise SchemaError(
             f"predict_ratings: the model was fitted over {len(trained.users)} users and {len(trained.items)} "

@@ -47,7 +47,7 @@ class Worker:
         self.peak_bytes: int | None = None
         folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
         self.folder = Path(folder.name)
-        self._log = log or Path(f"{folder.name}.log")
+        self._log = log or self.folder / "library.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("wb") as errors:
             self._process: Any = subprocess.Popen(
@@ -61,7 +61,7 @@ class Worker:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C comes to us, and we end it with all its children
             )
-        self._end = finalize(self, _end, self._process, folder, None if log else self._log)
+        self._end = finalize(self, _end, self._process, folder)
         note = f"{title} is installed in an environment of its own, once; this takes some minutes"
         patience = Timer(_PATIENCE, print_note, [note])
         patience.start()
@@ -144,10 +144,9 @@ class Worker:
         """End the process and return an error that says what happened, with the last lines of the log."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         last = "".join(f"\n    {printable(shortened(line, 300))}" for line in lines[-_LAST:])
-        if alive := self._end.detach():
-            process, folder, _ = alive[2]
-            _end(process, folder, None)  # the log stays
-        tail = f" Its last lines (all: {self._log}):{last}" if last else f" It printed nothing ({self._log})."
+        self.close()
+        place = f" (all: {self._log})" if self._log.exists() else ""
+        tail = f" Its last lines{place}:{last}" if last else " It printed nothing."
         return FitError(f"{self._title}: {shortened(printable(reason), 1000).rstrip('.')}.{tail}")
 
     def close(self) -> None:
@@ -164,8 +163,8 @@ def _kill(process: Any) -> None:
             process.kill()
 
 
-def _end(process: Any, folder: Any, log: Path | None) -> None:
-    """End a process, remove its folder and its log; this also runs when Python itself ends."""
+def _end(process: Any, folder: Any) -> None:
+    """End a process and remove its folder; this also runs when Python itself ends."""
     if process.poll() is None:
         _kill(process)
     process.wait()
@@ -173,5 +172,3 @@ def _end(process: Any, folder: Any, log: Path | None) -> None:
         with suppress(OSError):
             stream.close()
     folder.cleanup()
-    if log is not None:
-        log.unlink(missing_ok=True)

@@ -55,7 +55,7 @@ class Isolated(Recommender):
     timeout: Positive = 86_400.0
 
     def set_log(self, log: Path | None) -> None:
-        """Keep what the library prints in a file; else it is kept only if something fails."""
+        """Keep what the library prints in a file; else only its last lines are told, if something fails."""
         self._log = log
 
     def __post_init__(self) -> None:

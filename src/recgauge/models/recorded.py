@@ -129,7 +129,7 @@ class Recorded(Recommender, RatingPredictor):
         (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
-        for line in describe([one for one in self.findings if one.name not in STRICT]):
+        for line in describe([finding for finding in self.findings if finding.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
 
@@ -159,14 +159,14 @@ class Recorded(Recommender, RatingPredictor):
                 f"model=recorded: {self.path} has no scores, so no predicted ratings. Give it a column "
                 "such as prediction, or leave rating metrics out."
             )
-        found = lists.scores_of(users, items)
-        missing = np.isnan(found)
+        scores = lists.scores_of(users, items)
+        missing = np.isnan(scores)
         if missing.any():
             at = int(np.argmax(missing))
             user, item = shown(self._ids[0][users[at]]), shown(self._ids[1][items[at]])
             first = f"{self.path}: user {user}, item {item}"
             self._missing = (note("without_prediction", int(missing.sum()), first, self._settings),)
-        return found.astype(np.float32)
+        return scores.astype(np.float32)
 
     def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
         """Return self: the file has the lists of held-out users, too."""
@@ -182,17 +182,17 @@ class Recorded(Recommender, RatingPredictor):
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the first `k` candidates of the users' lists; -1 pads short ones."""
-        found = self._coded_lists()
-        lengths = np.diff(found.start)[users]
+        recorded = self._coded_lists()
+        lengths = np.diff(recorded.start)[users]
         row = np.repeat(np.arange(len(users)), lengths)
-        at = np.arange(len(row)) + np.repeat(found.start[users] - np.cumsum(lengths) + lengths, lengths)
-        held = candidates.holds(users[row].astype(np.int32), found.items[at])
+        at = np.arange(len(row)) + np.repeat(recorded.start[users] - np.cumsum(lengths) + lengths, lengths)
+        held = candidates.holds(users[row].astype(np.int32), recorded.items[at])
         row, at = row[held], at[held]
-        item = found.items[at]
-        if found.scores is None:
+        item = recorded.items[at]
+        if recorded.scores is None:
             score = -(np.arange(len(row)) - np.searchsorted(row, row)).astype(np.float64)
         else:
-            score = found.scores[at]
+            score = recorded.scores[at]
             later = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & (item[1:] < item[:-1]))
             if (later & (row[1:] == row[:-1])).any():  # lists mostly have this order
                 order = np.lexsort((item, -score, row))

@@ -164,12 +164,13 @@ def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> di
 PALETTE = {
     "popularity": "#7f7f7f", "random": "#b9b9b9", "svd": "#1f77b4", "item_knn": "#ff7f0e",
     "ease": "#2ca02c", "ials": "#d62728", "bpr": "#0d0df2", "slim": "#f65adc", "rp3beta": "#790640",
-    "user_knn": "#d4bf54", "nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
+    "user_knn": "#d4bf54", "surprise_nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
     "svd_pp": "#f87ca5", "rating_knn": "#295629", "implicit_als": "#ba91e3", "lenskit": "#0dccf2",
     "recbole": "#f8a57c", "irspack": "#cc0df2", "surprise": "#762287", "cornac": "#667906",
     "rectools": "#abcb0b", "bias": "#9ec78a", "knn_means": "#f20d80", "knn_basic": "#294056",
-    "knn_baseline": "#0bcb0b", "slope_one": "#ac5353", "co_clustering": "#067979",
-    "implicit_bpr": "#563829", "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
+    "knn_baseline": "#0bcb0b", "surprise_slope_one": "#ac5353",
+    "surprise_co_clustering": "#067979", "implicit_bpr": "#563829",
+    "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
     "random_rating": "#5a8ef6", "recorded": "#917846",
 }  # fmt: skip
 """Colours of the built-in models, each as far from those before it as can be (CIELAB)."""
