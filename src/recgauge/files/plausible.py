@@ -138,13 +138,13 @@ def _row(rows: Rows, at: int) -> str:
     return " ".join(map(str, cells))
 
 
-def check_unused(part: Rows | StoredTable, roles: Roles) -> None:
+def check_unused(rows: Rows | StoredTable, roles: Roles) -> None:
     """Ask what columns in no role are for that may say which rows count, or how much."""
-    columns = part.further if isinstance(part, Rows) else part.others()
+    columns = rows.further if isinstance(rows, Rows) else rows.others()
     for name, column in columns.items():
         texts = [] if bare(name) in roles.cells.keep else _values(name, column, roles)
         if texts:
-            raise _question(part, name, texts, roles)
+            raise _question(rows, name, texts, roles)
 
 
 def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
@@ -181,36 +181,35 @@ def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> 
     return bool(np.isfinite(numbers).all() and ((numbers == 0).any() or set(numbers.tolist()) == {-1.0, 1.0}))
 
 
-def _question(part: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:
+def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:
     label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
     values += " or nothing" if len(texts) == 1 else ""
-    takes: list[str] = []
-    answers: list[str] = []
-    flags = "rating" in roles.names and "rating" not in part.labels
-    if flags and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        answers.append(_choice(roles, "rating", label))
-        takes.append(f"as a rating or grade, where 0 does not count: {answers[-1]}")
+    words_for: dict[str, str] = {}
+    ungraded = "rating" in roles.names and "rating" not in rows.labels
+    if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
+        words_for["as a rating or grade, where 0 does not count"] = _choice(roles, "rating", label)
     if "tag" in roles.names and roles.option:
-        takes.append(f"as the name of the run, one run for each value: {_choice(roles, 'tag', label)}")
+        words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
     if roles.setting.startswith("dataset."):
-        values_to_keep = ",".join(map(_element, sorted(texts)[:_SHOWN]))
-        answers.append(
+        first = sorted(texts)[:_SHOWN]
+        elements = ",".join(map(_element, first))
+        words_for["to keep the rows that count"] = (
             f"filters=[where,duplicates] {_word(f'filters.where.column={_element(label)}')} "
-            f"{_word(f'filters.where.values=[{values_to_keep}]')}"
+            f"{_word(f'filters.where.values=[{elements}]')}"
         )
-        takes.append(f"to keep the rows that count: {answers[-1]}")
         if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):
-            weights = ", ".join(f"{text}: 1" for text in sorted(texts)[:_SHOWN])
+            weights = ", ".join(f"{text}: 1" for text in first)
             column = _word(f"dataset.event={_element(label)}")
-            takes.append(f"to weigh rows by it: {column} 'dataset.weights={{{weights}}}'")
-    subject = part.file if isinstance(part, Rows) else part
-    words = f"Say what it is: {'; '.join(takes)}" if takes else "Leave out the rows that do not count"
-    answers.append(_listing(roles, "unused", label))
+            words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
+    subject = rows.file if isinstance(rows, Rows) else rows
+    uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
+    remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"
+    unused = _listing(roles, "unused", label)
     return QuestionError(
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
-        f"{words}; to leave the column unused: {answers[-1]}.",
+        f"{remedy}; to leave the column unused: {unused}.",
         label,
-        answers,
+        [*words_for.values(), unused],
     )
 
 
