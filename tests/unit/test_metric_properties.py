@@ -26,9 +26,7 @@ from recgauge.metrics.precision import (
     AveragePrecision,
     AverageRecall,
     FScore,
-    FScoreOfMeans,
     HitRate,
-    PooledPrecision,
     Precision,
     Recall,
     RPrecision,
@@ -118,20 +116,6 @@ def test_ap_by_hits_can_fall_when_a_list_finds_more() -> None:
     two = judged_of(np.array([[0, 5, 6, 1]], np.int32), relevant)
     metric = AveragePrecision(normalizer="hits")
     assert metric.per_user(two, None)[0] < metric.per_user(one, None)[0] == 1.0
-
-
-@settings(max_examples=30)
-@given(cases(min_users=2), CUTOFFS, st.integers(1, 5))
-def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
-    judged = judged_of(*case)
-    rows = np.arange(judged.n_users)
-    blocks = [judged.take(rows[: min(cut, len(rows) - 1)]), judged.take(rows[min(cut, len(rows) - 1) :])]
-    for metric in MONOTONE + OTHERS:
-        merged = np.concatenate([metric.per_user(block, k) for block in blocks])
-        assert np.array_equal(merged, metric.per_user(judged, k), equal_nan=True), metric  # to the last bit
-    for pooled in (PooledPrecision(), FScoreOfMeans()):
-        merged = pooled.value(sum(pooled.sums(block, k) for block in blocks))
-        assert np.array_equal(merged, pooled.value(pooled.sums(judged, k)), equal_nan=True), pooled
 
 
 @settings(max_examples=12)  # of some hundred metrics each

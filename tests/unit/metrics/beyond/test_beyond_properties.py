@@ -145,22 +145,6 @@ def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
 
 
 @settings(max_examples=30)
-@given(world=worlds(), cut=st.integers(0, 6))
-def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
-    users, features, k = world
-    # what is relevant does not matter here, but somebody must have something
-    users = [(items, [0], train) for items, _, train in users]
-    rows = list(range(len(users)))
-    whole = judged(users, features)
-    blocks = [judged(users, features, part) for part in (rows[:cut], rows[cut:]) if part]
-    for metric in (*RUN_METRICS, *UNBOUNDED):
-        if isinstance(metric, RunMetric):
-            merged = metric.value(np.sum([metric.sums(block, k) for block in blocks], axis=0))
-            expected = value_of(metric, whole, k)
-            assert np.array_equal(merged, expected, equal_nan=True), metric  # to the last bit
-
-
-@settings(max_examples=30)
 @given(world=worlds())
 def test_closed_forms_equal_sums_over_pairs(world: Any) -> None:
     users, features, k = world
