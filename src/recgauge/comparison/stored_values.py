@@ -14,7 +14,7 @@ from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
 from recgauge.files.columns import Roles
-from recgauge.files.stored import PARQUET, StoredTable, distinct, find_stored
+from recgauge.files.stored import PARQUET, StoredTable, distinct, find_stored, is_text, plain_type
 from recgauge.metrics.names import Directions, as_key
 from recgauge.recorded.partition import Partition
 from recgauge.runs.finished import RunValues
@@ -270,9 +270,8 @@ def _refuse_no_ids(field: "pa.Field", where: str) -> None:
     """Refuse users that are neither whole numbers nor texts."""
     import pyarrow as pa
 
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    tests = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    if not any(test(kind) for test in tests):
+    kind = plain_type(field.type)
+    if not (pa.types.is_integer(kind) or is_text(kind)):
         raise SchemaError(
             f"{where}: ids must be whole numbers or texts, but the column {field.name} holds {kind}. Write "
             "it as such."

@@ -443,7 +443,7 @@ def _item_codes(
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
     """Lay the lists out as rows, empty for users without one."""
     longest = max(1, int(lists.lengths.max(initial=0)))
-    lengths, order = _spread(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
+    lengths, order = _by_row(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
     if order is not None:
         codes = codes[order]
     full = bool((lengths == longest).all())
@@ -475,7 +475,7 @@ def _relevant(
             f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
             "which grade items are relevant: relevant_from, on the command line --relevant-from."
         )
-    n_judged = _spread(truth.lengths, rows, n_users)
+    n_judged = _by_row(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
@@ -501,10 +501,11 @@ def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
     return np.argsort(np.repeat(rows, lengths), kind="stable")
 
 
-def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
-    spread = np.zeros(n_users, np.int64)
-    spread[rows] = counts
-    return spread
+def _by_row(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
+    """Return the count of each of n users, 0 for those who have no row."""
+    by_row = np.zeros(n_users, np.int64)
+    by_row[rows] = counts
+    return by_row
 
 
 def _everybody(n_users: int) -> IntArray:

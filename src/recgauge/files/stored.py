@@ -16,6 +16,7 @@ from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
 from recgauge.files.columns import Columns, Role, Roles
+from recgauge.utils.arrow import type_without_views
 from recgauge.utils.files import digest_of, irregular, user_path
 
 PARQUET = (".parquet", ".pq")
@@ -255,8 +256,8 @@ def distinct(columns: Iterable[pa.Array], most: float = float("inf")) -> pa.Chun
 
 
 def _joint_type(fields: Sequence[pa.Field]) -> pa.DataType:
-    """Return the type of a column of several files: of numbers one that holds all."""
-    kinds = [plain_type(field.type) for field in fields]
+    """Return the type of a column of several files: of numbers one that holds all, no dictionary or view."""
+    kinds = [type_without_views(plain_type(field.type)) for field in fields]
     if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
         schemas = [pa.schema([("", kind)]) for kind in kinds]
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type

@@ -157,6 +157,7 @@ def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
             assert np.array_equal(merged, expected, equal_nan=True), metric  # to the last bit
 
 
+@settings(max_examples=30)
 @given(world=worlds())
 def test_closed_forms_equal_sums_over_pairs(world: Any) -> None:
     users, features, k = world
