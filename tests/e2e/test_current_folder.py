@@ -45,7 +45,7 @@ def test_no_command_starts_where_numba_would_obey_a_file(steered, capsys, name):
 
 @pytest.mark.parametrize(
     "words",
-    [["-c", PYTHON], [str(REPOSITORY / "run.py"), *COMMANDS["run"][1:]], ["-m", "recgauge", "data", "list"]],
+    [["-c", PYTHON], [str(REPOSITORY / "run.py"), *COMMANDS["run"][1:]]],
 )
 def test_python_imports_no_numba_there(steered, words):
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
