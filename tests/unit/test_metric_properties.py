@@ -13,7 +13,7 @@ import recgauge
 import recgauge.errors
 from beyond_lists import judged_lists
 from recgauge.conventions import conventions
-from recgauge.metrics import RunMetric, UserMetric
+from recgauge.metrics import FScoreOfMeans, PooledPrecision, RunMetric, UserMetric
 from recgauge.metrics.discounted import (
     DCG,
     NDCG,
