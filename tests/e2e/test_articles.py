@@ -29,7 +29,7 @@ def given(command, kind):
 
 def test_the_page_has_these_commands():
     page = (REPOSITORY / "docs" / "articles.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`(python run\.py [^`]+)`", page)) == set(COMMANDS)
+    assert set(re.findall(r"^    (python run\.py .+)$", page, re.MULTILINE)) == set(COMMANDS)
     assert GRID in COMMANDS
 
 

@@ -165,7 +165,7 @@ def pair_table(
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     dataset = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
-        f"{dataset}{label(result.metric)}: a less b",
+        f"{dataset}{label(result.metric)}: a minus b",
         ("a", "b", *PAIR_COLUMNS),
         tuple(rows),
         words=("b",),

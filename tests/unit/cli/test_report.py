@@ -104,9 +104,9 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
     names = [tmp_path / f"c{suffix}" for suffix in (".md", ".tex", ".csv")]
     write_comparison(found, names)
     print_comparison(found)
-    printed = capsys.readouterr().out.partition(": a less b")[0]
+    printed = capsys.readouterr().out.partition(": a minus b")[0]
     markdown, latex = (path.read_text(encoding="utf-8") for path in names[:2])
-    boards = {"markdown": markdown.partition(": a less b")[0], "latex": latex.partition("\\end{table}")[0]}
+    boards = {"markdown": markdown.partition(": a minus b")[0], "latex": latex.partition("\\end{table}")[0]}
     cells = leaderboard(page)
     with names[2].open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
