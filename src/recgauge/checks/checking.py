@@ -69,8 +69,6 @@ class Side:
         Digest of what was judged: the run's fingerprint, or of the values.
     group : RunGroup or None
         Of finished runs.
-    definitions : mapping of str to str
-        Of an evaluation's metrics; those of finished runs are in their records.
     stored : StoredValues or None
         Values that need not fit into memory; `values` is empty then.
     """
@@ -83,7 +81,6 @@ class Side:
     test_sha256: str = ""
     sha256: str = ""
     group: RunGroup | None = None
-    definitions: Mapping[str, str] = field(default_factory=dict)
     stored: StoredValues | None = None
 
     @property
@@ -296,7 +293,9 @@ def judge(
     packages: Sequence[str] = (),
 ) -> CheckResult:
     """Do the same as `check` with two sides that have been read."""
-    sides, names = (candidate, baseline), _two_names(candidate.name, baseline.name)
+    sides, names = (candidate, baseline), (candidate.name, baseline.name)
+    if candidate.name == baseline.name:
+        names = f"{candidate.name} (candidate)", f"{baseline.name} (baseline)"
     runs = {name: side.values for name, side in zip(names, sides, strict=True)}
     _check_sides(rules, sides, runs)
     _check_users(rules, users)
@@ -384,31 +383,20 @@ def _parts(
     return values, values.notes
 
 
-def _two_names(first: str, second: str) -> tuple[str, str]:
-    return (first, second) if first != second else (f"{first} (candidate)", f"{second} (baseline)")
-
-
 def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequence[RunValues]]) -> None:
     """Refuse rules of metrics that one side has not, and sides that were not measured in the same way."""
+    candidate, baseline = sides
     for rule in rules.metrics:
-        _check_metric(rule, *sides)
-    for key in rules.keys:
-        texts = dict.fromkeys(side.definitions[key] for side in sides if key in side.definitions)
-        if len(texts) > 1:
-            raise ConfigError(f"check: the two measure {label(key)} differently: {' against '.join(texts)}.")
+        if lacking := [side.name for side in sides if rule.metric not in side.metrics]:
+            common = [label(key) for key in candidate.metrics if key in baseline.metrics]
+            hint = did_you_mean(label(rule.metric), common)
+            remedy = f"Both have {listed(common)}" if common else "The two have no metric in common"
+            raise ConfigError(f"{rule.path}: not in {listed(lacking)}. {hint}{remedy}.")
+        are_totals = [rule.metric in side.totals for side in sides]
+        if any(are_totals) and (rule.by or not all(are_totals)):
+            metric = label(rule.metric)
+            raise ConfigError(f"{rule.path}: {metric} is one number for all users, not one of each.")
     check_protocols(runs, rules.keys, "check")
-
-
-def _check_metric(rule: MetricRule, candidate: Side, baseline: Side) -> None:
-    sides = candidate, baseline
-    if lacking := [side.name for side in sides if rule.metric not in side.metrics]:
-        common = [label(key) for key in candidate.metrics if key in baseline.metrics]
-        hint = did_you_mean(label(rule.metric), common)
-        remedy = f"Both have {listed(common)}" if common else "The two have no metric in common"
-        raise ConfigError(f"{rule.path}: not in {listed(lacking)}. {hint}{remedy}.")
-    are_totals = [rule.metric in side.totals for side in sides]
-    if any(are_totals) and (rule.by or not all(are_totals)):
-        raise ConfigError(f"{rule.path}: {label(rule.metric)} is one number for all users, not one of each.")
 
 
 def _groups(
@@ -470,9 +458,8 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     if isinstance(source, Sequence) and not isinstance(source, str):
         return _of_runs(source, role, name, keys)
     values = read_run(source)
-    totals, definitions = {}, {}
+    totals = {}
     if isinstance(source, Evaluation):
-        definitions = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
         totals = {
             result.key: (result.value, result.higher_is_better)
             for result in source.results
@@ -481,7 +468,7 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
     users, own = _digests([(values.users, values.values)])
     metrics = (*values.values, *totals)
-    return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own, definitions=definitions)
+    return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own)
 
 
 def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[str] | None) -> Side:
