@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         "Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
     )
 
-Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
+Load = Callable[[FinishedRun], tuple[Dataset, Split]]
 _FEW = 30
 
 
@@ -172,7 +172,6 @@ def check(
     users: Any = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
-    packages: Sequence[str] = (),
 ) -> CheckResult:
     """Judge for each rule whether the candidate is shown to keep it, shown to break it, or neither.
 
@@ -189,8 +188,6 @@ def check(
         Earlier checks: those of other candidates on the same test rows are counted.
     load : callable, optional
         Loads data and split of a finished run, for `segments` by activity, popularity, age and genre.
-    packages : sequence of str
-        Packages whose classes `load` may use.
 
     Returns
     -------
@@ -234,7 +231,7 @@ def check(
         for source, role in ((candidate, "candidate"), (baseline, "baseline"))
     ]
     table = None if users is None else UserTable.of(users)
-    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
+    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load)
 
 
 def assert_not_worse(
@@ -290,7 +287,6 @@ def judge(
     users: UserTable | None = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
-    packages: Sequence[str] = (),
 ) -> CheckResult:
     """Do the same as `check` with two sides that have been read."""
     sides, names = (candidate, baseline), (candidate.name, baseline.name)
@@ -306,7 +302,7 @@ def judge(
     notes = ["The candidate is the baseline itself."] if candidate.sha256 == baseline.sha256 else []
     if tested:
         parts, notes_of_values = _parts(sides, names, runs, tested, rules.directions)
-        groups = _groups(candidate, rules, users, load, packages)
+        groups = _groups(candidate, rules, users, load)
         meetings = _meetings(parts, groups, users)
         verdicts += (judged := judge_users(parts, tested, groups, rules.alpha, rules.correction))
         ungrouped, notes_of_groups = _ungrouped(count_ungrouped(parts, tested, groups), rules)
@@ -399,9 +395,7 @@ def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequenc
     check_protocols(runs, rules.keys, "check")
 
 
-def _groups(
-    side: Side, rules: Rules, users: UserTable | None, load: Load | None, packages: Sequence[str]
-) -> dict[str, UserGroups]:
+def _groups(side: Side, rules: Rules, users: UserTable | None, load: Load | None) -> dict[str, UserGroups]:
     """Return the group of each user by attribute, from a table of users, else from the run's data."""
 
     @cache
@@ -412,7 +406,7 @@ def _groups(
                 "Give a table of users with such a column."
             )
         run = side.group.runs[0]
-        return run, *load(run, packages)
+        return run, *load(run)
 
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation.evaluate import EvaluationInputs
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation.codes import EvaluationInputs
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import headline_cutoff, split_key
 
@@ -45,16 +44,7 @@ def convention_values(
 def _value(convention: Convention, name: str, k: int, lists: EvaluationInputs) -> ConventionValue:
     definition, key = convention.definition(name), metric_key(name, k)
     try:
-        evaluation = evaluate_top_k(
-            {name: definition},
-            lists.top_k,
-            lists.relevant,
-            cutoffs=(k,),
-            user_ids=lists.user_ids,
-            policies=definition.policies,
-            catalogue=lists.catalogue,
-            users=lists.users,
-        )
+        evaluation = lists.evaluate({name: definition}, cutoffs=(k,), policies=definition.policies)
     except RecgaugeError as error:
         return ConventionValue(key, convention.name, None, str(error))
     (result,) = evaluation.results

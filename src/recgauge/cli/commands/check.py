@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -94,9 +95,8 @@ def run_check(options: Namespace) -> int:
         store = _Store.of(options, candidate)
         users = users_of(options)
         before = store.looks(baseline.test_sha256)
-        result = judge(
-            candidate, baseline, rules, users=users, looks=before, load=load_data, packages=options.allow
-        )
+        load = partial(load_data, trusted=options.allow)
+        result = judge(candidate, baseline, rules, users=users, looks=before, load=load)
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
         kept = store.write(result)

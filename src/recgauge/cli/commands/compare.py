@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -147,7 +148,7 @@ def run_report(options: Namespace) -> None:
 
     check_formats([options.out], (".html",))
     comparison = compared_runs(options, WANTED)
-    data = report_data(comparison, load_data, packages=tuple(options.allow))
+    data = report_data(comparison, partial(load_data, trusted=options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
     for claim in comparison.results[0].claims:

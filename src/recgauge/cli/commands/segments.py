@@ -28,16 +28,17 @@ from recgauge.cli.commands.options import (
 from recgauge.cli.run_data import load_data
 from recgauge.comparison.comparing import require_equal_protocols
 from recgauge.comparison.example_users import story_markdown
-from recgauge.comparison.run_segments import SegmentOptions, segment_runs
+from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import lines
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST
+from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, csv_text, text_writer
 
 if TYPE_CHECKING:
@@ -66,20 +67,13 @@ def add_segments_options(parser: ArgumentParser) -> None:
 
 def run_segments(options: Namespace) -> None:
     """Print a table per attribute, then users whose lists changed most, and write files."""
-    chosen = SegmentOptions(
-        named(options.by),
-        options.metric,
-        options.users,
-        options.groups,
-        options.baseline,
-        options.examples,
-        options.confidence,
-        tuple(options.allow),
-        tuple(options.missing),
-    )
+    if not named(options.by):
+        raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
+    check_int("--groups", options.groups, minimum=2)
+    check_int("--examples", options.examples, minimum=0)
     check_formats(options.out, FORMATS)
     are_values = any(map(holds_values, options.sources)) or are_tables(options.sources)
-    segments, examples, notes = _of_values(options) if are_values else _of_runs(options, chosen)
+    segments, examples, notes = (_of_values if are_values else _of_runs)(options)
     blocks = [block for each in segments for block in each.blocks()]
     blocks += lines(notes, "notes")
     render_terminal([*blocks, *examples], output())
@@ -95,14 +89,21 @@ def run_segments(options: Namespace) -> None:
     write_out({path: writers[path.suffix] for path in options.out})
 
 
-def _of_runs(
-    options: Namespace, chosen: SegmentOptions
-) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
+def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
     """Return finished runs compared inside groups, users to show, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
     segments, examples, more = segment_runs(
-        runs, chosen, partial(load_data, progress=ConsoleProgress()), choose=not options.sources
+        runs,
+        named(options.by),
+        partial(load_data, trusted=options.allow, progress=ConsoleProgress()),
+        metric=options.metric,
+        users=users_of(options),
+        n_groups=options.groups,
+        baseline=options.baseline,
+        confidence=options.confidence,
+        n_examples=options.examples,
+        choose=not options.sources,
     )
     return segments, examples, (*notes, *more)
 
