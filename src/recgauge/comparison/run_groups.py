@@ -12,10 +12,7 @@ from recgauge.comparison.results import Cost, Repeats
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings, numeric_settings
-
-FOLDS = ("fold", "window")
-"""Settings of a split that choose one of several parts of the same data."""
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -39,7 +39,9 @@ def add_runs_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``runs``."""
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
-    parser.add_argument("--metrics", default="", help="metrics that are shown, such as ndcg@10,recall@20")
+    parser.add_argument(
+        "--metrics", type=named, default="", help="metrics that are shown, such as ndcg@10,recall@20"
+    )
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
     add_store(parser)
 
@@ -60,12 +62,10 @@ def run_runs(options: Namespace) -> None:
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
-def _keys(metrics: str, runs: "Sequence[Run]") -> list[str]:
+def _keys(metrics: Sequence[str], runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
     stored = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
-    for name in {key.rpartition("_at_")[0] for key in stored}:
-        stored.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
-    keys: list[str] = [str(name).replace("@", "_at_") for name in named(metrics)]
+    keys = [name.replace("@", "_at_") for name in metrics]
     if unknown := [key for key in keys if key not in stored]:
         there = ", ".join(list(stored)[:30])
         reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
