@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from recgauge.comparison.results import Cost, Repeats
+from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
@@ -142,8 +143,7 @@ def headline_keys(records: Sequence[RunRecord]) -> list[str]:
     entries = [entry for record in records for entry in record.results]
     cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
     ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
-    headline = 10 if 10 in ks else max(ks, default=None)
-    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline_cutoff(ks), None)))
 
 
 def has_rivals(groups: Sequence[RunGroup]) -> bool:

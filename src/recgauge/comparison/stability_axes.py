@@ -153,8 +153,10 @@ class _Lists:
             model: lists.evaluate(suite, cutoffs=tuple(cutoffs), policies=policies, seed=seed).to_frame()
             for model, lists in (inputs or self.inputs).items()
         }
-        keys = dict.fromkeys(str(key) for frame in frames.values() for key in frame)
-        return {key: pd.DataFrame({m: frame[key] for m, frame in frames.items()}) for key in keys}
+        return {
+            str(key): pd.DataFrame({model: frame[key] for model, frame in frames.items()})
+            for key in next(iter(frames.values()))
+        }
 
 
 @cache

@@ -8,7 +8,7 @@ from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
 from recgauge.evaluation.codes import EvaluationInputs
 from recgauge.metrics import metric_key
-from recgauge.metrics.names import headline_cutoff, split_key
+from recgauge.metrics.names import headline_cutoff, label, split_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
     cutoff = headline_cutoff(split_key(value.key)[1] for value in values)
     counts = Counter(value.key for value in values if value.value is not None)
     return [
-        f"spread   {key.replace('_at_', '@')} {low:.4f} to {high:.4f} under {counts[key]} conventions"
+        f"spread   {label(key)} {low:.4f} to {high:.4f} under {counts[key]} conventions"
         for key, (low, high) in spread(values).items()
         if key.endswith(f"_at_{cutoff}") and counts[key] > 1
     ]

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import RUN, SEARCH, add_store, named, say, store_uri
-from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, listed
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import as_key, label
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, print_run, render_terminal
 from recgauge.runs.finished import FinishedRun
@@ -65,11 +66,10 @@ def run_runs(options: Namespace) -> None:
 def _keys(metrics: Sequence[str], runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
     stored = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
-    keys = [name.replace("@", "_at_") for name in metrics]
+    keys = [as_key(name) for name in metrics]
     if unknown := [key for key in keys if key not in stored]:
-        there = ", ".join(list(stored)[:30])
-        reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
-        raise ConfigError(reason.replace("_at_", "@"))
+        there = listed(map(label, stored), most=30)
+        raise ConfigError(f"--metrics: no run has {listed(map(label, unknown))}. There are {there}.")
     at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in stored]
     shown = (at_ten or [key for key in stored if key not in COUNTS])[:N_METRICS]
     return keys or [*shown, *(key for key in COUNTS[:1] if key in stored)]
@@ -82,7 +82,7 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
         started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
         cells = [_cell(key, values[key]) if key in values else "" for key in keys]
         rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
-    header = ("started", "run", "status", "name", *(key.replace("_at_", "@") for key in keys))
+    header = ("started", "run", "status", "name", *map(label, keys))
     return TableBlock("", header, tuple(rows), words=("status", "name"))
 
 
