@@ -112,7 +112,10 @@ def group(runs: Sequence[FinishedRun]) -> list[RunGroup]:
     groups: list[RunGroup] = []
     for repeats in alike.values():
         distinct = len({_position(run.record) for run in repeats}) == len(repeats)
-        groups += map(_group, [repeats] if distinct else [[run] for run in repeats])
+        groups += [
+            RunGroup(tuple(own), identity(protocol([run.record for run in own])))
+            for own in ([repeats] if distinct else [[run] for run in repeats])
+        ]
     order = {run: number for number, run in enumerate(runs)}
     start = [min(order[run] for run in group.runs) for group in groups]
     first: dict[Any, int] = {}
@@ -149,10 +152,6 @@ def headline_keys(records: Sequence[RunRecord]) -> list[str]:
 def has_rivals(groups: Sequence[RunGroup]) -> bool:
     """Whether at least two groups can be compared, so that one of them is the best."""
     return any(size > 1 for size in Counter(group.protocol for group in groups).values())
-
-
-def _group(runs: Sequence[FinishedRun]) -> RunGroup:
-    return RunGroup(tuple(runs), identity(protocol([run.record for run in runs])))
 
 
 def _but_fold_and_seed(record: RunRecord) -> str:
