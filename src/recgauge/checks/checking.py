@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         "Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
     )
 
-Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
+Load = Callable[[FinishedRun], tuple[Dataset, Split]]
 _FEW = 30
 
 
@@ -69,8 +69,6 @@ class Side:
         Digest of what was judged: the run's fingerprint, or of the values.
     group : RunGroup or None
         Of finished runs.
-    definitions : mapping of str to str
-        Of an evaluation's metrics; those of finished runs are in their records.
     stored : StoredValues or None
         Values that need not fit into memory; `values` is empty then.
     """
@@ -83,7 +81,6 @@ class Side:
     test_sha256: str = ""
     sha256: str = ""
     group: RunGroup | None = None
-    definitions: Mapping[str, str] = field(default_factory=dict)
     stored: StoredValues | None = None
 
     @property
@@ -175,7 +172,6 @@ def check(
     users: Any = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
-    packages: Sequence[str] = (),
 ) -> CheckResult:
     """Judge for each rule whether the candidate is shown to keep it, shown to break it, or neither.
 
@@ -192,8 +188,6 @@ def check(
         Earlier checks: those of other candidates on the same test rows are counted.
     load : callable, optional
         Loads data and split of a finished run, for `segments` by activity, popularity, age and genre.
-    packages : sequence of str
-        Packages whose classes `load` may use.
 
     Returns
     -------
@@ -237,7 +231,7 @@ def check(
         for source, role in ((candidate, "candidate"), (baseline, "baseline"))
     ]
     table = None if users is None else UserTable.of(users)
-    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load, packages=packages)
+    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load)
 
 
 def assert_not_worse(
@@ -293,10 +287,11 @@ def judge(
     users: UserTable | None = None,
     looks: Sequence[Look] | None = None,
     load: Load | None = None,
-    packages: Sequence[str] = (),
 ) -> CheckResult:
     """Do the same as `check` with two sides that have been read."""
-    sides, names = (candidate, baseline), _two_names(candidate.name, baseline.name)
+    sides, names = (candidate, baseline), (candidate.name, baseline.name)
+    if candidate.name == baseline.name:
+        names = f"{candidate.name} (candidate)", f"{baseline.name} (baseline)"
     runs = {name: side.values for name, side in zip(names, sides, strict=True)}
     _check_sides(rules, sides, runs)
     _check_users(rules, users)
@@ -307,7 +302,7 @@ def judge(
     notes = ["The candidate is the baseline itself."] if candidate.sha256 == baseline.sha256 else []
     if tested:
         parts, notes_of_values = _parts(sides, names, runs, tested, rules.directions)
-        groups = _groups(candidate, rules, users, load, packages)
+        groups = _groups(candidate, rules, users, load)
         meetings = _meetings(parts, groups, users)
         verdicts += (judged := judge_users(parts, tested, groups, rules.alpha, rules.correction))
         ungrouped, notes_of_groups = _ungrouped(count_ungrouped(parts, tested, groups), rules)
@@ -384,36 +379,23 @@ def _parts(
     return values, values.notes
 
 
-def _two_names(first: str, second: str) -> tuple[str, str]:
-    return (first, second) if first != second else (f"{first} (candidate)", f"{second} (baseline)")
-
-
 def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequence[RunValues]]) -> None:
     """Refuse rules of metrics that one side has not, and sides that were not measured in the same way."""
+    candidate, baseline = sides
     for rule in rules.metrics:
-        _check_metric(rule, *sides)
-    for key in rules.keys:
-        texts = dict.fromkeys(side.definitions[key] for side in sides if key in side.definitions)
-        if len(texts) > 1:
-            raise ConfigError(f"check: the two measure {label(key)} differently: {' against '.join(texts)}.")
+        if lacking := [side.name for side in sides if rule.metric not in side.metrics]:
+            common = [label(key) for key in candidate.metrics if key in baseline.metrics]
+            hint = did_you_mean(label(rule.metric), common)
+            remedy = f"Both have {listed(common)}" if common else "The two have no metric in common"
+            raise ConfigError(f"{rule.path}: not in {listed(lacking)}. {hint}{remedy}.")
+        are_totals = [rule.metric in side.totals for side in sides]
+        if any(are_totals) and (rule.by or not all(are_totals)):
+            metric = label(rule.metric)
+            raise ConfigError(f"{rule.path}: {metric} is one number for all users, not one of each.")
     check_protocols(runs, rules.keys, "check")
 
 
-def _check_metric(rule: MetricRule, candidate: Side, baseline: Side) -> None:
-    sides = candidate, baseline
-    if lacking := [side.name for side in sides if rule.metric not in side.metrics]:
-        common = [label(key) for key in candidate.metrics if key in baseline.metrics]
-        hint = did_you_mean(label(rule.metric), common)
-        remedy = f"Both have {listed(common)}" if common else "The two have no metric in common"
-        raise ConfigError(f"{rule.path}: not in {listed(lacking)}. {hint}{remedy}.")
-    are_totals = [rule.metric in side.totals for side in sides]
-    if any(are_totals) and (rule.by or not all(are_totals)):
-        raise ConfigError(f"{rule.path}: {label(rule.metric)} is one number for all users, not one of each.")
-
-
-def _groups(
-    side: Side, rules: Rules, users: UserTable | None, load: Load | None, packages: Sequence[str]
-) -> dict[str, UserGroups]:
+def _groups(side: Side, rules: Rules, users: UserTable | None, load: Load | None) -> dict[str, UserGroups]:
     """Return the group of each user by attribute, from a table of users, else from the run's data."""
 
     @cache
@@ -424,7 +406,7 @@ def _groups(
                 "Give a table of users with such a column."
             )
         run = side.group.runs[0]
-        return run, *load(run, packages)
+        return run, *load(run)
 
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
@@ -470,9 +452,8 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     if isinstance(source, Sequence) and not isinstance(source, str):
         return _of_runs(source, role, name, keys)
     values = read_run(source)
-    totals, definitions = {}, {}
+    totals = {}
     if isinstance(source, Evaluation):
-        definitions = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
         totals = {
             result.key: (result.value, result.higher_is_better)
             for result in source.results
@@ -481,7 +462,7 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
     users, own = _digests([(values.users, values.values)])
     metrics = (*values.values, *totals)
-    return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own, definitions=definitions)
+    return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own)
 
 
 def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[str] | None) -> Side:

@@ -133,18 +133,13 @@ def judge_users(
                 words=str(rule),
                 metric=rule.metric,
                 segment=groups[rule.by].names[test[1]] if rule.by else "",
-                outcome=decision.outcome,
                 candidate=candidate.mean,
                 baseline=baseline.mean,
                 estimate=sign * estimate.mean + bound,
-                low=low,
-                high=high,
                 bound=bound,
                 above=sign > 0,
-                p_shown=decision.p_shown,
-                p_worse=decision.p_worse,
                 n_users=estimate.n,
-                users_needed=decision.users_needed,
+                **decision._replace(low=low, high=high)._asdict(),
             )
         )
     return verdicts

@@ -21,8 +21,6 @@ from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
 from recgauge.cli.words import check_choices, hydra_loader
-from recgauge.data.dataset import Dataset
-from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
@@ -171,9 +169,7 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    def load(run: FinishedRun, packages: Sequence[str]) -> tuple[Dataset, Split]:
-        return load_data(run, [*packages, *sweep.words])
-
+    load = partial(load_data, trusted=sweep.words)
     return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 

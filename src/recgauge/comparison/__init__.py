@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.results import RunRow as RunRow
     from recgauge.comparison.run_groups import RunGroup as RunGroup
     from recgauge.comparison.run_groups import group as group
-    from recgauge.comparison.run_segments import SegmentOptions as SegmentOptions
     from recgauge.comparison.run_segments import segment_runs as segment_runs
     from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs

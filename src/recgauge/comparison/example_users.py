@@ -13,6 +13,7 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import label
 from recgauge.report.blocks import Cell, Heading, Row, TableBlock, render_markdown
 from recgauge.runs.finished import FinishedRun
 
@@ -41,7 +42,7 @@ def stories(
         gain, loss = extreme_users(sign * values[[name, base]], name, base, n)
         for user in [*gain, *loss]:
             both_values = f"{base} {values.loc[user, base]:.4f}, {name} {values.loc[user, name]:.4f}"
-            title = f"user {user}: {key.replace('_at_', '@')} of {both_values}"
+            title = f"user {user}: {label(key)} of {both_values}"
             header, rows = _lists(runs, user, (base, name), titles)
             note = _history(split, user, titles)
             examples.append(TableBlock(title, header, rows, header[1:], note=note, look="story"))

@@ -294,7 +294,7 @@ class _InMemory(Measured):
             {test: self._p(test, differences, gains, a, b) for test in self.procedure.tests},
             int((gains > 0).sum()),
             int((gains < 0).sum()),
-            None if of_folds is None else corrected_resampled_t(of_folds, test_share=1 / len(of_folds))[0],
+            None if of_folds is None else corrected_resampled_t(of_folds),
         )
 
     @cached_property

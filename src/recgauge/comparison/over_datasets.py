@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import pi, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from recgauge.comparison.claims import ranks_claims
 from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
-from recgauge.files.frames import is_frame
-from recgauge.files.tables import read_table
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
@@ -253,7 +251,7 @@ class DatasetsResult:
 
 
 def compare_datasets(
-    values: Any,
+    values: Mapping[str, Mapping[str, float]],
     *,
     metric: str = "value",
     higher_is_better: bool | None = None,
@@ -267,10 +265,9 @@ def compare_datasets(
 
     Parameters
     ----------
-    values : mapping of str to mapping of str to float, or data frame
-        By run and data set; every run must have a value on every data set. A data frame has a column per run
-        and a row per data set, named by its index or a column ``dataset``; or a row per run, named by an
-        index or a column ``model`` or ``run``, and a column per data set.
+    values : mapping of str to mapping of str to float
+        By run and data set; every run must have a value on every data set. `recgauge.compare` takes a long
+        table.
     metric : str
     higher_is_better : bool, optional
         By default as the name of the metric says it, see `recgauge.compare`; without a name more is better.
@@ -298,7 +295,11 @@ def compare_datasets(
     >>> result.mean_ranks
     {'svd': 1.25, 'popularity': 1.75}
     """
-    values = _by_run(values)
+    if not isinstance(values, Mapping) or not all(isinstance(means, Mapping) for means in values.values()):
+        raise ConfigError(
+            "compare_datasets: expected means by run and data set, such as {'svd': {'ml_1m': 0.3}}; got "
+            f"{type(values).__name__}. Of a data frame with a column per run write frame.to_dict()."
+        )
     runs, datasets = list(values), list(next(iter(values.values()), {}))
     if len(runs) < 2 or len(datasets) < 2:
         raise ConfigError(
@@ -335,34 +336,6 @@ def compare_datasets(
         groups,
         ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha),
     )
-
-
-def _by_run(values: Any) -> dict[str, dict[str, float]]:
-    """Return means by run and data set, from a mapping or a data frame."""
-    if isinstance(values, Mapping) and all(isinstance(of_run, Mapping) for of_run in values.values()):
-        return {str(run): dict(of_run) for run, of_run in values.items()}
-    if not is_frame(values):
-        raise ConfigError(
-            "compare_datasets: expected means by run and data set, {'svd': {'ml_1m': 0.3}}, or a data frame "
-            f"with a column per run and a row per data set; got {type(values).__name__}."
-        )
-    table = read_table(values, "compare_datasets")
-    runs = [name for name in table.names if name in ("model", "run")]
-    rows = [name for name in table.names if name in ("model", "run", "dataset", "index")]
-    if len(rows) != 1:
-        raise ConfigError(
-            "compare_datasets: the rows of a data frame are named by its index, or by one column dataset, "
-            f"model or run; this one has the columns {listed(table.names)}. A long table, with a row per "
-            "value, is for recgauge.compare."
-        )
-    names = list(map(str, table.column(rows[0]).to_pylist()))
-    if len(set(names)) < len(names):
-        raise ConfigError(f"compare_datasets: {rows[0]} has rows of one name. Give one row to each.")
-    columns = {name: table.numbers(name).tolist() for name in table.names if name != rows[0]}
-    by_column = {name: dict(zip(names, column, strict=True)) for name, column in columns.items()}
-    if not runs:
-        return by_column
-    return {name: {column: by_column[column][name] for column in by_column} for name in names}
 
 
 def _neighbours(runs: tuple[str, ...], different: set[tuple[int, int]]) -> tuple[tuple[str, ...], ...]:

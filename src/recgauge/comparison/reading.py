@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = "Evaluation | FinishedRun | pd.DataFrame | str | Path | RunValues"
 
+_is_user = Roles({"user": USERS}, ()).is_name
+
 
 def read_run(source: "Source") -> RunValues:
     """Read the per-user values of a run.
@@ -93,10 +95,9 @@ def _with_users(frame: Any, subject: str) -> Any:
     """Return a frame of pandas whose index is a column where it is users, and else is left out."""
     if not hasattr(frame, "iloc"):
         return frame
-    is_user = Roles({"user": USERS}, ()).is_name
-    if any(is_user(str(name)) for name in frame.index.names if name is not None):
+    if any(_is_user(str(name)) for name in frame.index.names if name is not None):
         return frame
-    if any(is_user(str(name)) for name in frame.columns):
+    if any(_is_user(str(name)) for name in frame.columns):
         return frame.reset_index(drop=True)
     if frame.index.nlevels > 1 or is_count(frame.index):
         raise SchemaError(
@@ -201,8 +202,7 @@ def values_by_user(values: Any) -> "pd.DataFrame":
             "values must be a data frame with a row per user and a column per run, or a series by user of "
             f"each run; got {type(values).__name__}."
         )
-    is_user = Roles({"user": USERS}, ()).is_name
-    users = [name for name in values.columns if is_user(str(name))]
+    users = [name for name in values.columns if _is_user(str(name))]
     frame: pd.DataFrame = values.set_index(users[0]) if len(users) == 1 else values
     if wrong := [str(run) for run in frame if frame[run].dtype.kind not in "fiub"]:
         raise SchemaError(f"values of runs must be numbers; {listed(wrong)} are not.")
@@ -284,8 +284,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     columns = {
         "model" if name == "run" and "model" not in table.names else name: name for name in table.names
     }
-    is_user = Roles({"user": USERS}, ()).is_name
-    users = [name for name in table.names if name not in _OF_LONG and is_user(name)]
+    users = [name for name in table.names if name not in _OF_LONG and _is_user(name)]
     unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
     if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:
         leave = f" Leave {listed(unknown)} out." if unknown else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.metrics.names import as_key
 from recgauge.report.shown import Shown
 from recgauge.utils.checks import check_choice, check_int, check_real
 
@@ -344,7 +345,7 @@ class Comparison(Shown):
             If there is none.
         """
         for result in self.results:
-            if result.metric == metric.replace("@", "_at_") and dataset in (None, result.dataset):
+            if result.metric == as_key(metric) and dataset in (None, result.dataset):
                 return result
         raise ConfigError(
             f"Comparison: no metric {metric!r} {f'on {dataset!r} ' if dataset else ''}here; there are "
@@ -396,14 +397,10 @@ class Comparison(Shown):
         return [
             {"dataset": result.dataset, "metric": result.metric}
             | _flat(asdict(row))
-            | _held_out(result, what)
+            | ({"n_held_out": n} if (n := result.n_held_out) is not None and what == "runs" else {})
             for result in self.results
             for row in (result.rows if what == "runs" else result.pairs)
         ]
-
-
-def _held_out(result: MetricComparison, table: str) -> dict[str, int]:
-    return {"n_held_out": result.n_held_out} if table == "runs" and result.n_held_out is not None else {}
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:

@@ -9,13 +9,11 @@ from statistics import fmean
 from typing import Any
 
 from recgauge.comparison.results import Cost, Repeats
+from recgauge.metrics.names import headline_cutoff
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.protocol import identity, protocol
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings, numeric_settings
-
-FOLDS = ("fold", "window")
-"""Settings of a split that choose one of several parts of the same data."""
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +112,10 @@ def group(runs: Sequence[FinishedRun]) -> list[RunGroup]:
     groups: list[RunGroup] = []
     for repeats in alike.values():
         distinct = len({_position(run.record) for run in repeats}) == len(repeats)
-        groups += map(_group, [repeats] if distinct else [[run] for run in repeats])
+        groups += [
+            RunGroup(tuple(own), identity(protocol([run.record for run in own])))
+            for own in ([repeats] if distinct else [[run] for run in repeats])
+        ]
     order = {run: number for number, run in enumerate(runs)}
     start = [min(order[run] for run in group.runs) for group in groups]
     first: dict[Any, int] = {}
@@ -145,17 +146,12 @@ def headline_keys(records: Sequence[RunRecord]) -> list[str]:
     entries = [entry for record in records for entry in record.results]
     cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
     ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
-    headline = 10 if 10 in ks else max(ks, default=None)
-    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline_cutoff(ks), None)))
 
 
 def has_rivals(groups: Sequence[RunGroup]) -> bool:
     """Whether at least two groups can be compared, so that one of them is the best."""
     return any(size > 1 for size in Counter(group.protocol for group in groups).values())
-
-
-def _group(runs: Sequence[FinishedRun]) -> RunGroup:
-    return RunGroup(tuple(runs), identity(protocol([run.record for run in runs])))
 
 
 def _but_fold_and_seed(record: RunRecord) -> str:

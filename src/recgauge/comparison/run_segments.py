@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.example_users import stories
@@ -19,7 +17,6 @@ from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import split_key
 from recgauge.report.blocks import TableBlock
 from recgauge.runs.finished import FinishedRun
-from recgauge.utils.checks import check_int
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,58 +26,17 @@ BUILT_IN = (*OF_USERS, "items")
 _DECILES = 10
 
 
-@dataclass(frozen=True)
-class SegmentOptions:
-    """What runs are compared by, and how.
-
-    Parameters
-    ----------
-    by : tuple of str
-        Attributes: of `BUILT_IN`, or columns of `users`.
-    metric : str
-        Such as ``ndcg@10``; empty: nDCG at 10, else at the largest cutoff.
-    users : Path or None
-        A table of the user's own, CSV or parquet: ``user_id`` and further columns.
-    groups : int
-        Into how many groups numbers are cut.
-    baseline : str or None
-        The run that others are compared with; None: the first.
-    examples : int
-        How many users with the largest gain, and as many with the largest loss, are shown in full.
-    confidence : float
-    packages : tuple of str
-        Packages other than recgauge whose data sets, filters and splits may be used.
-    missing : tuple of str
-        Cells of `users` that are no group, beside empty ones.
-
-    Raises
-    ------
-    ConfigError
-        If no attribute is named, or a number is too small.
-    """
-
-    by: tuple[str, ...] = ("activity",)
-    metric: str = ""
-    users: Path | None = None
-    groups: int = 4
-    baseline: str | None = None
-    examples: int = 0
-    confidence: float = 0.95
-    packages: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.by:
-            raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
-        check_int("--groups", self.groups, minimum=2)
-        check_int("--examples", self.examples, minimum=0)
-
-
-def segment_runs(
+def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     runs: Sequence[FinishedRun],
-    options: SegmentOptions,
-    load: Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]],
+    by: Sequence[str],
+    load: Callable[[FinishedRun], tuple[Dataset, Split]],
     *,
+    metric: str = "",
+    users: UserTable | None = None,
+    n_groups: int = 4,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+    n_examples: int = 0,
     choose: bool = False,
 ) -> tuple[list[Segments], list[TableBlock], list[str]]:
     """Compare finished runs inside groups of users or items.
@@ -89,9 +45,21 @@ def segment_runs(
     ----------
     runs : sequence of FinishedRun
         As of `recgauge.tracking.find_runs`.
-    options : SegmentOptions
+    by : sequence of str
+        Attributes: of `BUILT_IN`, or columns of `users`.
     load : callable
-        Loads data and split of a run; gets the run and the packages that may be used.
+        Loads data and split of a run.
+    metric : str
+        Such as ``ndcg@10``; empty: nDCG at 10, else at the largest cutoff.
+    users : UserTable, optional
+        A table of the user's own.
+    n_groups : int
+        Into how many groups numbers are cut.
+    baseline : str, optional
+        The run that others are compared with; the first if not given.
+    confidence : float
+    n_examples : int
+        How many users with the largest gain, and as many with the largest loss, are shown in full.
     choose : bool
         Take the most runs that differ in the model alone instead of refusing the others.
 
@@ -111,12 +79,15 @@ def segment_runs(
     """
     runs, notes = _largest_group(runs) if choose else (runs, [])
     named = name_runs(runs)
-    table = None if options.users is None else UserTable.of(str(options.users), missing=options.missing)
-    dataset, split = load(runs[0], options.packages)
-    key = reference_key(named, options.metric)
-    segments = [segments_by(by, named, key, options, table, dataset, split) for by in options.by]
-    n = options.examples
-    examples = stories(named, key, dataset, split, options.baseline, n) if n else []
+    data = load(runs[0])
+    key = reference_key(named, metric)
+    segments = [
+        segments_by(
+            attribute, named, key, *data, users, n_groups=n_groups, baseline=baseline, confidence=confidence
+        )
+        for attribute in by
+    ]
+    examples = stories(named, key, *data, baseline, n_examples) if n_examples else []
     return segments, examples, notes
 
 
@@ -137,23 +108,27 @@ def _largest_group(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list
     return kept, notes
 
 
-def segments_by(
+def segments_by(  # noqa: PLR0913 - likewise
     by: str,
     runs: Mapping[str, FinishedRun],
     key: str,
-    options: SegmentOptions,
-    table: UserTable | None,
     dataset: Dataset,
     split: Split,
+    users: UserTable | None = None,
+    *,
+    n_groups: int = 4,
+    baseline: str | None = None,
+    confidence: float = 0.95,
 ) -> Segments:
     """Return the runs compared inside the groups of one attribute."""
     if by == "items":
-        return _by_items(runs, key, options, split)
-    groups = groups_by(by, options.groups, table, lambda: (_first(runs), dataset, split), "--by", BUILT_IN)
-    entry = _first(runs).record.result(key)
+        return _by_items(runs, key, split, baseline, confidence)
+    first = next(iter(runs.values()))
+    groups = groups_by(by, n_groups, users, lambda: (first, dataset, split), "--by", BUILT_IN)
+    entry = first.record.result(key)
     values = {name: run.values([key]) for name, run in runs.items()}
     part = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
-    return segments_of([part], groups, baseline=options.baseline, confidence=options.confidence)[0]
+    return segments_of([part], groups, baseline=baseline, confidence=confidence)[0]
 
 
 def groups_by(
@@ -193,10 +168,6 @@ def _attribute(by: str, run: FinishedRun, dataset: Dataset, split: Split) -> "pd
     return taste(split.history, dataset.item_features)
 
 
-def _first(runs: Mapping[str, FinishedRun]) -> FinishedRun:
-    return next(iter(runs.values()))
-
-
 def _relevant_rows(run: FinishedRun) -> "pd.DataFrame":
     """Return the distinct relevant test rows as columns user and item."""
     rows, lowest = run.test(), run.record.dataset.relevant_from
@@ -204,12 +175,14 @@ def _relevant_rows(run: FinishedRun) -> "pd.DataFrame":
     return kept.drop_duplicates(["user_id", "item_id"]).rename(columns={"user_id": "user", "item_id": "item"})
 
 
-def _by_items(runs: Mapping[str, FinishedRun], key: str, options: SegmentOptions, split: Split) -> Segments:
+def _by_items(
+    runs: Mapping[str, FinishedRun], key: str, split: Split, baseline: str | None, confidence: float
+) -> Segments:
     """Return the share of relevant test rows that each run recommends, by popularity of the items."""
     import pandas as pd
 
     k = split_key(key)[1] or 10
-    hits = _relevant_rows(_first(runs))[["user", "item"]]
+    hits = _relevant_rows(next(iter(runs.values())))[["user", "item"]]
     pairs = pd.MultiIndex.from_frame(hits)
     for name, run in runs.items():
         lists = run.recommended()
@@ -220,5 +193,5 @@ def _by_items(runs: Mapping[str, FinishedRun], key: str, options: SegmentOptions
     groups = groups.fillna("0").cat.reorder_categories(["0", *groups.cat.categories[:-1]])
     metric = f"hit_rate_of_rows@{k}"
     return compare_item_groups(
-        hits, groups, by="items", metric=metric, baseline=options.baseline, confidence=options.confidence
+        hits, groups, by="items", metric=metric, baseline=baseline, confidence=confidence
     )

@@ -13,7 +13,7 @@ from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics.names import headline_cutoff, importance, split_key
 from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.protocol import differences, protocol
+from recgauge.runs.protocol import differences, identity, protocol
 from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import user_columns
 
@@ -93,9 +93,9 @@ def _with_names(
     protocols = [protocol(run_group.records, keys) for run_group in groups]
     names = run_names(groups)
     lines = require_equal_protocols(protocols, names, dataset, mark=mark)
-    identities = [tuple(sorted(each.items() - {("seed", each["seed"])})) for each in protocols]
+    identities = [identity(each) for each in protocols]
     usual = Counter(identities).most_common(1)[0][0]
-    marks = [f" {MARK}" if lines and identity != usual else "" for identity in identities]
+    marks = [f" {MARK}" if lines and own != usual else "" for own in identities]
     return {name + sign: each for name, sign, each in zip(names, marks, groups, strict=True)}, lines
 
 

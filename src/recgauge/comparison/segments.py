@@ -16,7 +16,7 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.errors import SchemaError, listed
-from recgauge.metrics.names import direction_of
+from recgauge.metrics.names import direction_of, label
 from recgauge.report.segment_tables import ALL as ALL
 from recgauge.report.shown import Shown
 from recgauge.runs.finished import RunValues
@@ -305,11 +305,10 @@ def segments_of(
         adjusted = holm(np.array(raw)).tolist() if raw else []
         uneven = {runs[run]: p for run, p in zip(rest, adjusted, strict=True)}
         n_without = own[metric, -1, base].n_valued
-        name = metric.replace("_at_", "@")
         warnings = (meeting.warning,) if meeting is not None and meeting.warning else ()
         notes = () if meeting is None or groups.table is None else (f"{meeting.sentence}.",)
         segments = Segments(
-            groups.by, name, (), (), uneven, confidence, is_higher, n_without, notes, warnings
+            groups.by, label(metric), (), (), uneven, confidence, is_higher, n_without, notes, warnings
         )
         results.append(_corrected(segments, runs, rows, pairs))
     return results
@@ -323,11 +322,6 @@ def _unevenness(changes: Sequence[UserSums]) -> float:
         if sums.n_valued > 1 and sums.least < sums.greatest
     ]
     return equal_means(*np.array(tested).T) if len(tested) > 1 else 1.0
-
-
-def _refuse_gaps(hits: "pd.DataFrame", runs: Sequence[str]) -> None:
-    if wrong := [run for run in runs if not np.isfinite(hits[run].to_numpy(np.float64)).all()]:
-        raise SchemaError(f"hits: {listed(wrong)} must be 1 or 0 in every row; some are missing.")
 
 
 def compare_item_groups(
@@ -378,7 +372,8 @@ def compare_item_groups(
     runs = tuple(str(name) for name in hits.columns if name not in ("user", "item"))
     if missing or not runs:
         raise SchemaError(f"hits: needs columns user, item and one per run, got {listed(hits.columns)}.")
-    _refuse_gaps(hits, runs)
+    if wrong := [run for run in runs if not np.isfinite(hits[run].to_numpy(np.float64)).all()]:
+        raise SchemaError(f"hits: {listed(wrong)} must be 1 or 0 in every row; some are missing.")
     of_item = series_by_id(groups, by)
     of_rows = of_item.reindex(hits["item"]).astype("category").cat.remove_unused_categories()
     names, codes = tuple(map(str, of_rows.cat.categories)), of_rows.cat.codes.to_numpy()

@@ -237,28 +237,30 @@ def option_rows(stability: Stability) -> list[dict[str, Any]]:
     ``pairs_turned`` counts the pairs that the option has in another order than the reference,
     ``beyond_noise`` those of them that the option shows significantly, and another option the reverse.
     """
-    return [_option_row(axis, option) for axis in stability.axes for option in axis.options]
-
-
-def _option_row(axis: AxisOrders, option: str) -> dict[str, Any]:
-    tau, weighted = axis.agreement(option)
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    row: dict[str, Any] = {
-        "choice": axis.axis,
-        "option": option,
-        "is_reference": option == axis.reference,
-        "n_users": axis.n_users[axis.options.index(option)],
-        "order": axis.order_text(option),
-        "winner": axis.winner(option),
-        "kendall_tau_b": None if isnan(tau) else tau,
-        "weighted_tau": None if isnan(weighted) else weighted,
-        "pairs": axis.n_pairs,
-        "pairs_turned": len(turns),
-        "beyond_noise": sum(turn.is_shown(option) for turn in turns),
-        "turned": axis.turns_text(option),
-    }
-    values = axis.values[axis.options.index(option)]
-    return row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
+    rows = []
+    for axis in stability.axes:
+        turns = axis.turns()
+        for option, n_users, values in zip(axis.options, axis.n_users, axis.values, strict=True):
+            tau, weighted = axis.agreement(option)
+            turned = [turn for turn in turns if option in turn.options]
+            row: dict[str, Any] = {
+                "choice": axis.axis,
+                "option": option,
+                "is_reference": option == axis.reference,
+                "n_users": n_users,
+                "order": axis.order_text(option),
+                "winner": axis.winner(option),
+                "kendall_tau_b": None if isnan(tau) else tau,
+                "weighted_tau": None if isnan(weighted) else weighted,
+                "pairs": axis.n_pairs,
+                "pairs_turned": len(turned),
+                "beyond_noise": sum(turn.is_shown(option) for turn in turned),
+                "turned": axis.turns_text(option),
+            }
+            rows.append(
+                row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
+            )
+    return rows
 
 
 def compare_orders(

@@ -10,7 +10,6 @@ from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.errors import ConfigError, DataError, MetricError, listed
-from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import as_key, label, split_key
 from recgauge.runs.finished import FinishedRun
@@ -19,7 +18,7 @@ from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings, optio
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recgauge.evaluation.evaluate import EvaluationInputs
+    from recgauge.evaluation.codes import EvaluationInputs
 
 SUITE = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
 """Metrics that lists are evaluated by, beside those that the runs were."""
@@ -149,22 +148,15 @@ class _Lists:
         """Return ``{key: a row per user, a column per model}``."""
         import pandas as pd
 
-        frames: dict[str, pd.DataFrame] = {}
-        for model, lists in (inputs or self.inputs).items():
-            evaluation = evaluate_top_k(
-                suite,
-                lists.top_k,
-                lists.relevant,
-                cutoffs=tuple(cutoffs),
-                user_ids=lists.user_ids,
-                policies=next(iter(suite.values())).policies,
-                catalogue=lists.catalogue,
-                users=lists.users,
-                seed=self.record.seed,
-            )
-            frames[model] = evaluation.to_frame()
-        keys = dict.fromkeys(str(key) for frame in frames.values() for key in frame)
-        return {key: pd.DataFrame({m: frame[key] for m, frame in frames.items()}) for key in keys}
+        policies, seed = next(iter(suite.values())).policies, self.record.seed
+        frames = {
+            model: lists.evaluate(suite, cutoffs=tuple(cutoffs), policies=policies, seed=seed).to_frame()
+            for model, lists in (inputs or self.inputs).items()
+        }
+        return {
+            str(key): pd.DataFrame({model: frame[key] for model, frame in frames.items()})
+            for key in next(iter(frames.values()))
+        }
 
 
 @cache

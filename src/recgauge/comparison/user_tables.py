@@ -1,7 +1,7 @@
 """Groups of users: by a column of the user's own table, or as they are given; the group of each user."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,7 +218,7 @@ class UserGroups:
     table : UserTable or None
     distinct : pyarrow.Array or None
         The distinct values of the column.
-    users : ndarray or None
+    users : ndarray
         Ids, where there is no table.
     """
 
@@ -227,12 +227,12 @@ class UserGroups:
     code_of: IntArray
     table: UserTable | None = None
     distinct: "pa.Array | None" = None
-    users: IdArray | None = None
+    users: IdArray = field(default_factory=lambda: np.empty(0, object))
 
     def __str__(self) -> str:
         """Return the first users."""
         if self.table is None:
-            return listed(self.users[:3] if self.users is not None else []) or "nobody"
+            return listed(self.users[:3]) or "nobody"
         first = next(self.table.batches([self.table.user]), None)
         return listed([] if first is None else first.column(0)[:3].to_pylist()) or "nobody"
 
@@ -240,13 +240,15 @@ class UserGroups:
         """Count the users of values who are known here."""
         if self.table is not None:
             return self.table.meeting(users)
-        catalogue = np.empty(0, object) if self.users is None else self.users
-        return meet(users, catalogue, name="user", sides=("values", "groups"))
+        return meet(users, self.users, name="user", sides=("values", "groups"))
 
     def codes(self, users: IdArray) -> IntArray:
         """Return the code of each user's group, -1 without one; a table's ids are compared as text."""
         if self.table is None or self.distinct is None:
-            return self._codes_of_users(users)
+            ids, (ours, theirs) = encode([users, self.users], in_order=False)
+            of_id = np.full(len(ids), -1, np.int32)
+            of_id[theirs] = self.code_of
+            return of_id[ours]
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -259,19 +261,10 @@ class UserGroups:
             if n_rows.max(initial=0) > 1:
                 user = shown(users[n_rows.argmax()])
                 raise SchemaError(f"--users: {self.table.address} has user {user} in several rows; keep one.")
-            values = pc.fill_null(
-                pc.index_in(rows.column(1).cast(self.distinct.type), value_set=self.distinct), -1
-            )
-            values = to_numpy(values)
+            values = pc.index_in(rows.column(1).cast(self.distinct.type), value_set=self.distinct)
+            values = to_numpy(pc.fill_null(values, -1))
             codes[at] = np.where(values < 0, -1, self.code_of[values])
         return codes
-
-    def _codes_of_users(self, users: IdArray) -> IntArray:
-        catalogue = np.empty(0, object) if self.users is None else self.users
-        ids, (ours, theirs) = encode([users, catalogue], in_order=False)
-        of_id = np.full(len(ids), -1, np.int32)
-        of_id[theirs] = self.code_of
-        return of_id[ours]
 
     @classmethod
     def of_series(cls, by: str, groups: "pd.Series") -> "UserGroups":

@@ -1,11 +1,12 @@
 """Lists and relevant items that are codes already: what they are evaluated with, and whose ids they have."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue, make_catalogue
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
@@ -13,7 +14,9 @@ from recgauge.data.item_tables import ItemTable
 from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import Meeting
 from recgauge.errors import SchemaError
-from recgauge.judging import _lookup
+from recgauge.evaluation import Evaluation
+from recgauge.evaluation.values import evaluate_top_k
+from recgauge.judging import Policies, _lookup
 from recgauge.utils.checks import IntArray, check_int, shown
 
 
@@ -43,6 +46,27 @@ class EvaluationInputs:
     catalogue: Catalogue
     meetings: tuple[Meeting, ...] = ()
     grades: GradeCounts | None = None
+
+    def evaluate(
+        self,
+        metrics: Mapping[str, Definition],
+        *,
+        cutoffs: Sequence[int | None],
+        policies: Policies,
+        seed: int = 0,
+    ) -> Evaluation:
+        """Evaluate the lists as `evaluate_top_k` does."""
+        return evaluate_top_k(
+            metrics,
+            self.top_k,
+            self.relevant,
+            cutoffs=cutoffs,
+            user_ids=self.user_ids,
+            policies=policies,
+            catalogue=self.catalogue,
+            users=self.users,
+            seed=seed,
+        )
 
 
 def inputs_of_codes(

@@ -22,7 +22,7 @@ from recgauge.evaluation import Evaluation
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
-from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
+from recgauge.evaluation.values import ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
 from recgauge.judging import TieOrder, _lookup
@@ -166,17 +166,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         raise ConfigError(
             f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
         )
-    measure = partial(
-        evaluate_top_k,
-        top_k=inputs.top_k,
-        relevant=inputs.relevant,
-        cutoffs=cutoffs,
-        user_ids=inputs.user_ids,
-        policies=convention.policies,
-        catalogue=inputs.catalogue,
-        users=inputs.users,
-        seed=seed,
-    )
+    measure = partial(inputs.evaluate, cutoffs=cutoffs, policies=convention.policies, seed=seed)
     if "unmet" not in keep:
         for meeting in inputs.meetings:
             # a split by users has none of the users in the training rows

@@ -12,7 +12,7 @@ import numpy as np
 from recgauge.comparison import Comparison
 from recgauge.comparison.example_users import stories
 from recgauge.comparison.run_groups import RunGroup
-from recgauge.comparison.run_segments import SegmentOptions, segments_by
+from recgauge.comparison.run_segments import segments_by
 from recgauge.comparison.runs import require_equal_rows
 from recgauge.comparison.segments import Segments
 from recgauge.comparison.stability import Stability
@@ -38,8 +38,8 @@ EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
 TRAINING = "training rows"
 """Name of the row of the training part beside the runs, in shares of popular items."""
 _Made = TypeVar("_Made")
-Load = Callable[[FinishedRun, Sequence[str]], tuple[Dataset, Split]]
-"""Loads data and split of a run again, with classes of some packages."""
+Load = Callable[[FinishedRun], tuple[Dataset, Split]]
+"""Loads data and split of a run again."""
 
 
 @dataclass(eq=False)
@@ -128,14 +128,13 @@ def report_data(
     comparison: Comparison,
     load: Load,
     *,
-    packages: tuple[str, ...] = (),
     most_rows: float = inf,
     most_values: float = inf,
 ) -> ReportData:
     """Return the content of a report; a part that cannot be made is left out with a note.
 
-    Data are loaded again with classes of recgauge and `packages`, if they have at most `most_rows`; lists are
-    evaluated under other choices if there are at most `most_values` users times runs.
+    Data are loaded again if they have at most `most_rows`; lists are evaluated under other choices if there
+    are at most `most_values` users times runs.
     """
     key, procedure = comparison.metrics[0], comparison.procedure
     parts = dataset_parts(comparison)
@@ -152,8 +151,7 @@ def report_data(
             part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
         if part.record(best).dataset.n_rows <= most_rows:
             base = procedure.baseline or second
-            options = SegmentOptions(baseline=base, confidence=procedure.confidence, packages=packages)
-            _look_at_data(part, key, base, options, load)
+            _look_at_data(part, key, base, procedure.confidence, load)
         else:
             part.notes.append(
                 "Who gains and who loses, example users, popularity: not looked at during the sweep, since "
@@ -171,14 +169,14 @@ def dataset_parts(comparison: Comparison) -> tuple[DatasetPart, ...]:
     return tuple(parts)
 
 
-def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOptions, load: Load) -> None:
+def _look_at_data(part: DatasetPart, key: str, base: str, confidence: float, load: Load) -> None:
     """Load the data of the runs again; add segments, example users and shares of popular items."""
     runs = {name: group.runs[0] for name, group in part.runs.items()}
     first = next(iter(runs.values()))
 
     def loaded() -> tuple[Dataset, Split]:
         require_equal_rows(runs)
-        return load(first, options.packages)
+        return load(first)
 
     data = part.attempt("Who gains and who loses, example users, popularity:", loaded)
     if data is None:
@@ -187,10 +185,8 @@ def _look_at_data(part: DatasetPart, key: str, base: str, options: SegmentOption
     best = next(name for name in part.runs if name != base)
     two = {name: runs[name] for name in (base, best)}
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
-    made = [
-        part.attempt(f"By {by}:", partial(segments_by, by, two, key, options, None, dataset, split))
-        for by in groups
-    ]
+    compared = partial(segments_by, baseline=base, confidence=confidence)
+    made = [part.attempt(f"By {by}:", partial(compared, by, two, key, dataset, split)) for by in groups]
     repeat = max(len(group.runs) for group in part.runs.values()) > 1
     note = f"Of one run of each model, seed {first.record.seed}, whose users these are."
     part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]

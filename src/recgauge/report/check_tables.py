@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from recgauge.checks.verdicts import Verdict
 
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
-_CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}
 _MOST_SENTENCES = 6  # verdicts in the few lines of a pull request
 
 
@@ -90,7 +89,7 @@ def level(result: "CheckResult") -> str:
         return "Numbers without values of users are compared, not tested."
     if result.rules.correction == "none":
         return f"Level {share} of each verdict and of a pass: one-sided t-tests over users, not corrected."
-    corrected = f", {_CORRECTED[result.rules.correction]} {n} tests" if n > 1 else ""
+    corrected = f", {result.rules.correction.title()}'s correction over {n} tests" if n > 1 else ""
     return (
         f"Level {share}: the chance that any rule is wrongly shown, and that any is wrongly worse; one-sided "
         f"t-tests over users{corrected}."

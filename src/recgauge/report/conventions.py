@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation.evaluate import EvaluationInputs
-from recgauge.evaluation.values import evaluate_top_k
+from recgauge.evaluation.codes import EvaluationInputs
 from recgauge.metrics import metric_key
-from recgauge.metrics.names import headline_cutoff, split_key
+from recgauge.metrics.names import headline_cutoff, label, split_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,7 @@ def convention_values(
 def _value(convention: Convention, name: str, k: int, lists: EvaluationInputs) -> ConventionValue:
     definition, key = convention.definition(name), metric_key(name, k)
     try:
-        evaluation = evaluate_top_k(
-            {name: definition},
-            lists.top_k,
-            lists.relevant,
-            cutoffs=(k,),
-            user_ids=lists.user_ids,
-            policies=definition.policies,
-            catalogue=lists.catalogue,
-            users=lists.users,
-        )
+        evaluation = lists.evaluate({name: definition}, cutoffs=(k,), policies=definition.policies)
     except RecgaugeError as error:
         return ConventionValue(key, convention.name, None, str(error))
     (result,) = evaluation.results
@@ -82,7 +72,7 @@ def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
     cutoff = headline_cutoff(split_key(value.key)[1] for value in values)
     counts = Counter(value.key for value in values if value.value is not None)
     return [
-        f"spread   {key.replace('_at_', '@')} {low:.4f} to {high:.4f} under {counts[key]} conventions"
+        f"spread   {label(key)} {low:.4f} to {high:.4f} under {counts[key]} conventions"
         for key, (low, high) in spread(values).items()
         if key.endswith(f"_at_{cutoff}") and counts[key] > 1
     ]

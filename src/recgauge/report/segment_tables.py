@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from recgauge.data.coverage import of_few
+from recgauge.metrics.names import label
 from recgauge.report.blocks import Block, TableBlock, lines
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def segment_blocks(segments: "Segments") -> list[Block]:
 
 def segment_table(segments: "Segments") -> TableBlock:
     """Return one row per group and run; name and counts of a group are in its first row."""
-    metric, baseline = segments.metric.replace("_at_", "@"), segments.runs[0]
+    metric, baseline = label(segments.metric), segments.runs[0]
     of_users = all(row.n_users == row.n_rows for row in segments.rows)
     names = (segments.by, "users", *(() if of_users else ("test rows",)), "run")
     compared = () if len(segments.runs) == 1 else (f"difference from {baseline}", "better", "worse")

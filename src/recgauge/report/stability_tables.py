@@ -54,15 +54,10 @@ def choice_table(stability: "Stability") -> TableBlock:
     rows: list[Row] = []
     for axis in stability.axes:
         turns = axis.turns()
-        taus = [axis.agreement(option) for option in axis.options[1:]]
-        lowest = [
-            min((tau for tau in column if not math.isnan(tau)), default=math.nan)
-            for column in zip(*taus, strict=True)
-        ]
         options = f"{axis.reference} and {len(axis.options) - 1} more"
         sure = str(sum(turn.beyond_noise for turn in turns))
         turned = f"{len(turns)} of {axis.n_pairs}"
-        rows.append((axis.axis, options, turned, sure, *map(_tau, lowest), winner_text(axis)))
+        rows.append((axis.axis, options, turned, sure, *_lowest(axis, axis.options[1:]), winner_text(axis)))
     return TableBlock(
         "The order of models under other choices",
         ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "lowest weighted τ", "winner"),
@@ -85,11 +80,10 @@ def option_table(stability: "Stability", *, turning: bool = False) -> TableBlock
         for (order, turned), options in groups.items():
             if turning and not turned:
                 continue
-            taus = [axis.agreement(option) for option in options]
-            lowest = (min(pair[i] for pair in taus) for i in (0, 1))
             users = [axis.n_users[axis.options.index(option)] for option in options]
             n_users = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
-            rows.append((axis.axis, ", ".join(options), "–".join(n_users), order, *map(_tau, lowest), turned))
+            lowest = _lowest(axis, options)
+            rows.append((axis.axis, ", ".join(options), "–".join(n_users), order, *lowest, turned))
     return TableBlock(
         "The order under each option",
         ("choice", "option", "users", "order", "τ", "weighted τ", "what turns"),
@@ -122,5 +116,8 @@ def explanation(stability: "Stability") -> str:
     )
 
 
-def _tau(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}"
+def _lowest(axis: "AxisOrders", options: Sequence[str]) -> list[str]:
+    """Return the lowest τ and weighted τ of options; empty where they are not defined."""
+    pairs = [axis.agreement(option) for option in options]
+    numbers = ([tau for tau in column if not math.isnan(tau)] for column in zip(*pairs, strict=True))
+    return [f"{min(taus):.2f}" if taus else "" for taus in numbers]

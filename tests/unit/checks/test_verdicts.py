@@ -217,5 +217,5 @@ def test_evaluations_with_other_definitions_are_refused():
         recgauge.evaluate(lists, truth, metrics=("ndcg",), cutoffs=(2,), conventions=name)
         for name in ("ranx", "standard")
     )
-    with pytest.raises(ConfigError, match="the two measure ndcg@2 differently"):
+    with pytest.raises(ConfigError, match="the runs measure ndcg@2 differently"):
         recgauge.check(first, second, {"not_worse": {"ndcg@2": "1%"}})

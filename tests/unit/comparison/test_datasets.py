@@ -114,17 +114,7 @@ def test_what_cannot_be_ranked_is_told():
         compare_datasets({"a": {"x": 1.0, "y": 1.0}})
     with pytest.raises(ConfigError, match=r"b needs a finite value on each data set .*; y differ"):
         compare_datasets({"a": {"x": 1.0, "y": 1.0}, "b": {"x": 1.0}})
-
-
-def test_a_data_frame_of_means_has_a_column_per_run_or_names_its_runs():
-    by_run = {"svd": {"a": 0.3, "b": 0.2}, "ease": {"a": 0.1, "b": 0.2}}
-    frame = pd.DataFrame(by_run)
-    rows = frame.T.rename_axis("model")
-    for table in (frame, frame.rename_axis("dataset").reset_index(), rows, rows.reset_index()):
-        assert compare_datasets(table) == compare_datasets(by_run)
-    assert compare_datasets(frame, metric="rmse").runs == ("ease", "svd")
+    with pytest.raises(ConfigError, match=r"got DataFrame.*frame.to_dict\(\)"):
+        compare_datasets(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 3.0]}))
     with pytest.raises(ConfigError, match="higher_is_better=True or False"):
-        compare_datasets(frame, metric="loss")
-    for wrong in (frame.reset_index(drop=True), rows.reset_index().assign(dataset="a"), [by_run]):
-        with pytest.raises(ConfigError, match="data frame"):
-            compare_datasets(wrong)
+        compare_datasets(by_name(VALUES), metric="loss")

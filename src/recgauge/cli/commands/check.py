@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, replace
+from functools import partial
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
@@ -94,16 +95,13 @@ def run_check(options: Namespace) -> int:
         store = _Store.of(options, candidate)
         users = users_of(options)
         before = store.looks(baseline.test_sha256)
-        result = judge(
-            candidate, baseline, rules, users=users, looks=before, load=load_data, packages=options.allow
-        )
+        load = partial(load_data, trusted=options.allow)
+        result = judge(candidate, baseline, rules, users=users, looks=before, load=load)
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
-        kept = store.write(result)
+        store.write(result)
     except RecgaugeError as error:
         print_error(str(error))
-        return WRONG_USE
-    if not kept:
         return WRONG_USE
     code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
     return code if model is None else _promoted(result, model, store) or code
@@ -129,8 +127,8 @@ class _Store:
         """Return the earlier checks."""
         return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
 
-    def write(self, result: "CheckResult") -> bool:
-        """Keep a check and print where; return whether it is kept."""
+    def write(self, result: "CheckResult") -> None:
+        """Keep a check and print where; TrackingError if it cannot be kept."""
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
@@ -138,12 +136,9 @@ class _Store:
             if self.run_id is not None:
                 texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
                 record_check(self.uri, self.run_id, result.look, texts)
-                place = f"run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/"
-                say(f"tracked  {place}")
+                say(f"tracked  run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/")
         except (TrackingError, OSError) as error:
-            print_error(f"the check is not kept, so later ones do not count it: {error}")
-            return False
-        return True
+            raise TrackingError(f"the check is not kept, so later ones do not count it: {error}") from error
 
 
 def _rules(options: Namespace) -> Rules:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -42,14 +43,14 @@ def add_procedure(parser: ArgumentParser) -> None:
     """Add what is compared, and how."""
     usual, default, add = Procedure(), "(default: %(default)s)", parser.add_argument
     of_values = {"correction": USUAL.correction, "interval": USUAL.interval}
-    add("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
+    add("--metrics", metavar="NAMES", type=named, help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
         text = f"{', '.join(choices)} (default: {getattr(usual, name)}; of users' values {of_values[name]})"
         add(f"--{name}", choices=choices, metavar="NAME", help=text)
     add("--confidence", type=float, default=usual.confidence, help=f"of intervals {default}")
     tests = f"of {', '.join(get_args(Test))} {default}"
-    add("--tests", metavar="NAMES", default=",".join(usual.tests), help=tests)
+    add("--tests", metavar="NAMES", type=named, default=",".join(usual.tests), help=tests)
     resamples = f"resamples of users, sign flips {default}"
     add("--resamples", type=int, default=usual.n_resamples, help=resamples)
     add("--seed", type=int, default=usual.seed, help=f"of the resamples {default}")
@@ -76,18 +77,16 @@ def run_compare(options: Namespace) -> None:
 
 def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
-    metrics = None if options.metrics is None else named(options.metrics)
     runs, notes = runs_of(options, files)
     if not options.sources and not options.mark:
         comparable, left_out = agreeing(runs)
         runs, notes = comparable or runs, [*notes, *left_out]
-    return compare_runs(runs, _procedure(options), metrics=metrics, mark=options.mark, notes=notes)
+    return compare_runs(runs, _procedure(options), metrics=options.metrics, mark=options.mark, notes=notes)
 
 
 def _compared_values(options: Namespace) -> Comparison:
     """Return the comparison of users' values in Parquet, some users at a time."""
-    metrics = None if options.metrics is None else named(options.metrics)
-    values = stored_values(options.sources, metrics, directions_of(options))
+    values = stored_values(options.sources, options.metrics, directions_of(options))
     marks = require_equal_protocols(
         list(values.protocols.values()), values.runs, "users' values", mark=options.mark
     )
@@ -99,10 +98,9 @@ def _compared_tables(options: Namespace) -> Comparison:
     """Return the comparison of a long table, or of several with a row per user each."""
     runs = names_of(options.sources)
     procedure: Any = asdict(_procedure(options))
-    metrics = None if options.metrics is None else named(options.metrics)
     return compare(
         runs if len(runs) > 1 else options.sources[0],
-        metrics=metrics,
+        metrics=options.metrics,
         lower_is_better=options.lower_is_better,
         higher_is_better=options.higher_is_better,
         **procedure,
@@ -117,7 +115,7 @@ def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
         options.correction or usual.correction,
         options.confidence,
         options.interval or usual.interval,
-        named(options.tests),
+        options.tests,
         options.resamples,
         options.seed,
     )
@@ -147,7 +145,7 @@ def run_report(options: Namespace) -> None:
 
     check_formats([options.out], (".html",))
     comparison = compared_runs(options, WANTED)
-    data = report_data(comparison, load_data, packages=tuple(options.allow))
+    data = report_data(comparison, partial(load_data, trusted=options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
     for claim in comparison.results[0].claims:

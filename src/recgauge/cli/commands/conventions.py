@@ -8,7 +8,7 @@ from recgauge.cli.commands.options import RUN, add_store, store_uri
 from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
-from recgauge.metrics.names import headline_cutoff
+from recgauge.metrics.names import headline_cutoff, label
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
@@ -106,5 +106,5 @@ def _table(values: Sequence[ConventionValue], keys: Sequence[str]) -> TableBlock
     ranges = spread(values)
     for bound, word in enumerate(("lowest", "highest")):
         rows.append((word, *(f"{ranges[key][bound]:.4f}" if key in ranges else "" for key in keys)))
-    header = ("convention", *(key.replace("_at_", "@") for key in keys))
+    header = ("convention", *map(label, keys))
     return TableBlock("", header, tuple(rows), groups=(*("" for _ in named), "ranges", "ranges"))

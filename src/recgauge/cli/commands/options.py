@@ -58,13 +58,6 @@ def add_directions(parser: argparse.ArgumentParser) -> None:
         add(option, metavar="NAME", nargs="+", action="extend", default=[], help=text)
 
 
-def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Add the cells of the table of users that are no group."""
-    add: Any = parser.add_argument
-    text = "cells of --users that are no group, beside empty ones, such as NA"
-    add("--missing", metavar="CELL", nargs="+", default=[], help=text)
-
-
 def users_of(options: argparse.Namespace) -> UserTable | None:
     """Return the user's own table of users, if it is named."""
     if options.users is None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import RUN, SEARCH, add_store, named, say, store_uri
-from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError
+from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, TrackingError, listed
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import as_key, label
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, print_run, render_terminal
 from recgauge.runs.finished import FinishedRun
@@ -39,7 +40,9 @@ def add_runs_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``runs``."""
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
-    parser.add_argument("--metrics", default="", help="metrics that are shown, such as ndcg@10,recall@20")
+    parser.add_argument(
+        "--metrics", type=named, default="", help="metrics that are shown, such as ndcg@10,recall@20"
+    )
     parser.add_argument("--last", type=int, metavar="N", help="only the newest N")
     add_store(parser)
 
@@ -60,16 +63,13 @@ def run_runs(options: Namespace) -> None:
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
-def _keys(metrics: str, runs: "Sequence[Run]") -> list[str]:
+def _keys(metrics: Sequence[str], runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
     stored = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
-    for name in {key.rpartition("_at_")[0] for key in stored}:
-        stored.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
-    keys: list[str] = [str(name).replace("@", "_at_") for name in named(metrics)]
+    keys = [as_key(name) for name in metrics]
     if unknown := [key for key in keys if key not in stored]:
-        there = ", ".join(list(stored)[:30])
-        reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
-        raise ConfigError(reason.replace("_at_", "@"))
+        there = listed(map(label, stored), most=30)
+        raise ConfigError(f"--metrics: no run has {listed(map(label, unknown))}. There are {there}.")
     at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in stored]
     shown = (at_ten or [key for key in stored if key not in COUNTS])[:N_METRICS]
     return keys or [*shown, *(key for key in COUNTS[:1] if key in stored)]
@@ -82,7 +82,7 @@ def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
         started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
         cells = [_cell(key, values[key]) if key in values else "" for key in keys]
         rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
-    header = ("started", "run", "status", "name", *(key.replace("_at_", "@") for key in keys))
+    header = ("started", "run", "status", "name", *map(label, keys))
     return TableBlock("", header, tuple(rows), words=("status", "name"))
 
 

@@ -13,7 +13,6 @@ import pandas as pd
 from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
-    add_missing,
     add_sources,
     are_tables,
     directions_of,
@@ -28,16 +27,17 @@ from recgauge.cli.commands.options import (
 from recgauge.cli.run_data import load_data
 from recgauge.comparison.comparing import require_equal_protocols
 from recgauge.comparison.example_users import story_markdown
-from recgauge.comparison.run_segments import SegmentOptions, segment_runs
+from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import lines
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST
+from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, csv_text, text_writer
 
 if TYPE_CHECKING:
@@ -51,9 +51,10 @@ def add_segments_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     add, default = parser.add_argument, "(default: %(default)s)"
     attributes = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
-    add("--by", default="activity", help=f"{attributes} {default}")
+    add("--by", type=named, default="activity", help=f"{attributes} {default}")
     add("--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns")
-    add_missing(parser)
+    missing = "cells of --users that are no group, beside empty ones, such as NA"
+    add("--missing", metavar="CELL", nargs="+", default=[], help=missing)
     add("--metric", default="", help="(default: ndcg@10, else what there is)")
     add("--groups", type=int, default=4, help=f"groups of numbers {default}")
     add("--baseline", help="the model others are compared with (default: the first)")
@@ -66,20 +67,13 @@ def add_segments_options(parser: ArgumentParser) -> None:
 
 def run_segments(options: Namespace) -> None:
     """Print a table per attribute, then users whose lists changed most, and write files."""
-    chosen = SegmentOptions(
-        named(options.by),
-        options.metric,
-        options.users,
-        options.groups,
-        options.baseline,
-        options.examples,
-        options.confidence,
-        tuple(options.allow),
-        tuple(options.missing),
-    )
+    if not options.by:
+        raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
+    check_int("--groups", options.groups, minimum=2)
+    check_int("--examples", options.examples, minimum=0)
     check_formats(options.out, FORMATS)
     are_values = any(map(holds_values, options.sources)) or are_tables(options.sources)
-    segments, examples, notes = _of_values(options) if are_values else _of_runs(options, chosen)
+    segments, examples, notes = (_of_values if are_values else _of_runs)(options)
     blocks = [block for each in segments for block in each.blocks()]
     blocks += lines(notes, "notes")
     render_terminal([*blocks, *examples], output())
@@ -95,14 +89,21 @@ def run_segments(options: Namespace) -> None:
     write_out({path: writers[path.suffix] for path in options.out})
 
 
-def _of_runs(
-    options: Namespace, chosen: SegmentOptions
-) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
+def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
     """Return finished runs compared inside groups, users to show, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
     segments, examples, more = segment_runs(
-        runs, chosen, partial(load_data, progress=ConsoleProgress()), choose=not options.sources
+        runs,
+        options.by,
+        partial(load_data, trusted=options.allow, progress=ConsoleProgress()),
+        metric=options.metric,
+        users=users_of(options),
+        n_groups=options.groups,
+        baseline=options.baseline,
+        confidence=options.confidence,
+        n_examples=options.examples,
+        choose=not options.sources,
     )
     return segments, examples, (*notes, *more)
 
@@ -126,7 +127,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
             "--by: users' values are compared by columns of your own table. Add --users TABLE --by COLUMN."
         )
     segments: list[Segments] = []
-    for by in named(options.by):
+    for by in options.by:
         groups = table.groups(by, options.groups)
         segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
     return segments, [], notes
@@ -141,7 +142,8 @@ def add_stability_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``stability``."""
     add_sources(parser)
     parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
-    parser.add_argument("--metrics", default="", help="metrics that are compared, such as ndcg,recall,map")
+    metrics = "metrics that are compared, such as ndcg,recall,map"
+    parser.add_argument("--metrics", type=named, default="", help=metrics)
     parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
     out = ".md, .csv, .json, .png"
     parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
@@ -151,7 +153,7 @@ def run_stability(options: Namespace) -> None:
     """Print how stable the order of stored models is, and write files."""
     check_formats(options.out, (*FORMATS, ".png"))
     runs, notes = runs_of(options, (LISTS, TEST))
-    stability = stability_of(runs, options.metric, named(options.metrics), options.confidence)
+    stability = stability_of(runs, options.metric, options.metrics, options.confidence)
     render_terminal(stability_blocks(stability, notes, brief=True), output())
     turns = [{"choice": axis.axis} | asdict(turn) for axis in stability.axes for turn in axis.turns()]
     content = {

@@ -9,16 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from tempfile import TemporaryDirectory
-
-from filelock import FileLock, Timeout
 
 from recgauge.cli.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
 from recgauge.tracking import Store, address, check_experiment
 from recgauge.tracking.pages import DEFAULT_PORT, serve_at
-from recgauge.utils.files import user_temporary
 from recgauge.utils.messages import print_note
 
 _QUIET = {
@@ -41,8 +37,7 @@ def run_ui(options: argparse.Namespace) -> int:
     if store.uri.startswith("http"):
         print(address(store))  # noqa: T201 - the command's own output
         return 0
-    with ExitStack() as held:
-        return _serve(store, _free_port(options.port, held))
+    return _serve(store, _free_port(options.port))
 
 
 def _serve(store: Store, port: int) -> int:
@@ -57,29 +52,18 @@ def _serve(store: Store, port: int) -> int:
     return _run_until_stopped(command, environment, page, port)
 
 
-def _free_port(number: int | None, held: ExitStack) -> int:
-    """Return the port that the user has named, or the first free one from the usual one on, and hold it."""
+def _free_port(number: int | None) -> int:
+    """Return the port that the user has named, or the first free one from the usual one on."""
     first = DEFAULT_PORT if number is None else number
-    if (reason := _taken(first, held)) is None:
+    if (reason := _refused(first)) is None:
         return first
-    free = next((port for port in range(max(first, 1023) + 1, 65536) if _taken(port, held) is None), None)
+    free = next((port for port in range(max(first, 1023) + 1, 65536) if _refused(port) is None), None)
     why = "is in use" if reason.errno == errno.EADDRINUSE else f"cannot be used ({reason.strerror or reason})"
     if free is None or number is not None:
         choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
         raise ConfigError(f"--port: port {first} {why}.{choose}")
     print_note(f"port {first} {why}, so the page is at port {free}")
     return free
-
-
-def _taken(port: int, held: ExitStack) -> OSError | None:
-    """Return why a port cannot be used, None if it is held for this page, whose server starts later."""
-    folder = user_temporary()
-    try:
-        if folder is not None:
-            held.enter_context(FileLock(folder / f"ui-{port}.lock", timeout=0))
-    except Timeout:
-        return OSError(errno.EADDRINUSE, "another page is about to use it")
-    return _refused(port)
 
 
 def _refused(port: int) -> OSError | None:
