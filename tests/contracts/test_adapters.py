@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
-from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.cli.settings import register_schema
@@ -207,28 +206,6 @@ def test_what_a_library_says_is_told_with_its_name(train):
         fitted(Irspack, "IALS", train, solver_type="no_such")
 
 
-def test_settings_are_handed_on(train):
-    assert fitted(Implicit, "als", train, factors=3).factors().item.shape == (26, 3)
-    settings = {"sim_options": {"name": "msd"}}
-    model = fitted(Surprise, "KNNBasic", train, **settings)
-    assert model.settings == {"sim_options": {"name": "msd"}}  # Surprise writes into what it is given
-
-
-@pytest.mark.parametrize("algorithm", ["als", "bpr", "lmf", "cosine", "bm25"])
-def test_lists_are_those_of_implicit(algorithm, train, monkeypatch):
-    needs(Implicit)
-    made, make = [], Implicit.make
-    monkeypatch.setattr(Implicit, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
-    model = fitted(Implicit, algorithm, train)
-    rows = train.to_csr()
-    rows.data[:] = 1.0
-    users = np.arange(40)
-    items, scores = made[0].recommend(users, sparse.csr_matrix(rows.astype(float))[users], N=5)
-    lists = recommend(model, users.astype(np.int32), 5, excluded=train.to_csr())
-    np.testing.assert_allclose(lists.scores, scores, rtol=1e-4, atol=1e-5)
-    assert (lists.items == items).mean() > 0.9  # equal scores may be in another order
-
-
 @pytest.mark.parametrize("algorithm", ["SVD", "SVDpp", "KNNWithMeans", "SlopeOne"])
 def test_predictions_are_those_of_surprise(algorithm, train):
     needs(Surprise)
@@ -250,31 +227,3 @@ def test_predictions_are_those_of_surprise(algorithm, train):
         peer.predict(u, i, clip=False).est for u, i in zip(users.tolist(), items.tolist(), strict=True)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("algorithm", [algorithm for kind, algorithm in EVERY if kind is Cornac])
-def test_the_order_of_items_is_that_of_cornac(algorithm, train, monkeypatch):
-    needs(Cornac)
-    made, make = [], Cornac.make
-    monkeypatch.setattr(Cornac, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
-    scores = fitted(Cornac, algorithm, train).score(np.arange(40, dtype=np.int32))
-    for user in range(40):
-        theirs = made[0].score(user)
-        assert np.all(np.diff(scores[user, :25][np.argsort(theirs)]) >= -1e-5)
-        lowest = 0.0 if algorithm == "EASE" else scores[user, :25].min()
-        assert scores[user, 25] == pytest.approx(lowest, abs=1e-5)  # has no training row
-
-
-@every_adapter
-def test_users_and_items_in_another_order_are_the_same_users_and_items(kind, train):
-    """Codes of users and items without rows in between, too."""
-    algorithm = {Implicit: "cosine", Irspack: "P3alpha", Surprise: "SlopeOne", Cornac: "EASE"}[kind]
-    scores = fitted(kind, algorithm, train).score(np.arange(41, dtype=np.int32))
-    rng = np.random.default_rng(2)
-    users, items = rng.permutation(41), rng.permutation(26)
-    moved = replace(train, user=users[train.user].astype(np.int32), item=items[train.item].astype(np.int32))
-    found = fitted(kind, algorithm, moved).score(users.astype(np.int32))[:, items]
-    if algorithm == "cosine":  # of equally similar neighbours another may be kept
-        assert np.isclose(found, scores, rtol=1e-4, atol=1e-5).mean() > 0.9
-    else:
-        np.testing.assert_allclose(found, scores, rtol=1e-3, atol=1e-4)

@@ -29,10 +29,6 @@ def compose_config(*overrides):
         return hydra_compose("config", overrides=list(overrides), return_hydra_config=False)
 
 
-def test_every_group_has_options():
-    assert {group for group, _ in options(*GROUPED)} == set(GROUPED)
-
-
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option

@@ -90,21 +90,6 @@ def test_scoring_before_fit_is_refused(kind):
 
 
 @every_model
-def test_same_seed_same_scores(kind, checkerboard):
-    users = np.arange(10, dtype=np.int32)
-    first, second = (fit(kind, checkerboard[0], seed=3).score(users) for _ in range(2))
-    assert np.array_equal(first, second)
-
-
-@every_model
-def test_a_users_scores_do_not_depend_on_company(kind, checkerboard):
-    model = fit(kind, checkerboard[0])
-    together = model.score(np.arange(20, dtype=np.int32))
-    alone = model.score(np.array([7], dtype=np.int32))
-    np.testing.assert_allclose(together[7], alone[0], rtol=1e-5, atol=1e-6)
-
-
-@every_model
 def test_factors_give_the_scores(kind, checkerboard):
     model, users = fit(kind, checkerboard[0]), np.arange(6, dtype=np.int32)
     factors = model.factors()

@@ -188,16 +188,6 @@ def test_only_held_out_users_have_fold_in_rows(name, rows):
 
 
 @every_split
-def test_there_is_no_validation_part_unless_asked_for(name, demo):
-    rows = demo.interactions
-    extra = {"temporal_date": {"test_from": int(np.quantile(rows.timestamp, 0.9)), "validation_from": None}}
-    extra["temporal_date"]["test_until"] = None
-    extra |= {"rolling_window": {"validation_days": 0}, "strong_generalisation": {"n_validation": 0}}
-    splitter = prepared(name, rows, **extra.get(name, {}))
-    assert splitter.split(rows, rng=np.random.default_rng(0)).validation is None
-
-
-@every_split
 def test_a_single_row_ends_in_an_error_of_ours(name):
     rows = Interactions.from_ids([1], [1], [1.0], [5])
     with pytest.raises(DataError):
