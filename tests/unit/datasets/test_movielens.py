@@ -72,13 +72,6 @@ def test_made_archive_reads_row_by_row(load, name):
     assert dataset.relevant_from == 4.0
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_text_in_a_number_column_is_refused(load, name):
-    member, content = next(iter(MADE[name].items()))
-    with pytest.raises(SchemaError, match=rf"{member}, line \d: .*abc"):
-        load(name, {member: content.replace(b"881250949", b"abc")})
-
-
 @pytest.mark.parametrize(
     ("name", "member", "content"),
     [
@@ -90,11 +83,6 @@ def test_text_in_a_number_column_is_refused(load, name):
 def test_list_of_movies_in_another_layout_is_refused(load, name, member, content):
     with pytest.raises(SchemaError, match="not laid out as published"):
         load(name, {member: content})
-
-
-def test_rated_but_unlisted_movie_is_refused(load):
-    with pytest.raises(SchemaError, match="1 rated movies are not in the list"):
-        load("ml_1m", {"ml-1m/movies.dat": b"5::A::Drama\n"})
 
 
 def test_single_source_digest_is_a_question(make_zip):

@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from recgauge.datasets.split_files import SplitFile, SplitFiles
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 from recgauge.splits.published import Published
 from recgauge.sweeps.places import conf_folder
 
@@ -109,53 +109,11 @@ def test_a_file_that_is_nowhere_is_told_with_terms_and_address(split_of, tmp_pat
         assert part in message
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"format": "count_lines"}, r"train.tsv, line 1: it begins with 'ann', and 2 items follow"),
-        ({"separator": ";"}, r"train.tsv: cannot tell what separates.*dataset.train.separator"),
-        ({"header": True}, r"train.tsv.*no column is known as the user"),
-    ],
-)
-def test_another_format_is_told_in_one_line(split_of, options, message):
-    with pytest.raises(SchemaError, match=message) as caught:
-        split_of(options=options).load()
-    assert "\n" not in str(caught.value)
-
-
-def test_files_that_hold_something_else_than_declared_are_refused(split_of):
-    with pytest.raises(SchemaError, match=r"n_items must be 3, got 2 of .*train.tsv and .*test.tsv"):
-        split_of(n_rows=5, n_users=2, n_items=3).load()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"sha": "0"},
-            r"train: got an unexpected .*'sha'.*a mapping of filename, address, size, sha256, format",
-        ),
-        ({"filename": "../a"}, r"train: filename must be a path below the mirror's folder"),
-        ({"sha256": "0"}, r"train: sha256 must be 64"),
-    ],
-)
-def test_a_wrong_declaration_names_the_setting(change, message):
-    good = {"filename": "a", "address": "b", "size": 1, "sha256": "0" * 64}
-    with pytest.raises(ConfigError, match=message):
-        SplitFiles("mine", train=good | change, test=good, source="", licence="")
-
-
 def test_items_without_a_row_count_where_the_authors_count_them(split_of):
     lines = {"format": "user_lines"}
     rows = split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=6, n_items=6).load().interactions
     assert rows.item_ids.tolist() == [0, 1, 2, 3, 4, 5]
     assert rows.item.tolist() == [1, 2, 4]
-
-
-def test_an_item_id_beyond_the_range_is_told(split_of):
-    lines = {"format": "user_lines"}
-    with pytest.raises(SchemaError, match=r"item_ids_below must be above every item's id, got 4; .* have 4"):
-        split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=4).load()
 
 
 @pytest.mark.data

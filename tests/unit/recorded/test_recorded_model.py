@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
-from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, DataError, ModelError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
@@ -32,14 +31,6 @@ def test_lists_are_those_of_the_file_and_never_filled_up(tmp_path):
     w, y, z = (TRAIN.item_ids.tolist().index(item) for item in "wyz")
     assert lists(model) == [[z, w, -1], [-1, -1, -1], [y, -1, -1]]
     assert lists(model, k=1, users=(2, 0)) == [[y], [z]]
-
-
-def test_what_is_no_candidate_is_taken_out(tmp_path):
-    model = fitted(tmp_path, "user,item,score\na,x,9\na,w,8\na,z,8\n")
-    w, z = (TRAIN.item_ids.tolist().index(item) for item in "wz")
-    assert lists(model, users=(0,), candidates=CandidateItems(excluded=TRAIN.to_csr())) == [
-        [*sorted((w, z)), -1]
-    ]
 
 
 def test_items_that_the_data_set_does_not_have_are_refused_with_their_row(tmp_path):
@@ -106,11 +97,6 @@ def test_a_missing_prediction_is_refused_or_counted(tmp_path):
     assert found.predicted.tolist() == pytest.approx([4, 11 / 3])
     assert found.counts()["ratings_impossible"] == 1
     assert [(one.name, one.count) for one in model.findings] == [("without_prediction", 1)]
-
-
-def test_ranks_are_no_ratings(tmp_path):
-    with pytest.raises(ModelError, match="has no scores"):
-        predict_ratings(fitted(tmp_path, "user,item,rank\na,y,1\n", RATED_TRAIN), RATED_TEST, None)
 
 
 def test_a_run_has_one_file_and_one_tag(tmp_path):
