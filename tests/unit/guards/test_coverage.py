@@ -17,13 +17,10 @@ from recgauge.filters import apply_filters
 from recgauge.filters.rows import MinRating, NCore
 from recgauge.guards import GuardSettings
 from recgauge.guards.checks import check_coverage, check_filters
-from recgauge.judging import Policies
-from recgauge.models.item_knn import ItemKNN
 from recgauge.models.popularity import Popularity
 from recgauge.report.run_tables import run_blocks
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord, coverage_counts
-from recgauge.splits.folds import StrongGeneralisation
 from recgauge.splits.shares import RandomRows, TemporalFraction
 from recgauge.sweeps.tables import sweep_blocks
 from recgauge.tracking.page import curve_points, metric_values
@@ -58,12 +55,6 @@ def test_rows_of_unknown_users_and_items_are_dropped_by_reason():
     none = TemporalFraction(test_size=0.5, cold_users="keep").split(rows, rng=RNG)
     assert none.coverage().is_whole
     assert none.coverage(np.array([0], np.int32)).dropped == {"nothing_relevant": 3}
-
-
-def test_of_validation_rows_nothing_is_told_of_test_rows():
-    rows = Interactions.from_ids(["a", "a", "b", "c"], ["x", "y", "x", "x"], None, [1, 2, 3, 4])
-    split = TemporalFraction(test_size=0.25, validation_size=0.25, cold_users="keep").split(rows, rng=RNG)
-    assert split.on_validation().coverage() == Coverage(1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -127,21 +118,6 @@ def test_a_run_of_few_users_is_stopped_unless_it_is_to_go_on():
     assert found.users == "59 of 243 users with test rows"
 
 
-@pytest.mark.parametrize(
-    "policies",
-    [
-        Policies(),
-        Policies(no_relevant="zero"),
-        Policies(no_relevant="nan"),
-        Policies(no_positive_grade="zero"),
-    ],
-)
-def test_users_evaluated_are_those_that_the_policies_count(policies):
-    result = run_experiment(in_time(splitter=RandomRows(), policies=policies))
-    assert result.coverage.users_evaluated == result.counts["users_evaluated"]
-    assert result.coverage.users == 1000
-
-
 def test_records_of_earlier_versions_say_what_they_know():
     record = record_of(run_experiment(in_time(splitter=RandomRows())))
     plain = json.loads(record.to_json())
@@ -150,15 +126,6 @@ def test_records_of_earlier_versions_say_what_they_know():
     assert earlier.users == "937"
     assert coverage_counts(earlier) == {"users_evaluated": 937}
     assert "popularity on demo, 937 users" in text(run_blocks(earlier))
-
-
-def test_one_test_user_is_told_as_one():
-    splitter = StrongGeneralisation(n_test=1)
-    found = {
-        guard.name: guard for guard in run_experiment(in_time(splitter=splitter, model=ItemKNN())).guards
-    }
-    assert found["few_users"].level == "warning"
-    assert "split.n_test=1 is one user" in found["few_users"].message
 
 
 @pytest.mark.parametrize(

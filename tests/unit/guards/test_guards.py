@@ -1,17 +1,15 @@
 """Every guard on data made to fire it, and on data where it must stay silent."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
-from recgauge.candidates import AllItems, CandidateItems, OwnTestItems
+from recgauge.candidates import CandidateItems, OwnTestItems
 from recgauge.candidates.named import AllowList
 from recgauge.data.interactions import Interactions, pairs_matrix
 from recgauge.data.lists import Relevant
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, GuardError
-from recgauge.guards import GuardResult, GuardSettings, enforce
+from recgauge.errors import ConfigError
+from recgauge.guards import GuardSettings
 from recgauge.guards.checks import check_candidates, check_selection, check_split
 from recgauge.splits.shares import RandomRows
 from recgauge.utils.randomness import stream
@@ -61,13 +59,6 @@ def test_training_rows_after_test_rows(temporal, level):
         assert "claims to keep time order" in found["train_after_test"].message
 
 
-def test_equal_times_are_not_later():
-    train, test = rows(TRAIN, np.full(5, 7)), rows([(0, 2)], np.array([7]))
-    found = guards(train, test, temporal=True)
-    assert (found["train_after_test"].value, found["train_after_test"].level) == (0.0, "note")
-    assert found["train_after_cut"].value == 0.0
-
-
 def test_users_whose_rows_of_one_time_are_in_two_parts():
     """User 0 is cut inside a group of equal times, user 1 between times, user 2 before test alone."""
     train = rows([(0, 0), (0, 1), (1, 0), (1, 2), (2, 3)], np.array([1, 5, 5, 5, 5]))
@@ -91,12 +82,6 @@ def test_users_whose_rows_of_one_time_are_in_two_parts():
         "note",
     )
     assert ties(train, None, test, None) is None  # the strategy does not order a user's rows
-
-
-def test_without_times_nothing_is_said_of_them():
-    assert not {"train_after_test", "train_after_cut", "new_test_items"} & set(
-        guards(rows(TRAIN), rows([(0, 2)]))
-    )
 
 
 def test_items_first_seen_after_the_last_training_row():
@@ -144,21 +129,6 @@ def of_candidates(demo_split, chosen, top_k=10):
     return {found.name: found for found in check_candidates(chosen, relevant, **sizes, top_k=top_k)}
 
 
-def test_all_items_reach_everything(demo_split):
-    found = of_candidates(demo_split, AllItems().choose(demo_split[0], rng=stream(0, "candidates")))
-    assert {name: (one.value, one.level) for name, one in found.items()} == {
-        "unreachable_items": (0.0, "note"),
-        "few_candidates": (0.0, "note"),
-        "nothing_to_order": (0.0, "note"),
-    }
-
-
-def test_lists_that_hold_all_candidates(demo_split):
-    found = of_candidates(demo_split, OwnTestItems().choose(demo_split[0], rng=stream(0, "candidates")), 50)
-    assert found["few_candidates"].level == "warning"
-    assert found["few_candidates"].value > 0.9
-
-
 def test_candidates_that_are_all_equally_relevant():
     test = rows([(0, 5), (0, 6), (1, 7), (2, 8)], values=np.array([4.0, 5.0, 5.0, 5.0]))
     split = Split("made", rows(TRAIN), None, test)
@@ -186,13 +156,6 @@ def test_relevant_items_that_are_no_candidates(demo_split):
     assert of_candidates(demo_split, barred)["unreachable_items"].level == "error"
 
 
-def test_what_a_rule_notes_is_a_warning(demo_split):
-    chosen = CandidateItems(notes=("two things", "and more"))
-    found = of_candidates(demo_split, chosen)["candidates"]
-    assert (found.value, found.level) == (2.0, "warning")
-    assert found.message.startswith("two things; and more")
-
-
 def test_selection_on_test():
     assert check_selection(GuardSettings(selected_on="test")).level == "warning"
     for other in (None, "validation"):
@@ -204,12 +167,3 @@ def test_only_names_that_can_stop_a_run_are_overridden():
         GuardSettings(("few_candidates",))
     with pytest.raises(ConfigError, match="test, validation; got 'train'"):
         GuardSettings(selected_on="train")
-
-
-def test_every_reason_is_given_and_a_warning_stops_nothing():
-    error = GuardResult("overlap", 1.0, "error", "A.")
-    other = dataclasses.replace(error, name="unknown_items", message="B.")
-    warning = dataclasses.replace(error, name="candidates", level="warning")
-    with pytest.raises(GuardError, match=r"unknown_items: B\. .*override=\[overlap,unknown_items\]"):
-        enforce([warning, error, other], GuardSettings(("overlap",)))
-    assert enforce([warning], GuardSettings()) == (warning,)
