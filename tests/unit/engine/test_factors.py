@@ -78,20 +78,6 @@ def test_neither_threads_nor_memory_nor_order_change_a_list(problem, memory_mib,
     assert_array_equal(scores_again[::-1], scores)
 
 
-def test_many_users_in_many_blocks(rng):
-    user, item = matrix(rng, 1500, 24, "skewed"), matrix(rng, 900, 24, "normal")
-    seen = sparse.csr_array(rng.random((1500, 900)) < 0.1, dtype=np.float32)
-    users = rng.permutation(1500)[:1300].astype(np.int32)
-    done = []
-    items, scores = top_k(model(user, item), users, 20, seen=seen, n_threads=2, on_progress=done.append)
-    assert sum(done) == 1300
-    assert len(done) > 1
-    sample = users[:10]
-    expected, best = full_sort(factor_scores(user[sample], item), range(10), 20, seen[sample])
-    assert_array_equal(items[:10], expected)
-    assert_array_equal(scores[:10], best)
-
-
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
 @pytest.mark.parametrize("side", ["user", "item"])
 def test_factors_that_are_not_finite_are_refused(rng, bad, side):
@@ -99,11 +85,6 @@ def test_factors_that_are_not_finite_are_refused(rng, bad, side):
     factors[side][-1, 1] = bad
     with pytest.raises(ScoreError, match=f"{side} factors must be finite"):
         top_k(SimpleNamespace(**factors), np.arange(5, dtype=np.int32), 2)
-
-
-def test_factors_whose_product_overflows_are_refused(rng):
-    with pytest.raises(ScoreError, match="scale the model down"):
-        top_k(model(np.full((2, 2), 1e20, np.float32), np.full((3, 2), 1e20, np.float32)), np.arange(2), 1)
 
 
 @pytest.mark.parametrize(

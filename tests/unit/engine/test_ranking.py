@@ -64,14 +64,6 @@ def test_item_weights_give_the_numbers_of_the_whole_catalogue(problem, is_sparse
     check(found, top_k(source, users, k, seen=sparse.csr_array(~rows)))
 
 
-def test_rows_may_be_unordered_and_name_an_item_twice(rng):
-    scores = rng.standard_normal((2, 8)).astype(np.float32)
-    pointers, codes = np.array([0, 4, 6]), np.array([5, 1, 5, 3, 7, 7], np.int32)
-    items, _ = rank_candidates(lambda users: scores[users], np.array([0, 1], np.int32), 4, (pointers, codes))
-    assert sorted(items[0].tolist()) == [-1, 1, 3, 5]
-    assert items[1].tolist() == [7, -1, -1, -1]
-
-
 def test_what_cannot_be_ranked_is_refused():
     scores = np.zeros((2, 4), np.float32)
     user, some = np.array([1], np.int32), sparse.csr_array(np.ones((2, 4)))

@@ -61,24 +61,6 @@ def test_item_weights(problem, is_sparse, density):
     assert_array_equal(best, expected_best)
 
 
-def test_memory_changes_blocks_but_no_list(rng):
-    scores = rng.integers(0, 50, (400, 3000)).astype(np.float32)
-    sizes = []
-
-    def score(users):
-        sizes.append(len(users))
-        return scores[users]
-
-    users = np.arange(400, dtype=np.int32)
-    wide = top_k(score, users, 10, memory_mib=64, n_threads=1)
-    assert max(sizes) == 400
-    sizes.clear()
-    narrow = top_k(score, users, 10, memory_mib=1, n_threads=2)
-    assert max(sizes) < 40
-    for a, b in zip(wide, narrow, strict=True):
-        assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", [0, 64, 129])
 def test_scores_that_are_not_finite_are_refused(bad, where):
@@ -86,19 +68,6 @@ def test_scores_that_are_not_finite_are_refused(bad, where):
     scores[1, where] = bad
     with pytest.raises(ScoreError, match="scores of user 1 are not finite"):
         top_k(lambda users: scores[users], np.arange(3), 2)
-
-
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        (lambda users: np.zeros(len(users), np.float32), "must return shape"),
-        (lambda _users: np.zeros((7, 7), np.float32), "must return shape"),
-        (lambda users: np.zeros((len(users), 7), np.int64), "must be float32"),
-    ],
-)
-def test_scores_of_a_wrong_form_are_refused(score, message):
-    with pytest.raises(ScoreError, match=message):
-        top_k(score, np.arange(3), 2)
 
 
 def test_weights_must_fit():

@@ -44,20 +44,9 @@ def test_ids_and_titles_of_all_kinds_survive(tmp_path, ids):
     assert again.titles.tolist() == titles.tolist()
 
 
-def test_users_may_be_named_as_texts(tmp_path):
-    saved((3, 1, 2)).save(tmp_path)
-    again = SavedModel.load(tmp_path)
-    assert again.recommend(["3"], 1)[0].tolist() == again.recommend([3], 1)[0].tolist()
-
-
 def test_unknown_users_are_named():
     with pytest.raises(ConfigError, match="1 of 2 were not in the training rows: 'zoe'"):
         saved().recommend(["ann", "zoe"])
-
-
-def test_only_the_items_that_a_rule_allowed_are_recommended(tmp_path):
-    saved(candidates=CandidateItems(items=np.array([2], np.int32))).save(tmp_path)
-    assert SavedModel.load(tmp_path).recommend(["ann"], 2)[0].tolist() == [["z", None]]
 
 
 def no_arrays(folder):
@@ -124,13 +113,6 @@ def test_damaged_folders_are_refused(tmp_path, damage):
         SavedModel.load(folder)
 
 
-def test_a_model_that_gives_no_numbers_is_refused_when_it_recommends(tmp_path):
-    saved().save(tmp_path)
-    with_array("_factors.item", lambda scores: scores * np.nan)(tmp_path)
-    with pytest.raises(ModelError, match="cannot recommend; it may be damaged"):
-        SavedModel.load(tmp_path).rows(["ann"], 3)
-
-
 @pytest.mark.parametrize("name", ["model.json", "arrays.npz"])
 def test_a_pipe_is_not_waited_for(tmp_path, name):
     saved().save(tmp_path)
@@ -162,35 +144,3 @@ def test_what_cannot_be_stored_is_named(tmp_path):
     model = Odd().fit(train, rng=np.random.default_rng(0))
     with pytest.raises(ModelError, match="_kept is a builtin_function_or_method"):
         saved(model=model).save(tmp_path)
-
-
-@dataclass(eq=False)
-class OddSettings(Popularity):
-    kept: object = open
-
-
-class Plain(FactorModel):
-    def fit(self, train, *, rng):
-        self._factors = Factors(np.ones((train.n_users, 1)), np.ones((train.n_items, 1)))
-        return self
-
-
-@pytest.mark.parametrize(
-    ("kind", "told"), [(OddSettings, "its settings are no JSON"), (Plain, "Plain is no dataclass")]
-)
-def test_models_that_cannot_be_built_again_are_refused(tmp_path, kind, told):
-    train = Interactions.from_ids([1, 2], [1, 2])
-    model = kind().fit(train, rng=np.random.default_rng(0))
-    with pytest.raises(ModelError, match=told):
-        saved(model=model).save(tmp_path / "model")
-    assert not (tmp_path / "model").exists()
-
-
-def test_rows_are_a_table_without_the_padding(tmp_path):
-    rows = saved(titles=np.array(["X", "Y", "Z"])).rows(["ann", "bob"], k=3)
-    assert list(rows) == ["user_id", "rank", "item_id", "title", "score"]
-    assert rows["user_id"].tolist() == ["ann", "bob", "bob"]
-    assert rows["rank"].tolist() == [1, 1, 2]
-    assert rows["title"].tolist() == ["Z", "Y", "Z"]
-    assert rows["score"].dtype == np.float32
-    assert "title" not in saved().rows(["ann"])

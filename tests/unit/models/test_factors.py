@@ -1,8 +1,11 @@
+"""iALS and BPR: losses, systems and steps against plain numpy."""
+
 import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
+from recgauge.models import bpr as kernel
 from recgauge.models.ials import IALS
 
 
@@ -61,19 +64,62 @@ def test_folding_in_the_training_rows_solves_their_systems(train):
     np.testing.assert_allclose(after.user, before.user, atol=0.03)
 
 
-def test_an_epochs_factors_stay_as_they_are(train):
-    model = IALS(n_factors=16, n_epochs=2)
-    epochs = model.epochs(train, rng=np.random.default_rng(0))
-    next(epochs)
-    first, copy = model.factors(), model.factors().user.copy()
-    next(epochs)
-    assert np.array_equal(first.user, copy)
-    assert not np.array_equal(model.factors().user, copy)
-
-
 def test_rows_without_weight_are_refused(train):
     with pytest.raises(FitError, match="no row"):
         fit(train.take(train.value > 9))
     zeros = Interactions(train.user, train.item, train.value - 3, None, train.user_ids, train.item_ids)
     with pytest.raises(FitError, match="got a pair with -2"):
         fit(zeros, values="rating")
+
+
+@pytest.fixture
+def purchases():
+    rng = np.random.default_rng(5)
+    pairs = np.unique((rng.random((900, 2)) ** 2 * [60, 40]).astype(int), axis=0)
+    return Interactions(*pairs.T, np.ones(len(pairs)), None, np.arange(62), np.arange(41))
+
+
+def triples(purchases, n=40_000, *, popular=False, n_negatives=1, n_tries=32):
+    rows = purchases.to_csr()
+    owner = np.repeat(np.arange(rows.shape[0], dtype=np.int32), np.diff(rows.indptr))
+    found = np.empty((n, 3), np.int32)
+    lists = owner, rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+    settings = rows.shape[1], popular, n_negatives, n_tries
+    kernel.draw_triples(np.array([3], np.uint64), *lists, *settings, found)
+    return rows.toarray() > 0, found
+
+
+@pytest.mark.parametrize("popular", [False, True])
+def test_triples_are_of_a_taken_and_another_item(purchases, popular):
+    taken, found = triples(purchases, popular=popular)
+    user, item, other = found[found[:, 2] >= 0].T
+    assert taken[user, item].all()
+    assert not taken[user, other].any()
+    pairs = np.bincount(user * 41 + item, minlength=62 * 41).reshape(62, 41)[taken]
+    expected = len(user) / taken.sum()
+    assert pairs.min() > expected / 2
+    assert pairs.max() < expected * 2
+
+
+def test_descent_equals_a_loop(purchases):
+    """One step a triple, in float64; the chance is that of the logistic function."""
+    rng = np.random.default_rng(1)
+    p, q = (rng.standard_normal((n, 16)).astype(np.float32) * 0.3 for n in (62, 41))
+    bias = rng.standard_normal(41).astype(np.float32)
+    _, found = triples(purchases, 500)
+    users, items, biases, loss = p.astype(float), q.astype(float), bias.astype(float), 0.0
+    for u, i, j in found[found[:, 2] >= 0]:
+        margin = biases[i] - biases[j] + users[u] @ (items[i] - items[j])
+        wrong, own = 1 / (1 + np.exp(margin)), users[u].copy()
+        loss += np.log1p(np.exp(-margin))
+        users[u] += 0.1 * (wrong * (items[i] - items[j]) - 0.02 * own)
+        items[i] += 0.1 * (wrong * own - 0.02 * items[i])
+        items[j] += 0.1 * (-wrong * own - 0.02 * items[j])
+        biases[i] += 0.1 * (wrong - 0.02 * biases[i])
+        biases[j] += 0.1 * (-wrong - 0.02 * biases[j])
+    assert kernel.descend(found, p, q, bias, np.float32(0.1), np.float32(0.02)) == pytest.approx(
+        loss, rel=1e-5
+    )
+    np.testing.assert_allclose(p, users, atol=1e-5)
+    np.testing.assert_allclose(q, items, atol=1e-5)
+    np.testing.assert_allclose(bias, biases, atol=1e-5)
