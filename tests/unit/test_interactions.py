@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.data import interactions
-from recgauge.data.interactions import Interactions, apart, pair_codes, sorted_pairs, stored
+from recgauge.data.interactions import Interactions, apart, pair_codes
 from recgauge.errors import SchemaError
 
 
@@ -60,18 +60,6 @@ def part(pairs):
     return Interactions(user, item, np.ones(len(pairs)), None, np.arange(6), np.arange(6))
 
 
-@given(PAIRS)
-def test_the_order_is_that_of_lexsort(pairs):
-    rows = part(pairs)
-    np.testing.assert_array_equal(sorted_pairs(rows.user, rows.item)[0], np.lexsort((rows.item, rows.user)))
-
-
-def test_codes_of_too_many_bits_are_ordered_all_the_same():
-    user = np.array([2**31 - 1, 0, 2**31 - 1, 5], np.int32)
-    item = np.array([2**31 - 1, 1, 2**31 - 2, 0], np.int32)
-    assert sorted_pairs(user, item)[0].tolist() == [1, 3, 2, 0]
-
-
 @given(PAIRS, PAIRS, PAIRS)
 def test_repeats_are_found_wherever_a_held_out_row_has_one(train, validation, test):
     known, *held_out = map(part, (train, validation, test))
@@ -79,14 +67,6 @@ def test_repeats_are_found_wherever_a_held_out_row_has_one(train, validation, te
     every = codes[0] + codes[1]
     repeats = len(set(every)) < len(every) or bool(set(every) & set(pair_codes(known).tolist()))
     assert apart(known.to_csr(), held_out) == (not repeats)
-
-
-@given(PAIRS, PAIRS)
-def test_pairs_are_looked_up(known, asked):
-    rows, matrix = part(asked), part(known).to_csr()
-    matrix.data[:] = 0  # whose entries are entries all the same
-    found = stored(matrix, rows.user, rows.item)
-    assert found.tolist() == [pair in set(known) for pair in zip(rows.user, rows.item, strict=True)]
 
 
 @given(PAIRS, st.booleans(), st.integers(1, 4))

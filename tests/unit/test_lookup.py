@@ -1,7 +1,5 @@
 """Judging's loops give the same whether numpy or their compiled code runs them."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,6 @@ from hypothesis.extra import numpy as arrays
 
 from recgauge.judging import _lookup
 from recgauge.utils import grouped
-from recgauge.utils.grouped import repeats, shared
 
 CODES = 12
 
@@ -62,28 +59,3 @@ def test_numpy_and_compiled_code_agree_to_the_last_bit(case):
     for one, other in zip(compiled, vectorised, strict=True):
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
-
-
-@given(tables(), tables(), st.sampled_from([1, 2 * CODES, 1 << 22]))
-def test_repeats_and_shared_are_those_of_sets(table, other, cells):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouped, "TABLE", cells)  # blocks of one group, of two, of all
-        patch.setattr(grouped, "BLOCK", cells)
-        check_repeats_and_shared(table, other)
-
-
-def check_repeats_and_shared(table, other):
-    start, codes = table
-    n = min(len(start), len(other[0]))
-    groups = [codes[a:b].tolist() for a, b in pairwise(start)]
-    expected = [code in group[:at] for group in groups for at, code in enumerate(group)]
-    found = repeats(start, codes, CODES)
-    assert expected == ([False] * len(codes) if found is None else found.tolist())
-    assert (found is None) == (not any(expected))
-    start, (other_start, other_codes) = start[:n], (other[0][:n], other[1][: other[0][n - 1]])
-    codes = codes[: start[-1]]
-    both = zip(range(n - 1), groups, strict=False)
-    expected = [
-        code in other_codes[other_start[g] : other_start[g + 1]] for g, group in both for code in group
-    ]
-    assert shared(start, codes, other_start, other_codes, CODES).tolist() == expected

@@ -119,14 +119,6 @@ def test_svd_of_fewer_distinct_users_than_factors_is_finite():
     np.testing.assert_allclose(factors.user @ factors.item.T, expected, atol=1e-5)
 
 
-def test_svd_orders_factors_and_fixes_signs(demo):
-    factors = SVD(6).fit(demo.interactions, rng=stream(0, "fit")).factors()
-    strength = np.linalg.norm(factors.user, axis=0)
-    assert (np.diff(strength) <= 0).all()
-    peaks = np.take_along_axis(factors.item, np.abs(factors.item).argmax(axis=0)[None], axis=0)
-    assert (peaks > 0).all()
-
-
 def test_svd_refuses_more_factors_than_the_matrix_has():
     with pytest.raises(FitError, match="below the 2 users and 2 items, got 2"):
         SVD(2).fit(Interactions.from_ids([1, 2], [1, 2]), rng=np.random.default_rng(0))

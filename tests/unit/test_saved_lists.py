@@ -1,6 +1,5 @@
 """The model that a run saves gives the lists that the run has stored, bit for bit, under any candidates."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,9 +8,8 @@ import pytest
 
 from finished import experiment_of
 from recgauge.candidates import seen_rows
-from recgauge.errors import ModelError
 from recgauge.experiment import run_experiment
-from recgauge.models import RatingPredictor, SavedModel
+from recgauge.models import SavedModel
 from recgauge.sweeps.artifacts import write_tables
 
 SMALL = (
@@ -77,15 +75,3 @@ def test_without_common_candidates_what_users_have_seen_is_left_out(overrides, t
     assert seen.indices.tolist() == history.indices.tolist()
     lists = saved.lists(saved.user_ids, 1000)
     assert lists.lengths.tolist() == (len(saved.item_ids) - np.diff(seen.indptr)).tolist()
-
-
-def test_a_model_that_only_predicts_ratings_has_no_lists():
-    class Half(RatingPredictor):
-        def fit(self, train, *, rng):
-            return self
-
-        def predict(self, users, items):
-            return np.zeros(len(users))
-
-    with pytest.raises(ModelError, match="Half only predicts ratings"):
-        replace(result_of("model=popularity"), model=Half()).saved_model()
