@@ -2,7 +2,6 @@
 
 import importlib
 import os
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import get_args
 
@@ -23,10 +22,8 @@ from recgauge.models.adapters.surprise import Surprise
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 from recgauge.runs.environment import read_beside
-from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
-from recgauge.sweeps.sweep import Sweep, check
 from recgauge.sweeps.tuning import tune
 from recgauge.utils.progress import NoProgress
 
@@ -143,23 +140,6 @@ def composed():
         yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
 
 
-def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
-    labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
-    sweep = Sweep(tmp_path, None, outcomes={0: JobOutcome(0, labels[0])})
-    for number, label in enumerate(labels[1:], 1):
-        with pytest.raises(ConfigError) as error:
-            make(composed(*label.split(" ")))
-        sweep.outcomes[number] = JobOutcome(number, label, status="failed", reason=str(error.value))
-    check(sweep)
-    said = capsys.readouterr().err
-    assert all(
-        word in said for word in ("model=implicit_als seed=1", "model=implicit_als seed=2", "cannot run")
-    )
-    with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
-        check(replace(sweep, outcomes={1: sweep.outcomes[1], 2: sweep.outcomes[2]}))
-
-
 def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):
     needs(Implicit)
     monkeypatch.chdir(tmp_path)
@@ -172,16 +152,6 @@ def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_pat
     typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
     with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
         tune(typed, (), make(typed), NoProgress())
-
-
-@every_adapter
-def test_wrong_parameters_are_refused(kind):
-    with pytest.raises(ConfigError, match="algorithm must be one of"):
-        kind("no_such")
-    with pytest.raises(ConfigError, match="n_threads"):
-        kind(n_threads=0)
-    with pytest.raises(ConfigError, match="settings must be names and values"):
-        kind(settings=[1])
 
 
 @every_adapter

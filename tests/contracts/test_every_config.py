@@ -122,13 +122,6 @@ def test_the_defaults_are_the_documented_ones():
     assert set(experiment.metrics) == {"precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"}
 
 
-@pytest.mark.parametrize(("group", "option"), options(*GROUPED, "experiment", "debug"))
-def test_every_file_begins_with_a_comment_for_people(group, option):
-    lines = (conf_folder() / group / f"{option}.yaml").read_text().splitlines()
-    comments = [line for line in lines if line.startswith("# ") and not line.startswith("# @package")]
-    assert comments, f"conf/{group}/{option}.yaml says nothing about itself"
-
-
 @pytest.mark.parametrize("path", sorted(conf_folder().glob("experiment/*.yaml")), ids=lambda path: path.stem)
 def test_an_experiment_names_the_command_that_runs_it(path):
     assert f"# recgauge run experiment={path.stem}" in path.read_text()

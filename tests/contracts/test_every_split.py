@@ -88,21 +88,6 @@ def test_every_row_is_in_one_part_or_in_a_counted_step(name, rows, validation, u
 
 
 @every_split
-@given(tables)
-@settings(max_examples=8)
-def test_rows_stay_what_they_are(name, rows):
-    split = split_or_skip(prepared(name, rows), rows)
-    known = {
-        (user, item): (value, time)
-        for user, item, value, time in zip(rows.user, rows.item, rows.value, rows.timestamp, strict=True)
-    }
-    for part in parts_of(split):
-        if part is not None:
-            for user, item, value, time in zip(part.user, part.item, part.value, part.timestamp, strict=True):
-                assert known[user, item] == (value, time)
-
-
-@every_split
 @given(tables, st.integers(0, 5), st.booleans())
 @settings(max_examples=8)
 def test_same_stream_same_split(name, rows, seed, validation):

@@ -2,17 +2,14 @@
 
 import re
 
-import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
-import recgauge
 from articles_page import SOURCES, articles_page, named_by_articles
 from conftest import REPOSITORY
 from metrics_page import metrics_page
 from recgauge.conventions import ARTICLES, get_convention
 from recgauge.experiments.worked_examples.cases import read_cases
-from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, RatingPredictor, Recommender
 from recgauge.runs.targets import find_class
 from settings_page import read_option, settings_page
@@ -56,12 +53,6 @@ def leaves(tree, prefix=""):
             yield f"{prefix}{key}"
 
 
-def test_every_group_of_the_folder_is_on_the_page():
-    groups = {path.parent.relative_to(CONF).as_posix() for path in CONF.glob("**/*.yaml")} - {"."}
-    titles = set(re.findall(r"^## ([\w/]+)$", PAGE, re.MULTILINE))
-    assert titles == {group for group in groups if not group.startswith("experiment/")}
-
-
 HAS = {"ranks": Recommender, "rates": RatingPredictor, "learns in epochs": EpochModel}
 
 
@@ -94,11 +85,6 @@ def test_what_a_model_can_do_is_what_the_page_says(name):
 
 
 NAMED = named_by_articles()
-PLOTS = (
-    # recmetrics' plots
-    *("long tail", "coverage", "personalization", "MAR@K", "MAP@K", "class separation", "ROC"),
-    *("precision-recall", "metrics", "ratings distribution"),
-)
 
 
 def given(article, column):
@@ -129,36 +115,3 @@ def test_every_metric_of_the_suite_is_named_and_the_other_way_round():
     suite = OmegaConf.load(REPOSITORY / "conf/metrics/articles.yaml")
     of_suite = [named for named in NAMED if named.kind == "metric" and "metrics=articles" in named.command]
     assert {one for named in of_suite for one in named.gives} == set(suite)
-
-
-def test_every_plot_of_recmetrics_is_named():
-    names = " ".join(named.name for named in NAMED if (named.article, named.kind) == ("recmetrics", "plot"))
-    assert [plot for plot in PLOTS if not re.search(rf"{plot}( plot|\b)", names)] == []
-
-
-LISTS = {"ann": [0, 2, 1], "bob": [2, 1, 3]}
-GRADES = {"ann": {2: 3, 4: 1}, "bob": {1: 2, 2: 1}}
-BESIDE = {
-    "train": {"ann": [1, 3], "bob": [0], "cid": [0, 1, 2, 3]},
-    "item_features": np.eye(5) + 0.1,
-    "item_similarity": np.full((5, 5), 0.25),
-}
-
-
-@pytest.mark.parametrize(
-    ("article", "name"), [(named.article, one) for named in NAMED for one in named.library], ids=str
-)
-def test_every_name_reaches_evaluate(article, name):
-    """`evaluate` takes it by name, `evaluate_ratings` as the convention's metric."""
-    convention = get_convention(f"article_{article}")
-    metric = convention.metric(name)
-    if isinstance(metric, RatingMetric):
-        found = recgauge.evaluate_ratings(
-            [4, 2, 5, 3], [3.5, 2, 4, 4.5], users=["ann", "ann", "bob", "bob"], metrics={name: metric}
-        )
-    else:
-        found = recgauge.evaluate(
-            LISTS, GRADES, metrics=(name,), cutoffs=(3,), conventions=convention, n_items=5, **BESIDE
-        )
-    (value,) = found.values().values()
-    assert np.isfinite(value)

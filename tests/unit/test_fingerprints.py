@@ -2,7 +2,6 @@ from copy import deepcopy
 
 import pytest
 
-from recgauge.datasets.table import Table
 from recgauge.runs.settings import NUMERIC, fingerprint, part
 
 SETTINGS = {
@@ -92,14 +91,3 @@ def test_data_version_and_what_is_read_beside_count():
         of(sources={"mine.Model": "2"}),
     ]
     assert len({of(), *others}) == 5
-
-
-def test_a_source_knows_its_digest_without_loading(tmp_path, monkeypatch):
-    path = tmp_path / "ratings.csv"
-    path.write_text("user,item,rating\n1,2,3\n2,2,4\n")
-    table = Table(str(path))
-    loaded = table.load().sha256
-    monkeypatch.setattr(Table, "load", None)
-    assert table.digest() == loaded
-    path.write_text("user,item,rating\n1,2,3\n2,2,5\n")
-    assert table.digest() != loaded

@@ -7,43 +7,6 @@ from hypothesis import strategies as st
 
 from recgauge.data import interactions
 from recgauge.data.interactions import Interactions, apart, pair_codes
-from recgauge.errors import SchemaError
-
-
-def build(**changes):
-    columns = {
-        "user": np.array([0, 1]),
-        "item": np.array([1, 0]),
-        "value": np.array([3.0, 4.0]),
-        "timestamp": np.array([10, 20]),
-        "user_ids": np.array(["a", "b"]),
-        "item_ids": np.array([7, 9]),
-    }
-    return Interactions(**(columns | changes))
-
-
-def test_columns_have_their_dtypes_and_cannot_be_written():
-    rows = build()
-    assert (rows.user.dtype, rows.item.dtype) == (np.int32, np.int32)
-    assert (rows.value.dtype, rows.timestamp.dtype) == (np.float32, np.int64)
-    with pytest.raises(ValueError, match="read-only"):
-        rows.value[0] = 1.0
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"item": np.array([1])}, r"'item' must have shape \(2,\)"),
-        ({"timestamp": np.array([1])}, r"'timestamp' must have shape"),
-        ({"user": np.array([0, 2])}, r"user codes must be in 0\.\.1"),
-        ({"item": np.array([-1, 0])}, r"item codes must be in 0\.\.1"),
-        ({"value": np.array([1.0, np.nan])}, r"finite, got nan in row 1"),
-        ({"value": np.array([np.inf, 1.0])}, r"finite, got inf in row 0"),
-    ],
-)
-def test_wrong_columns_are_refused(changes, message):
-    with pytest.raises(SchemaError, match=message):
-        build(**changes)
 
 
 def test_ids_of_any_sortable_type_become_codes():

@@ -248,32 +248,3 @@ def test_a_model_below_chance_is_noticed():
 def test_sanity_needs_lists():
     with pytest.raises(ConfigError, match=r"sanity: .*add metrics=ranking"):
         ranked(Popularity(), AllItems(), metrics=("rmse",), sanity=True)
-
-
-def test_coverage_of_users_stands_on_all_users_of_the_test_part_and_moves_nothing_else():
-    """Two items are allowed: who has seen both gets no list, whether or not a test item is relevant."""
-    counts = Demo().load().interactions.item_counts()
-    rule = AllowList(items=Demo().load().interactions.item_ids[np.argsort(-counts)[:2]].tolist())
-    others = ("precision", "recall", "catalog_coverage", "novelty", "gini")
-    coverage = ("user_coverage", "prediction_coverage")
-    settings = {"cutoffs": (1, 10), "sanity": True}
-    plain = run_experiment(ranked(Popularity(), rule, others, **settings))
-    result = run_experiment(ranked(Popularity(), rule, others + coverage, **settings))
-    lane, split = result.ranking, result.split
-    n_candidates = rule.choose(split, rng=stream(0, "candidates")).counts(
-        split.test.n_users, split.test.n_items
-    )[split.test_users]
-    assert len(lane.relevant.users) < len(split.test_users)
-    values = lane.evaluation.values()
-    assert values["user_coverage_at_1"] == values["user_coverage_at_10"] == (n_candidates > 0).mean()
-    assert 0.5 < values["user_coverage_at_1"] < 1.0
-    expected = n_candidates.sum() / (len(split.test_users) * split.test.n_items)
-    assert values["prediction_coverage_at_10"] == pytest.approx(expected)
-    for key, value in plain.ranking.evaluation.values().items():
-        assert values[key] == value
-    assert lane.top_k.users.tolist() == lane.relevant.users.tolist()
-    assert lane.evaluation.counts == plain.ranking.evaluation.counts
-    assert lane.sanity.chance["user_coverage_at_10"] == values["user_coverage_at_10"]
-    assert {
-        key: lane.sanity.chance[key] for key in plain.ranking.sanity.chance
-    } == plain.ranking.sanity.chance

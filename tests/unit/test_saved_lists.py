@@ -2,12 +2,10 @@
 
 from functools import cache
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from finished import experiment_of
-from recgauge.candidates import seen_rows
 from recgauge.experiment import run_experiment
 from recgauge.models import SavedModel
 from recgauge.sweeps.artifacts import write_tables
@@ -54,24 +52,3 @@ def check_lists(result, saved, folder):
 def test_candidates_of_the_run_are_those_of_the_model(overrides, tmp_path):
     result = result_of(*overrides)
     check_lists(result, again(result, tmp_path), tmp_path)
-
-
-@pytest.mark.parametrize(
-    "overrides",
-    [
-        ("candidates=sampled",),
-        ("candidates=sampled", "split.validation_size=0.1"),
-        ("candidates=test_items",),
-        ("metrics=[rating]",),
-    ],
-)
-def test_without_common_candidates_what_users_have_seen_is_left_out(overrides, tmp_path):
-    extra = ("model=biased_mf",) if overrides == ("metrics=[rating]",) else ()
-    result = result_of(*overrides, *extra)
-    saved = again(result, tmp_path)
-    seen = saved.candidates.excluded
-    history = seen_rows(result.split, "both")
-    assert seen.indptr.tolist() == history.indptr.tolist()
-    assert seen.indices.tolist() == history.indices.tolist()
-    lists = saved.lists(saved.user_ids, 1000)
-    assert lists.lengths.tolist() == (len(saved.item_ids) - np.diff(seen.indptr)).tolist()

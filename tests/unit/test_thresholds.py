@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recgauge import evaluate, evaluate_ratings
+from recgauge import evaluate
 from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import MetricError, RecgaugeError
-from recgauge.metrics import LikedScore
 from recgauge.runs.stored import grades
 
 SCALES = {
@@ -82,14 +81,3 @@ def test_a_grade_of_zero_or_below_may_be_relevant_and_is_no_gain_below_zero() ->
     assert evaluate({"a": ["y"]}, truth, metrics="ndcg", cutoffs=(2,), relevant_from=0).values() == {
         "ndcg_at_2": 1.0
     }
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_a_rating_of_a_run_is_liked_from_the_threshold_that_it_is_written_as(kind) -> None:
-    ratings = np.array([0.7, 0.1, 0.6, 0.3], kind)
-    for threshold in (0.1, 0.3, 0.6, 0.7):
-        metric = LikedScore(score="recall", average="binary", liked_from=threshold)
-        found = evaluate_ratings(
-            ratings, np.where(ratings == kind(threshold), ratings, 0), metrics={"liked": metric}
-        )
-        assert found.values()["liked"] == 1 / np.sum(ratings >= kind(threshold))

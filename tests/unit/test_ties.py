@@ -16,7 +16,7 @@ from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.evaluation import values as evaluated
 from recgauge.judging import Policies, judge
-from recgauge.judging.ties import random_keys, recommend_with_ties, shuffled
+from recgauge.judging.ties import random_keys, recommend_with_ties
 from recgauge.metrics.beyond.catalogue import CatalogCoverage
 from recgauge.metrics.discounted import DCG, NDCG, ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
 from recgauge.metrics.precision import (
@@ -130,33 +130,6 @@ def test_the_expected_value_is_the_mean_over_every_order(case):
     for entry in result.results:
         mean = [suite[entry.name].per_user(judged, entry.k).mean() for judged in orders]
         assert entry.per_user == pytest.approx(np.array(mean), abs=1e-12), entry.definition
-
-
-def many_ties(n_users=300, n_items=700, seed=3):
-    rng = np.random.default_rng(seed)
-    levels = rng.integers(1, 30, n_users)  # some users have one score for all items
-    scores = (rng.integers(0, 1 << 30, (n_users, n_items)) % levels[:, None]).astype(np.float32)
-    grades = (rng.random((n_users, n_items)) < 0.02) * rng.integers(1, 4, (n_users, n_items))
-    grades[:, 0] |= grades.sum(axis=1) == 0
-    return scores, grades
-
-
-def test_memory_and_blocks_change_nothing():
-    scores, grades = many_ties()
-    one = lists_of(scores, grades, 10, draws=3, seed=5)
-    users = np.random.default_rng(0).permutation(len(scores)).astype(np.int32)
-    ask, relevant = ask_of(scores), relevant_of(grades)
-    parts = [
-        recommend_with_ties(ask, part, 10, relevant, n_items=700, memory_mib=1, draws=3, seed=5)
-        for part in np.array_split(users, 7)
-    ]
-    for name in ("items", "scores"):
-        together = np.concatenate([getattr(part, name) for part in parts])
-        assert (together == getattr(one, name)[users]).all()
-    assert (np.concatenate([part.beyond.size for part in parts]) == one.beyond.size[users]).all()
-    for draw in range(3):
-        together = np.concatenate([shuffled(part, 5, draw).items for part in parts])
-        assert (together == shuffled(one, 5, draw).items[users]).all()
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

@@ -155,14 +155,6 @@ def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
     assert secure.requests == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_full_disk_is_told(fetch, tmp_path):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / ".toy.zip.part").symlink_to("/dev/full")
-    with pytest.raises(MissingDataError, match=r"cannot hold toy.zip .*No space left.*Free space"):
-        fetch()
-
-
 def test_parallel_jobs_fetch_once(fetch, server, content):
     server.faults += [trickle(20_000, 0.01)]
     with ThreadPoolExecutor(3) as pool:

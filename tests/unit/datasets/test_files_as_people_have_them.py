@@ -10,8 +10,6 @@ import zipfile
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.table import Table
@@ -91,13 +89,6 @@ ANSWERED = {
         {"user": 0, "item": 1, "rating": 2, "time": 3},
         [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),
-    "an export without a header": (
-        "export.csv",
-        "17;03.01.2024;c7;A-1;Hemd;1;9,90\n18;04.01.2024;c9;A-1;Hemd;1;9,90\n",
-        ["dataset.user=", "'17|03.01.2024|c7|A-1|Hemd|1|9,90'"],
-        {"user": 2, "item": 3, "time": 1, "time_format": "%d.%m.%Y"},
-        [("c7", "A-1", 1.0, 1_704_240_000), ("c9", "A-1", 1.0, 1_704_326_400)],
-    ),
     "Excel in Europe": (
         "Mappe1.csv",
         "\ufeff" + EXCEL,
@@ -133,13 +124,6 @@ ANSWERED = {
         {"missing": ["NULL"]},
         [(5, 1, 1.0, None), (6, 2, 1.0, None)],
     ),
-    "user 0 is everybody": (
-        "views.csv",
-        "user,item\n" + "0,1\n" * 30 + "5,1\n6,2\n",
-        ["dataset.missing=[0]"],
-        {"missing": ["0"]},
-        [(5, 1, 1.0, None), (6, 2, 1.0, None)],
-    ),
     "dates as users": (
         "orders.csv",
         "user,item,who\n2024-01-05,7,c1\n2024-01-06,8,c2\n",
@@ -153,13 +137,6 @@ ANSWERED = {
         ["1970", "time=false"],
         {"time": False},
         [(1, 2, 1.0, None), (1, 3, 1.0, None)],
-    ),
-    "DDMMYYYY without its zeros": (
-        "log.csv",
-        "user,item,date\n1,2,3012024\n1,3,31122023\n",
-        ["1970", 'time_format="%d%m%Y"'],
-        {"time_format": "%d%m%Y"},
-        [(1, 2, 1.0, 1_704_240_000), (1, 3, 1.0, 1_703_980_800)],
     ),
     "dates of the USA": (
         "shop.csv",
@@ -259,13 +236,6 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     capsys.readouterr()
     assert main([*words, "--truth", "truth.csv", "--rank", "place", "--user", "custmer"]) == 1
     assert "--user 'custmer': no file has such a column" in capsys.readouterr().err
-    write("words.csv", "user,item,rank\nann,tea,1\n")
-    write("bare.csv", "ann;tea\nbob;milk\n")
-    words = ["evaluate", "--run", "words.csv", "--truth", "bare.csv"]
-    assert main(words) == 1
-    assert "--user 0 --item 1" in capsys.readouterr().err
-    assert main([*words, "--header", "false"]) == 0
-    assert "bare.csv: no header; user=column 0, item=column 1" in capsys.readouterr().out
 
 
 def archive(form):
@@ -299,20 +269,3 @@ def test_what_is_no_table_is_named(write, case):
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 def test_packed_text_is_read(write, pack):
     assert rows_of(Table(write("shop.csv.packed", pack(FRAME.to_csv(index=False).encode())))) == ROWS
-
-
-NAME = st.text("abcdefgh", min_size=1, max_size=6).map("{}_key".format)
-ID = st.one_of(st.integers(0, 99).map(str), st.integers(0, 99).map("u{}".format), st.text("abc", min_size=1))
-
-
-@given(
-    names=st.lists(NAME, min_size=2, max_size=4, unique=True),
-    rows=st.lists(st.tuples(ID, ID), min_size=1, max_size=9),
-    separator=st.sampled_from([",", ";", "\t", "|", "::"]),
-)
-def test_whatever_a_header_says_it_is_no_user(tmp_path_factory, names, rows, separator):
-    path = tmp_path_factory.mktemp("any") / "any.csv"
-    more = ["4"] * (len(names) - 2)
-    path.write_text("".join(separator.join(row) + "\n" for row in [names, *([*row, *more] for row in rows)]))
-    with pytest.raises(SchemaError, match=r"any\.csv"):
-        Table(str(path)).load()

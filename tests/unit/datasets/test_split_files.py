@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from recgauge.datasets.split_files import SplitFile, SplitFiles
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.splits.published import Published
 from recgauge.sweeps.places import conf_folder
 
@@ -69,15 +69,6 @@ def test_each_file_has_its_format(split_of, rng, options, test_options, train, t
     assert pairs(split.test) == [(first, 3), (last, 2)]
 
 
-def test_ratings_are_the_third_column_where_they_are_wanted(split_of):
-    source = split_of(ratings=True, relevant_from=4)
-    dataset = source.load()
-    assert (dataset.feedback, dataset.relevant_from) == ("explicit", 4)
-    assert dataset.interactions.value.tolist() == [5, 4, 1, 3, 2]
-    with pytest.raises(ConfigError, match="needs ratings: true"):
-        replace(source, ratings=False)
-
-
 @pytest.mark.parametrize("changed", [TEST[:-3], TEST.upper()])
 def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed):
     source = split_of()
@@ -99,14 +90,6 @@ def test_files_of_a_named_folder_are_read_and_no_others(split_of, tmp_path):
     assert here.load().sha256 == source.digest()
     with pytest.raises(MissingDataError, match=r"archive=.*absent.*train.tsv: there is no such file"):
         replace(source, archive=str(tmp_path / "absent")).find()
-
-
-def test_a_file_that_is_nowhere_is_told_with_terms_and_address(split_of, tmp_path):
-    with pytest.raises(MissingDataError) as caught:
-        replace(split_of(), mirror=None).find()
-    message = str(caught.value)
-    for part in ("papers/train.tsv", "https://unknown.invalid/papers/train.tsv", "Its terms: MIT"):
-        assert part in message
 
 
 def test_items_without_a_row_count_where_the_authors_count_them(split_of):

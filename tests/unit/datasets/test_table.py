@@ -70,16 +70,6 @@ def test_junk_in_an_archive_is_passed_over(make_zip):
     check_rows(Table(str(make_zip({**junk, "data/a.csv": CSV.encode()}))).load().interactions)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_careful_reading_gives_the_same_rows(write, name):
-    """A bad row forces the slower way to read: the good rows must not change."""
-    text = TEXTS[name].rstrip("\r\n")
-    bad = "broken" if name.endswith("jsonl") else text.split("\n")[-1].replace("5.0", "abc")
-    dataset = Table(write(name, f"{text}\n{bad}\n"), on_bad_rows="skip", **places(name)).load()
-    check_rows(dataset.interactions)
-    assert dataset.provenance.endswith("1 bad rows left out")
-
-
 def test_parquet(tmp_path, make_zip):
     path = tmp_path / "rows.parquet"
     columns = {

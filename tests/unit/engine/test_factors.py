@@ -12,7 +12,7 @@ from scipy import sparse
 from full_sort import factor_scores, full_sort
 from recgauge.engine import _factors, sources, top_k
 from recgauge.engine._lists import HAS_BYTE_DOT
-from recgauge.errors import ConfigError, ScoreError
+from recgauge.errors import ScoreError
 
 KINDS = {
     "normal": lambda _rng, x: x,
@@ -85,31 +85,3 @@ def test_factors_that_are_not_finite_are_refused(rng, bad, side):
     factors[side][-1, 1] = bad
     with pytest.raises(ScoreError, match=f"{side} factors must be finite"):
         top_k(SimpleNamespace(**factors), np.arange(5, dtype=np.int32), 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"users": np.array([5])}, "users must be in 0..4"),
-        ({"items": np.ones(3, bool)}, "a mask of items must have shape"),
-        ({"seen": sparse.csc_array((5, 70))}, "seen must be CSR"),
-        (
-            {"source": SimpleNamespace(user=np.ones((5, 2), "f4"), item=np.ones((70, 3), "f4"))},
-            "same number of columns",
-        ),
-        (
-            {"source": SimpleNamespace(user=np.ones((5, 2), int), item=np.ones((70, 2), int))},
-            "must be float32",
-        ),
-        ({"source": SimpleNamespace()}, "factors or score"),
-        ({"k": 0}, "k must be a whole number >= 1"),
-    ],
-)
-def test_arguments_that_do_not_fit_are_refused(rng, change, message):
-    arguments = {
-        "source": model(matrix(rng, 5, 3, "normal"), matrix(rng, 70, 3, "normal")),
-        "users": np.arange(5),
-        "k": 2,
-    }
-    with pytest.raises((ScoreError, ConfigError), match=message):
-        top_k(**{**arguments, **change})

@@ -1,7 +1,6 @@
 """Lists from candidates that each user was given equal a full sort of them, with the scores of `top_k`."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -9,7 +8,6 @@ from scipy import sparse
 
 from full_sort import factor_scores, full_sort
 from recgauge.engine import ItemWeights, rank_candidates, top_k
-from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors
 
 
@@ -62,19 +60,3 @@ def test_item_weights_give_the_numbers_of_the_whole_catalogue(problem, is_sparse
     source = ItemWeights(done, sparse.csr_array(weights) if is_sparse else weights)
     found = rank_candidates(source, users, k, sparse.csr_array(rows))
     check(found, top_k(source, users, k, seen=sparse.csr_array(~rows)))
-
-
-def test_what_cannot_be_ranked_is_refused():
-    scores = np.zeros((2, 4), np.float32)
-    user, some = np.array([1], np.int32), sparse.csr_array(np.ones((2, 4)))
-    with pytest.raises(ScoreError, match=r"candidates must be CSR of shape \(2, 4\)"):
-        rank_candidates(
-            Factors(scores, np.zeros((4, 4), np.float32)), user, 1, sparse.csr_array(np.ones((2, 5)))
-        )
-    with pytest.raises(ScoreError, match=r"candidates items must be in 0\.\.3, got 9"):
-        rank_candidates(lambda users: scores[users], user, 1, (np.array([0, 0, 1]), np.array([9])))
-    with pytest.raises(ConfigError, match="rank_candidates: k must be"):
-        rank_candidates(lambda users: scores[users], user, 0, some)
-    broken = np.full((2, 4), np.nan, np.float32)
-    with pytest.raises(ScoreError, match="scores of user 1 are not finite"):
-        rank_candidates(lambda users: broken[users], user, 1, some)

@@ -171,22 +171,6 @@ def test_weights_from_a_table(few, tmp_path):
     assert weighted.interactions.value.tolist() == [1.0, 2.0, 15.0]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("user,value\na,1\n", "weight.*user, value"),
-        ("user,weight\na,1\n", "none for 'b'"),
-        ("user,weight\na,1\nb,0\n", "line 3.*got 0"),
-        ("user,weight\na,1\na,2\nb,1\n", "line 3.*'a'"),
-    ],
-)
-def test_a_table_that_cannot_be_used(few, tmp_path, text, message):
-    path = tmp_path / "worth.csv"
-    path.write_text(text)
-    with pytest.raises(SchemaError, match=message):
-        UserWeights("table", path=str(path)).apply(few, rng=RNG)
-
-
 def test_what_cannot_be_weighed_is_refused(few, tmp_path):
     with pytest.raises(ConfigError, match="path"):
         UserWeights("table")

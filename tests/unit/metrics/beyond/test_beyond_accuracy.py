@@ -137,14 +137,6 @@ def test_a_share_of_the_catalogue_needs_its_size(metric: RunMetric) -> None:
             run(metric, judged)
 
 
-@pytest.mark.parametrize(
-    "metric", [CatalogCoverage(scale="count"), Entropy(), Herfindahl(), Personalization()]
-)
-def test_what_counts_only_listed_items_needs_no_size(metric: RunMetric) -> None:
-    judged = beyond_example()
-    assert run(metric, replace(judged, catalogue=Catalogue(5, sized=False))) == run(metric, judged)
-
-
 def test_coverage_counts_untrained_items_only_if_not_intersected() -> None:
     judged = lists([0, 3], [3, 4])
     assert run(CatalogCoverage(), judged) == pytest.approx(3 / 5)
