@@ -7,8 +7,7 @@ import pytest
 from recgauge import models
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias, Method
 from recgauge.models.recommend import fit
@@ -82,11 +81,3 @@ def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):
     user = held_out.test_users[0]
     assert plain.seen[[user]].nnz == 0
     assert catalogue.seen[[user]].nnz == held_out.fold_in.user_counts()[user]
-
-
-def test_a_user_with_fold_in_rows_must_not_be_trained_on():
-    rows = Interactions.from_ids([1, 1, 1, 2], [1, 2, 3, 1])
-    with pytest.raises(SchemaError, match="1 users have training rows and fold-in rows"):
-        Split(
-            "bad", rows.take(np.array([0, 3])), None, rows.take(np.array([1])), (), rows.take(np.array([2]))
-        )

@@ -68,11 +68,6 @@ def test_recent_popularity_counts_the_last_days_before_the_newest_row():
     assert scores(last_days=1, by="mean_rating", damping=1) == pytest.approx([34 / 9, 8 / 3, 10 / 3])
 
 
-def test_recent_popularity_needs_timestamps():
-    with pytest.raises(FitError, match="last_days=7 needs the time of every training row"):
-        Popularity(last_days=7).fit(Interactions.from_ids([1], [1]), rng=stream(0, "fit"))
-
-
 def test_random_ratings_have_mean_and_spread_of_the_training_ratings(demo):
     rows = demo.interactions
     model = RandomRating().fit(rows, rng=stream(0, "fit"))

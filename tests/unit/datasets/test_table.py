@@ -84,16 +84,6 @@ def test_parquet(tmp_path, make_zip):
         Table(str(make_zip({"a/rows.parquet": path.read_bytes()}))).load()
 
 
-def test_user_lines(write):
-    path = write("train.txt", "3 10 20\r\n1 20\n\n7\n2 10")
-    dataset = Table(path, format="user_lines").load()
-    rows = dataset.interactions
-    assert rows.user_ids[rows.user].tolist() == [3, 3, 1, 2]
-    assert rows.item_ids[rows.item].tolist() == [10, 20, 20, 10]
-    assert dataset.feedback == "implicit"
-    assert rows.timestamp is None
-
-
 def test_columns_by_name_and_position(write):
     text = "when,stars,who,what\n" + "".join(f"{t},{r},{u},{i}\n" for u, i, r, t in ROWS)
     names = {"user": "who", "item": "what", "rating": "stars", "time": "when"}

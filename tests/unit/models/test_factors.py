@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import FitError
 from recgauge.models import bpr as kernel
 from recgauge.models.ials import IALS
 
@@ -62,14 +61,6 @@ def test_folding_in_the_training_rows_solves_their_systems(train):
     after = model.fold_in(train).factors()
     assert np.array_equal(before.item, after.item)
     np.testing.assert_allclose(after.user, before.user, atol=0.03)
-
-
-def test_rows_without_weight_are_refused(train):
-    with pytest.raises(FitError, match="no row"):
-        fit(train.take(train.value > 9))
-    zeros = Interactions(train.user, train.item, train.value - 3, None, train.user_ids, train.item_ids)
-    with pytest.raises(FitError, match="got a pair with -2"):
-        fit(zeros, values="rating")
 
 
 @pytest.fixture

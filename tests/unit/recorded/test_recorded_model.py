@@ -5,7 +5,7 @@ import pytest
 
 from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, DataError, ModelError
+from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.guards.checks import check_recorded
 from recgauge.models import Popularity, Recorded
@@ -40,12 +40,6 @@ def test_items_that_the_data_set_does_not_have_are_refused_with_their_row(tmp_pa
     assert lists(fitted(tmp_path, text, keep=["unknown_items"]), k=1, users=(0,)) == [
         [TRAIN.item_ids.tolist().index("z")]
     ]
-
-
-def test_scores_of_other_items_are_not_made_up(tmp_path):
-    model = fitted(tmp_path, "user,item,rank\na,z,1\n")
-    with pytest.raises(ModelError, match="curves"):
-        model.score(np.array([0], np.int32))
 
 
 def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):

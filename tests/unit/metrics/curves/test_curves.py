@@ -22,7 +22,7 @@ from recgauge.metrics.curves.full_ranking import (
     mean_roc,
     rank_one,
 )
-from recgauge.metrics.curves.list_areas import CompletedAUC, LimitedAUC
+from recgauge.metrics.curves.list_areas import LimitedAUC
 from small_runs import experiment
 
 SCORES = st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 2.0])
@@ -112,14 +112,6 @@ def test_precision_and_recall_over_k(case, max_k):
 def test_limited_area_without_training_items():
     with_two_seen = LimitedAUC().per_user(judged([[8, 3]], [[3]]), 3)
     assert with_two_seen.tolist() == [(N_ITEMS - 2 - 1 + 1 - 1) / (N_ITEMS - 2 - 1 + 1)]
-
-
-@pytest.mark.parametrize("metric", [LimitedAUC(), CompletedAUC()], ids=lambda metric: metric.label)
-def test_the_number_of_items_must_be_known(metric):
-    with pytest.raises(
-        MetricError, match="needs the catalogue's size, which lists do not tell; pass n_items="
-    ):
-        metric.per_user(judged([[1]], [[1]], catalogue=False), 1)
 
 
 CANDIDATES = st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.4])), min_size=2, max_size=9)
