@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from hypothesis.extra import numpy as hnp
 
 from recgauge.data import interactions
-from recgauge.data.interactions import Interactions, apart, pair_codes
+from recgauge.data.interactions import Interactions, pair_codes
 from recgauge.judging import _lookup
 from recgauge.utils import grouped
 from recgauge.utils.exact import Moments, exact_dot, exact_sum, from_limbs, to_float, to_limbs
@@ -67,27 +67,12 @@ def test_what_is_not_finite_is_refused() -> None:
         exact_sum(np.array([1.0, np.inf]))
 
 
-def test_ids_of_any_sortable_type_become_codes():
-    rows = Interactions.from_ids(["bob", "ann", "bob"], ["x", "y", "y"], [1, 2, 3])
-    assert rows.user_ids[rows.user].tolist() == ["bob", "ann", "bob"]
-    assert rows.item_ids[rows.item].tolist() == ["x", "y", "y"]
-
-
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25)
 
 
 def part(pairs):
     user, item = (np.array([pair[at] for pair in pairs], np.int32) for at in (0, 1))
     return Interactions(user, item, np.ones(len(pairs)), None, np.arange(6), np.arange(6))
-
-
-@given(PAIRS, PAIRS, PAIRS)
-def test_repeats_are_found_wherever_a_held_out_row_has_one(train, validation, test):
-    known, *held_out = map(part, (train, validation, test))
-    codes = [pair_codes(rows).tolist() for rows in held_out]
-    every = codes[0] + codes[1]
-    repeats = len(set(every)) < len(every) or bool(set(every) & set(pair_codes(known).tolist()))
-    assert apart(known.to_csr(), held_out) == (not repeats)
 
 
 @given(PAIRS, st.booleans(), st.integers(1, 4))

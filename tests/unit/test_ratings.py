@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recgauge import evaluate
 from recgauge.conventions import Definition
-from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import ConfigError, MetricError, RecgaugeError, SchemaError, ScoreError
 from recgauge.evaluation.evaluate_ratings import (
@@ -185,12 +185,6 @@ def test_runs_and_files_call_the_same_rows_relevant(case) -> None:
         table = pd.DataFrame({**exact, "grade": truth})
         ours = evaluate(listed, table, metrics=metrics, cutoffs=(1, 3), relevant_from=threshold)
         assert ours.values() == pytest.approx(of_run, rel=1e-6)
-
-
-@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
-@pytest.mark.parametrize("of_rating", [np.float32, np.float64])
-def test_a_rating_reaches_the_threshold_that_it_is_written_as(kind, of_rating) -> None:
-    assert at_least(np.array([0.7, 0.3], of_rating), kind(0.7)).tolist() == [True, False]
 
 
 def test_grades_that_count_for_nothing_are_said_first() -> None:

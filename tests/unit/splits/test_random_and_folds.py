@@ -18,7 +18,6 @@ SURPRISE = {
     (23, 5, 0): [[10, 11, 14, 20, 21], [1, 8, 13, 16, 22], [2, 4, 5, 6, 17], [7, 9, 18, 19], [0, 3, 12, 15]],
     (12, 4, 7): [[2, 7, 10], [0, 1, 5], [3, 8, 11], [4, 6, 9]],
 }
-# The same of 100,000 rows, five folds and random_state 0: sha256 of the sorted int64 row numbers.
 
 
 def plain(n_rows):
