@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -58,16 +57,6 @@ class TestEveryMetric:
                     leaf(**{field.name: "nonsense"})
                 for choice in re.findall(r'"(\w+)"', choices[1]):
                     assert choice in str(error.value)
-
-    def test_choices_are_literals_so_that_a_typo_fails_before_it_runs(self, leaf: type[Metric]) -> None:
-        hints = get_type_hints(leaf)
-        for name, listed in re.findall(r"^(\w+) : \{(.+)\}", inspect.getdoc(leaf) or "", re.MULTILINE):
-            choices = [choice.strip() for choice in listed.split(",")]
-            if name not in hints or any("." in choice for choice in choices):
-                continue  # a Literal holds no float
-            assert get_origin(hints[name]) is Literal, f"{leaf.__name__}: {name} is {hints[name]}"
-            typed = [f'"{one}"' if isinstance(one, str) else str(one) for one in get_args(hints[name])]
-            assert sorted(typed) == sorted(choices), f"{leaf.__name__}: {name}"
 
     def test_can_be_imported_from_the_package(self, leaf: type[Metric]) -> None:
         assert getattr(recgauge.metrics, leaf.__name__) is leaf

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.errors import DataError, SchemaError
 from recgauge.files.limits import Limits
 from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
@@ -100,12 +100,6 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
     path.write_bytes(b"user,item,rank\n" + b"9" * (1 << 24) + b"9")
     with pytest.raises(SchemaError, match=r"lists\.csv, line 2: 1.* bytes or more in one line"):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
-
-
-@pytest.mark.parametrize("limits", [{"rows": 0}, {"lines": 3}, {"columns": "many"}, 5, {"rows": True}])
-def test_limits_that_are_none_are_refused(limits):
-    with pytest.raises(ConfigError, match="limits"):
-        Table("r.csv", limits=limits)
 
 
 def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):

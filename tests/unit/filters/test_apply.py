@@ -125,16 +125,6 @@ def test_titles_and_features_follow_their_items(demo):
         assert (kept.item_features.matrix[[code]] != demo.item_features.matrix[[old]]).nnz == 0
 
 
-def test_a_change_of_values_and_feedback_is_said(demo):
-    binary, (step,) = apply_filters(demo, (Binarise(4.0),))
-    assert step.note == (
-        "the others count as 1; values 0.5..5 become 1..1, feedback implicit, relevant is every row"
-    )
-    assert step.note in str(step)
-    with pytest.raises(ValueError, match="implicit feedback"):
-        binary.rating_scale()
-
-
 def test_a_filter_that_leaves_nothing_says_so(demo):
     with pytest.raises(EmptySplitError, match="ratings below 6 leaves no row of the 60000 in demo"):
         apply_filters(demo, (MinRating(6),))

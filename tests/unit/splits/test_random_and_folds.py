@@ -10,7 +10,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.splits.folds import KFold, KFoldUsers, SurpriseKFold
-from recgauge.splits.shares import RandomPerUser, RandomRows
+from recgauge.splits.shares import RandomPerUser
 from recgauge.utils.randomness import stream
 
 # Test rows of KFold(n_splits, random_state) of Surprise (its own code at commit 2381fb1), each sorted.
@@ -75,17 +75,6 @@ def test_share_of_each_users_rows_is_exact(demo):
     split = RandomPerUser(test_size=0.25).split(demo.interactions, rng=stream(0, "split"))
     expected = np.rint(demo.interactions.user_counts() * 0.25)
     assert np.array_equal(split.test.user_counts(), expected)
-
-
-def test_held_out_rows_of_users_without_training_rows_are_dropped_and_said():
-    rows = Interactions.from_ids([1, 2, 2, 2, 2], [1, 1, 2, 3, 4])
-    for seed in range(20):
-        split = RandomRows(test_size=0.4).split(rows, rng=np.random.default_rng(seed))
-        if split.steps[0].dropped_rows:
-            assert "without training rows: 1 rows, 1 users" in str(split.steps[0])
-            break
-    else:
-        pytest.fail("no seed held out the only row of user 1")
 
 
 def test_pairs_may_repeat_only_where_the_guard_tells_them():
