@@ -2,7 +2,6 @@
 
 import importlib
 import os
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import get_args
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
-from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.cli.settings import register_schema
@@ -24,10 +22,8 @@ from recgauge.models.adapters.surprise import Surprise
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 from recgauge.runs.environment import read_beside
-from recgauge.runs.folder import JobOutcome
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
-from recgauge.sweeps.sweep import Sweep, check
 from recgauge.sweeps.tuning import tune
 from recgauge.utils.progress import NoProgress
 
@@ -144,23 +140,6 @@ def composed():
         yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
 
 
-def test_a_sweep_says_at_its_start_which_libraries_are_missing(composed, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(Implicit, "library", "no-such-package-of-recgauge")
-    labels = ["model=svd seed=1", "model=implicit_als seed=1", "model=implicit_als seed=2"]
-    sweep = Sweep(tmp_path, None, outcomes={0: JobOutcome(0, labels[0])})
-    for number, label in enumerate(labels[1:], 1):
-        with pytest.raises(ConfigError) as error:
-            make(composed(*label.split(" ")))
-        sweep.outcomes[number] = JobOutcome(number, label, status="failed", reason=str(error.value))
-    check(sweep)
-    said = capsys.readouterr().err
-    assert all(
-        word in said for word in ("model=implicit_als seed=1", "model=implicit_als seed=2", "cannot run")
-    )
-    with pytest.raises(ConfigError, match=r"pip install .recgauge\[implicit\]"):
-        check(replace(sweep, outcomes={1: sweep.outcomes[1], 2: sweep.outcomes[2]}))
-
-
 def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):
     needs(Implicit)
     monkeypatch.chdir(tmp_path)
@@ -173,16 +152,6 @@ def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_pat
     typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
     with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
         tune(typed, (), make(typed), NoProgress())
-
-
-@every_adapter
-def test_wrong_parameters_are_refused(kind):
-    with pytest.raises(ConfigError, match="algorithm must be one of"):
-        kind("no_such")
-    with pytest.raises(ConfigError, match="n_threads"):
-        kind(n_threads=0)
-    with pytest.raises(ConfigError, match="settings must be names and values"):
-        kind(settings=[1])
 
 
 @every_adapter
@@ -207,28 +176,6 @@ def test_what_a_library_says_is_told_with_its_name(train):
         fitted(Irspack, "IALS", train, solver_type="no_such")
 
 
-def test_settings_are_handed_on(train):
-    assert fitted(Implicit, "als", train, factors=3).factors().item.shape == (26, 3)
-    settings = {"sim_options": {"name": "msd"}}
-    model = fitted(Surprise, "KNNBasic", train, **settings)
-    assert model.settings == {"sim_options": {"name": "msd"}}  # Surprise writes into what it is given
-
-
-@pytest.mark.parametrize("algorithm", ["als", "bpr", "lmf", "cosine", "bm25"])
-def test_lists_are_those_of_implicit(algorithm, train, monkeypatch):
-    needs(Implicit)
-    made, make = [], Implicit.make
-    monkeypatch.setattr(Implicit, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
-    model = fitted(Implicit, algorithm, train)
-    rows = train.to_csr()
-    rows.data[:] = 1.0
-    users = np.arange(40)
-    items, scores = made[0].recommend(users, sparse.csr_matrix(rows.astype(float))[users], N=5)
-    lists = recommend(model, users.astype(np.int32), 5, excluded=train.to_csr())
-    np.testing.assert_allclose(lists.scores, scores, rtol=1e-4, atol=1e-5)
-    assert (lists.items == items).mean() > 0.9  # equal scores may be in another order
-
-
 @pytest.mark.parametrize("algorithm", ["SVD", "SVDpp", "KNNWithMeans", "SlopeOne"])
 def test_predictions_are_those_of_surprise(algorithm, train):
     needs(Surprise)
@@ -250,31 +197,3 @@ def test_predictions_are_those_of_surprise(algorithm, train):
         peer.predict(u, i, clip=False).est for u, i in zip(users.tolist(), items.tolist(), strict=True)
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("algorithm", [algorithm for kind, algorithm in EVERY if kind is Cornac])
-def test_the_order_of_items_is_that_of_cornac(algorithm, train, monkeypatch):
-    needs(Cornac)
-    made, make = [], Cornac.make
-    monkeypatch.setattr(Cornac, "make", lambda self, *a, **k: made.append(make(self, *a, **k)) or made[-1])
-    scores = fitted(Cornac, algorithm, train).score(np.arange(40, dtype=np.int32))
-    for user in range(40):
-        theirs = made[0].score(user)
-        assert np.all(np.diff(scores[user, :25][np.argsort(theirs)]) >= -1e-5)
-        lowest = 0.0 if algorithm == "EASE" else scores[user, :25].min()
-        assert scores[user, 25] == pytest.approx(lowest, abs=1e-5)  # has no training row
-
-
-@every_adapter
-def test_users_and_items_in_another_order_are_the_same_users_and_items(kind, train):
-    """Codes of users and items without rows in between, too."""
-    algorithm = {Implicit: "cosine", Irspack: "P3alpha", Surprise: "SlopeOne", Cornac: "EASE"}[kind]
-    scores = fitted(kind, algorithm, train).score(np.arange(41, dtype=np.int32))
-    rng = np.random.default_rng(2)
-    users, items = rng.permutation(41), rng.permutation(26)
-    moved = replace(train, user=users[train.user].astype(np.int32), item=items[train.item].astype(np.int32))
-    found = fitted(kind, algorithm, moved).score(users.astype(np.int32))[:, items]
-    if algorithm == "cosine":  # of equally similar neighbours another may be kept
-        assert np.isclose(found, scores, rtol=1e-4, atol=1e-5).mean() > 0.9
-    else:
-        np.testing.assert_allclose(found, scores, rtol=1e-3, atol=1e-4)

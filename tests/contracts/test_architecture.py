@@ -9,49 +9,20 @@ from pathlib import Path
 import pytest
 
 import recgauge
+from conftest import REPOSITORY
 
 SOURCE = Path(recgauge.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
-ORDER = (
-    *(
-        "_version",
-        "errors",
-        "experiments",
-        "utils",
-        "files",
-        "data",
-        "datasets",
-        "filters",
-        "splits",
-        "candidates",
-        "engine",
-    ),
-    *(
-        "isolated",
-        "recorded",
-        "models",
-        "judging",
-        "metrics",
-        "conventions",
-        "evaluation",
-        "guards",
-        "search",
-        "report",
-    ),
-    *(
-        "runs",
-        "experiment",
-        "comparison",
-        "checks",
-        "page",
-        "studies",
-        "tracking",
-        "sweeps",
-        "packages",
-        "cli",
-        "__main__",
-    ),
-)
+
+
+def rooms():
+    """Packages of the table in CONTRIBUTING.md, in its order."""
+    table = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n| package |")[1]
+    rows = table.split("\n\n")[0].splitlines()[2:]
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+
+
+ORDER = ("_version", "experiments", *rooms(), "__main__")
 """A package imports only what stands before it."""
 OUTER = {"hydra": ("cli", "sweeps"), "omegaconf": ("cli", "sweeps"), "mlflow": ("tracking",)}
 PRIVATE = re.compile(r"^(hydra|omegaconf|mlflow|numba|optuna|ray|submitit)(\.\w+)*\._\w")

@@ -29,10 +29,6 @@ def compose_config(*overrides):
         return hydra_compose("config", overrides=list(overrides), return_hydra_config=False)
 
 
-def test_every_group_has_options():
-    assert {group for group, _ in options(*GROUPED)} == set(GROUPED)
-
-
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
 def test_every_option_builds(group, option):
     choice = f"[{option}]" if group in ("metrics", "filters") else option
@@ -124,13 +120,6 @@ def test_the_defaults_are_the_documented_ones():
     assert experiment.cutoffs == (1, 5, 10, 20)
     assert experiment.seed == 0
     assert set(experiment.metrics) == {"precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"}
-
-
-@pytest.mark.parametrize(("group", "option"), options(*GROUPED, "experiment", "debug"))
-def test_every_file_begins_with_a_comment_for_people(group, option):
-    lines = (conf_folder() / group / f"{option}.yaml").read_text().splitlines()
-    comments = [line for line in lines if line.startswith("# ") and not line.startswith("# @package")]
-    assert comments, f"conf/{group}/{option}.yaml says nothing about itself"
 
 
 @pytest.mark.parametrize("path", sorted(conf_folder().glob("experiment/*.yaml")), ids=lambda path: path.stem)

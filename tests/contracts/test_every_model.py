@@ -16,7 +16,6 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, NotFittedError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.models import EpochModel, GivesLists, RatingPredictor, Recommender
-from recgauge.models.biased_mf import BiasedFactors
 from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 
@@ -90,21 +89,6 @@ def test_scoring_before_fit_is_refused(kind):
 
 
 @every_model
-def test_same_seed_same_scores(kind, checkerboard):
-    users = np.arange(10, dtype=np.int32)
-    first, second = (fit(kind, checkerboard[0], seed=3).score(users) for _ in range(2))
-    assert np.array_equal(first, second)
-
-
-@every_model
-def test_a_users_scores_do_not_depend_on_company(kind, checkerboard):
-    model = fit(kind, checkerboard[0])
-    together = model.score(np.arange(20, dtype=np.int32))
-    alone = model.score(np.array([7], dtype=np.int32))
-    np.testing.assert_allclose(together[7], alone[0], rtol=1e-5, atol=1e-6)
-
-
-@every_model
 def test_factors_give_the_scores(kind, checkerboard):
     model, users = fit(kind, checkerboard[0]), np.arange(6, dtype=np.int32)
     factors = model.factors()
@@ -120,18 +104,6 @@ def test_users_and_items_without_rows_can_be_scored(kind):
     scores = fit(kind, wider).score(np.array([0, 13], dtype=np.int32))
     assert scores.shape == (2, 15)
     assert np.isfinite(scores).all()
-
-
-@every_model
-def test_order_of_rows_changes_nothing_much(kind, checkerboard):
-    if issubclass(kind, BiasedFactors):
-        pytest.skip("stochastic gradient descent visits rows in an order drawn from their positions")
-    train, _ = checkerboard
-    shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
-    users = np.arange(5, dtype=np.int32)
-    np.testing.assert_allclose(
-        fit(kind, train).score(users), fit(kind, shuffled).score(users), rtol=1e-3, atol=1e-4
-    )
 
 
 def of_taste(*, ratings):

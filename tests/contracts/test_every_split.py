@@ -88,21 +88,6 @@ def test_every_row_is_in_one_part_or_in_a_counted_step(name, rows, validation, u
 
 
 @every_split
-@given(tables)
-@settings(max_examples=8)
-def test_rows_stay_what_they_are(name, rows):
-    split = split_or_skip(prepared(name, rows), rows)
-    known = {
-        (user, item): (value, time)
-        for user, item, value, time in zip(rows.user, rows.item, rows.value, rows.timestamp, strict=True)
-    }
-    for part in parts_of(split):
-        if part is not None:
-            for user, item, value, time in zip(part.user, part.item, part.value, part.timestamp, strict=True):
-                assert known[user, item] == (value, time)
-
-
-@every_split
 @given(tables, st.integers(0, 5), st.booleans())
 @settings(max_examples=8)
 def test_same_stream_same_split(name, rows, seed, validation):
@@ -185,16 +170,6 @@ def test_only_held_out_users_have_fold_in_rows(name, rows):
     if split.fold_in is not None:
         assert not set(split.fold_in.user.tolist()) & set(split.train.user.tolist())
         assert set(split.test.user.tolist()) <= set(split.fold_in.user.tolist())
-
-
-@every_split
-def test_there_is_no_validation_part_unless_asked_for(name, demo):
-    rows = demo.interactions
-    extra = {"temporal_date": {"test_from": int(np.quantile(rows.timestamp, 0.9)), "validation_from": None}}
-    extra["temporal_date"]["test_until"] = None
-    extra |= {"rolling_window": {"validation_days": 0}, "strong_generalisation": {"n_validation": 0}}
-    splitter = prepared(name, rows, **extra.get(name, {}))
-    assert splitter.split(rows, rng=np.random.default_rng(0)).validation is None
 
 
 @every_split

@@ -13,10 +13,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-import recgauge
 from differential import libraries
 from differential.cases import full_case, list_case
-from recgauge.errors import SchemaError
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
 SEED = int(os.environ.get("RECGAUGE_FUZZ_SEED", "0"))
@@ -53,9 +51,3 @@ def test_means_agree(convention, capsys):
     with capsys.disabled():
         print(f"\n{convention}: {dict(counted)}")  # noqa: T201 -- what was compared and what not is asked for
     assert counted["cases compared"] >= 0.75 * N_CASES
-
-
-@pytest.mark.parametrize("convention", ["ranx", "trec", "sklearn"])
-def test_repeated_items_are_refused_where_a_library_cannot_hold_them(convention):
-    with pytest.raises(SchemaError, match="holds an item twice"):
-        recgauge.evaluate({"u": ["a", "a"]}, {"u": ["a"]}, conventions=convention)

@@ -1,50 +1,42 @@
 """The inputs of a ranking case in the forms that rows ask for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from golden.cases import load_inputs
+from golden.evaluated import Inputs
 from golden.ranking_rows import BOTH, CUT, EITHER, FULL
 
 
-@dataclass(frozen=True)
-class RankingInputs:
-    users: list[str]
-    lists: dict[str, list[int]]
-    scores: dict[str, list[float]]
-    relevant: dict[str, dict[int, float]]
-
-    def only(self, users: Sequence[str]) -> "RankingInputs":
-        """The same for some of the users."""
-        return RankingInputs(
-            list(users),
-            {user: self.lists[user] for user in users},
-            {user: self.scores[user] for user in users},
-            {user: self.relevant[user] for user in users},
-        )
+def of_users(inputs: Inputs, users: Sequence[str]) -> Inputs:
+    """Return the inputs of some of the users."""
+    lists, scores, relevant = (
+        {user: table[user] for user in users} for table in (inputs.lists, inputs.scores, inputs.relevant)
+    )
+    return replace(inputs, users=list(users), lists=lists, scores=scores, relevant=relevant)
 
 
 @cache
-def ranking_inputs(case: str, lists: str = "given", k: int | None = None) -> RankingInputs:
+def ranking_inputs(case: str, lists: str = "given", k: int | None = None) -> Inputs:
     raw = load_inputs("ranking")[case]
     users = raw["users"]
     relevant = {user: {int(item): grade for item, grade in raw["truth"][user].items()} for user in users}
-    inputs = RankingInputs(users, raw["recs"], raw["rec_scores"], relevant)
+    inputs = Inputs(raw["recs"], relevant, users, raw["rec_scores"])
     if lists == FULL:
         inputs = _all_candidates(raw, inputs)
     if lists == CUT:
-        cut = {user: items[:k] for user, items in inputs.lists.items()}
-        inputs = RankingInputs(users, cut, {u: s[:k] for u, s in inputs.scores.items()}, relevant)
+        cut = ({user: row[:k] for user, row in table.items()} for table in (inputs.lists, inputs.scores))
+        inputs = Inputs(next(cut), relevant, users, next(cut), is_special=True)
     if lists == BOTH:
-        inputs = inputs.only([user for user in users if inputs.lists[user] and relevant[user]])
+        inputs = of_users(inputs, [user for user in users if inputs.lists[user] and relevant[user]])
     if lists == EITHER:
-        inputs = inputs.only([u for u in users if inputs.lists[u] or any(relevant[u].values())])
+        inputs = of_users(inputs, [u for u in users if inputs.lists[u] or any(relevant[u].values())])
     return inputs
 
 
-def _all_candidates(raw: dict[str, Any], inputs: RankingInputs) -> RankingInputs:
+def _all_candidates(raw: dict[str, Any], inputs: Inputs) -> Inputs:
     """Every item that is not among the user's training items, by falling score, ties by item."""
     lists, scores = {}, {}
     for user in inputs.users:
@@ -53,4 +45,4 @@ def _all_candidates(raw: dict[str, Any], inputs: RankingInputs) -> RankingInputs
         items = [item for item in range(raw["n_items"]) if item not in seen]
         lists[user] = sorted(items, key=lambda item, every=everything: (-every[item], item))
         scores[user] = [everything[item] for item in lists[user]]
-    return RankingInputs(inputs.users, lists, scores, inputs.relevant)
+    return replace(inputs, lists=lists, scores=scores)

@@ -48,5 +48,4 @@ def test_the_labels_of_the_note_are_those_of_its_classifier_trained_now():
 
 
 def test_all_values_are_compared():
-    print(f"metrics of classes: {len(class_entries())} stored entries compared, none left out")  # noqa: T201
     assert len(class_entries()) == 6 * 12 + 3 * 15 + 24

@@ -112,6 +112,5 @@ def test_correlations_of_users_are_those_of_their_rows():
 
 def test_all_values_are_compared():
     chosen = rating_entries()
-    print(f"rating metrics: {len(chosen)} stored values compared, none left out")  # noqa: T201
     assert len(chosen) == N_VALUES
     assert {(e["library"], e["metric"]) for _, e in chosen} == set(DEFINITIONS)

@@ -9,7 +9,6 @@ from conftest import REPOSITORY
 from recgauge.data.card import DataCard, data_card
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.popularity import shares_by_popularity
 from recgauge.data.split import Split, Step
 from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.splits.shares import RandomRows
@@ -111,21 +110,6 @@ def test_implicit_feedback_without_times_or_split_leaves_out_what_there_is_not()
         "tiny", "Size", "Activity and popularity", "Head and tail",
     ]  # fmt: skip
     assert DataCard.from_json(card.to_json()) == card
-
-
-def test_times_that_no_calendar_knows_end_no_run(rows):
-    codes, times = np.array([0, 1], np.int32), np.array([0, 10**17])
-    far = Interactions(
-        codes, codes, np.ones(2, np.float32), times, np.array(["a", "b"]), np.array(["x", "y"])
-    )
-    assert data_card(dataset_of(far)).data.time is None
-
-
-def test_popular_items_are_in_the_first_group_and_unknown_ones_in_the_last():
-    train = np.array([1] * 10 + [10, 0])
-    before, after = shares_by_popularity(train, np.array([0] * 10 + [1, 3]), n_groups=2)
-    assert before.tolist() == [0.5, 0.5]
-    assert after.tolist() == [0.25, 0.75]
 
 
 def test_the_documented_card_is_that_of_the_demo_data(demo):

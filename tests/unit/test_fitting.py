@@ -7,11 +7,9 @@ import pytest
 from recgauge import models
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
-from recgauge.data.split import Split
-from recgauge.errors import ConfigError, SchemaError
-from recgauge.models import RatingPredictor, Recommender
+from recgauge.errors import ConfigError
+from recgauge.models import Recommender
 from recgauge.models.bias import Bias, Method
-from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.recommend import fit
 from recgauge.models.recorded import Recorded
 from recgauge.models.svd import SVD
@@ -75,21 +73,6 @@ def test_the_rows_of_trained_users_are_folded_in_as_they_were_trained(demo, mode
     np.testing.assert_allclose(model.fold_in(demo.interactions).factors().user, expected, atol=1e-3)
 
 
-def test_biased_mf_folds_in_one_row_without_regularization():
-    train = Interactions.from_ids([0, 0, 1, 1], [0, 1, 0, 1], [5.0, 1.0, 4.0, 2.0])
-    ids = np.arange(3), train.item_ids
-    wider = Interactions(train.user, train.item, train.value, None, *ids)
-    new = Interactions(np.array([2]), np.array([0]), np.array([5.0]), None, *ids)
-    model = BiasedMF(n_factors=4, regularization=0.0).fit(wider, rng=np.random.default_rng(0)).fold_in(new)
-    assert model.predict(new.user, new.item) == pytest.approx([5.0], abs=1e-3)
-
-
-def test_folded_users_are_known_to_rating_metrics(held_out):
-    for model in (Bias(), BiasedMF(n_factors=4, n_epochs=2)):
-        assert isinstance(fitted(model, held_out), RatingPredictor)
-        assert model.training().users[held_out.test_users].all()
-
-
 def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):
     catalogue = Catalogue.from_train(held_out.train, fold_in=held_out.fold_in)
     plain = Catalogue.from_train(held_out.train)
@@ -98,11 +81,3 @@ def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):
     user = held_out.test_users[0]
     assert plain.seen[[user]].nnz == 0
     assert catalogue.seen[[user]].nnz == held_out.fold_in.user_counts()[user]
-
-
-def test_a_user_with_fold_in_rows_must_not_be_trained_on():
-    rows = Interactions.from_ids([1, 1, 1, 2], [1, 2, 3, 1])
-    with pytest.raises(SchemaError, match="1 users have training rows and fold-in rows"):
-        Split(
-            "bad", rows.take(np.array([0, 3])), None, rows.take(np.array([1])), (), rows.take(np.array([2]))
-        )

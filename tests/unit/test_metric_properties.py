@@ -129,7 +129,7 @@ def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
         assert np.array_equal(merged, pooled.value(pooled.sums(judged, k)), equal_nan=True), pooled
 
 
-@settings(max_examples=12)  # of some hundred metrics each
+@settings(max_examples=6)  # of some hundred metrics each
 @given(cases(), CUTOFFS)
 def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
     rows, relevant = case

@@ -68,11 +68,6 @@ def test_recent_popularity_counts_the_last_days_before_the_newest_row():
     assert scores(last_days=1, by="mean_rating", damping=1) == pytest.approx([34 / 9, 8 / 3, 10 / 3])
 
 
-def test_recent_popularity_needs_timestamps():
-    with pytest.raises(FitError, match="last_days=7 needs the time of every training row"):
-        Popularity(last_days=7).fit(Interactions.from_ids([1], [1]), rng=stream(0, "fit"))
-
-
 def test_random_ratings_have_mean_and_spread_of_the_training_ratings(demo):
     rows = demo.interactions
     model = RandomRating().fit(rows, rng=stream(0, "fit"))
@@ -117,14 +112,6 @@ def test_svd_of_fewer_distinct_users_than_factors_is_finite():
     expected = np.zeros((60, 600))
     expected[:, :10] = 1
     np.testing.assert_allclose(factors.user @ factors.item.T, expected, atol=1e-5)
-
-
-def test_svd_orders_factors_and_fixes_signs(demo):
-    factors = SVD(6).fit(demo.interactions, rng=stream(0, "fit")).factors()
-    strength = np.linalg.norm(factors.user, axis=0)
-    assert (np.diff(strength) <= 0).all()
-    peaks = np.take_along_axis(factors.item, np.abs(factors.item).argmax(axis=0)[None], axis=0)
-    assert (peaks > 0).all()
 
 
 def test_svd_refuses_more_factors_than_the_matrix_has():

@@ -8,7 +8,6 @@ from finished import finished
 from recgauge.errors import SchemaError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import read_checksums, read_folder, read_jobs
-from recgauge.tracking.delivering import delivered
 
 KINDS = {
     "pipe": os.mkfifo,
@@ -52,10 +51,6 @@ def test_digests_that_are_no_file_are_not_absent(put):
     for read in (lambda: read_checksums(folder / "SHA256SUMS"), lambda: read_folder(folder)):
         with pytest.raises(SchemaError, match="is not a regular file"):
             read()
-
-
-def test_a_note_of_delivery_that_is_no_file_says_nothing(put):
-    assert delivered(put("delivered.json")) is None
 
 
 def test_jobs_that_are_no_file_are_refused(put):

@@ -153,24 +153,3 @@ def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
     task = PartTask(metrics=("ndcg",))
     with pytest.raises(SchemaError, match="users: 0 of 342 of the truth"):
         task.merge([task.judge(tables[0], strangers)])
-
-
-def test_parts_of_one_user_that_few_items_meet_in_are_merged(tables) -> None:
-    lists, truth = (table.to_pandas() for table in tables)
-    task = PartTask(metrics=("recall",), cutoffs=(2,))
-    of_users = list(lists.groupby("user"))[:40]
-    parts = [task.judge(rows, truth[truth["user"] == user]) for user, rows in of_users]
-    whole = task.merge_with_sums(parts)[1]
-    assert "unmet" not in [one.name for one in whole.findings]
-
-
-def test_items_in_another_spelling_are_refused_part_by_part(tables) -> None:
-    lists, truth = (
-        table.set_column(1, "item", pa.array([before + item[1:] for item in table["item"].to_pylist()]))
-        for table, before in zip(tables, ("0", ""), strict=True)
-    )
-    task = PartTask(metrics=("recall",), cutoffs=(2,))
-    with pytest.raises(SchemaError, match="zeros at the beginning"):
-        task.judge(lists, truth)
-    kept = PartTask(metrics=("recall",), cutoffs=(2,), settings=ListSettings(keep=["unmet"]))
-    assert kept.merge([kept.judge(lists, truth)]).values()["recall_at_2"] == 0.0

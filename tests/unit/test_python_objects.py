@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from pyarrow import feather
 from scipy import sparse
 
-from recgauge import Interactions, RatingPredictions, Relevant, TopK, evaluate, evaluate_ratings
+from recgauge import Interactions, Relevant, TopK, evaluate, evaluate_ratings
 from recgauge.cli.commands.cli import main
-from recgauge.data.interactions import at_least
-from recgauge.errors import EmptySplitError, RecgaugeError
+from recgauge.errors import RecgaugeError
 from recgauge.metrics.classes import ClassFScore
 
 
@@ -386,40 +385,6 @@ def test_codes_of_other_tables_are_refused(lists, relevant, settings):
         evaluate(lists, relevant, **settings)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"users": np.array([0, 0])}, {"users": np.array([-1, 0])}, {"users": np.array(["a", "b"])},
-        {"users": np.array([True, False])}, {"items": CODES.items * 1.0},
-        {"items": pd.DataFrame(CODES.items)},
-        {"items": CODES.items - 2}, {"items": np.array([[-1, 2], [1, 0]])}, {"scores": CODES.scores[:, ::-1]},
-        {"scores": np.array([[0.9, np.nan], [0.8, 0.8]])}, {"scores": CODES.scores[:1]},
-    ],
-)  # fmt: skip
-def test_lists_of_codes_that_contradict_themselves_are_refused(changed):
-    columns = {"users": CODES.users, "items": CODES.items, "scores": CODES.scores} | changed
-    with pytest.raises(RecgaugeError, match="TopK"):
-        TopK(**columns)
-
-
-ROWS = {
-    "user": np.array([0, 1]), "item": np.array([0, 0]), "actual": np.array([4.0, 2.0]),
-    "predicted": np.array([3.0, 2.0]), "impossible": np.zeros(2, bool), "partly_unknown": np.zeros(2, bool),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"user": np.array([0.0, 1.0])}, {"item": np.array([0])}, {"item": np.array([-1, 0])},
-        {"predicted": pd.Series([2.0, 3.0], [1, 0])}, {"predicted": [3.0, 2.0]}, {"impossible": np.zeros(2)},
-    ],
-)  # fmt: skip
-def test_predictions_that_contradict_themselves_are_refused(changed):
-    with pytest.raises(RecgaugeError, match="RatingPredictions"):
-        RatingPredictions(**ROWS | changed)
-
-
 ACTUAL = pd.Series([4.0, 2.0, 5.0], list("abc"))
 
 
@@ -444,15 +409,6 @@ def test_series_with_other_indexes_are_refused():
     for compare in (evaluate_ratings, ClassFScore().value, Interactions.from_ids):
         with pytest.raises(RecgaugeError, match="index"):
             compare(ACTUAL.astype(int), other.astype(int))
-
-
-@pytest.mark.parametrize(
-    ("actual", "predicted"),
-    [([1, "1"], [1, 1]), ([1, 0], ["1", "0"]), ([1, 0], [0.7, 0.2]), (["a", None], ["a", "a"]), ("ab", "ab")],
-)
-def test_labels_of_two_kinds_are_refused(actual, predicted):
-    with pytest.raises(RecgaugeError, match="label"):
-        ClassFScore().value(actual, predicted)
 
 
 @pytest.mark.parametrize("users", [{"a", "b"}, frozenset("ab"), {"a": 1, "b": 2}.keys()])
@@ -487,21 +443,3 @@ def test_times_are_whole_seconds():
 def test_times_that_are_no_whole_seconds_are_refused(times):
     with pytest.raises(RecgaugeError, match="timestamp"):
         Interactions.from_ids([1, 2], [1, 2], timestamp=times)
-
-
-@given(
-    threshold=st.decimals(-5, 5, places=2),
-    values=st.lists(st.decimals(-5, 5, places=2), min_size=1, max_size=8),
-    kind=st.sampled_from([float, np.float64, np.float32]),
-)
-def test_a_threshold_is_the_same_in_every_type(threshold, values, kind):
-    stored = np.array([float(value) for value in values], np.float32)
-    expected = [value >= threshold for value in values]
-    assert at_least(stored, kind(float(threshold))).tolist() == expected
-    rows = Interactions.from_ids(range(len(values)), range(len(values)), stored)
-    if threshold > 0:
-        try:
-            found = Relevant.from_interactions(rows, kind(float(threshold))).users.tolist()
-        except EmptySplitError:
-            found = []
-        assert found == np.flatnonzero(expected).tolist()

@@ -1,4 +1,7 @@
+"""Records of runs: what MLflow is told of them, and fingerprints."""
+
 import dataclasses
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from recgauge.errors import SchemaError
 from recgauge.experiment import run_experiment
 from recgauge.filters.rows import NCore
 from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import NUMERIC, fingerprint, part
 from recgauge.tracking.page import COUNTS, LONGEST, metric_values, run_note, shortened
 from small_runs import experiment
 
@@ -54,3 +58,92 @@ def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
     assert all(line.endswith(" |") for line in rows)
     assert note.endswith("The rest is in record.json.")
     assert shortened(["short"], "record.json") == "short"
+
+
+SETTINGS = {
+    "dataset": {"_target_": "recgauge.datasets.table.Table", "path": "a.csv", "relevant_from": 4},
+    "filters": {"n_core": {"n": 5}},
+    "split": {"test_size": 0.2},
+    "candidates": {"_target_": "x"},
+    "model": {"n_factors": 16},
+    "metrics": {"ndcg": "ndcg"},
+    "conventions": {"_target_": "y"},
+    "cutoffs": [10],
+    "conventions_table": False,
+    "seed": 0,
+    "tracking": {"uri": "sqlite:///a.db"},
+    "data": {"mirror": "here"},
+    "engine": {"memory_mib": 256},
+    "artifacts": {"lists": True},
+    "reuse": True,
+    "force": False,
+    "study": None,
+    "allowed_targets": [],
+}
+
+
+def changed(*path, to):
+    settings = deepcopy(SETTINGS)
+    node = settings
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = to
+    return settings
+
+
+def of(settings=SETTINGS, digest="d" * 64, version=1, sources=()):
+    return fingerprint(settings, digest, version, dict(sources))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        changed("dataset", "relevant_from", to=3),
+        changed("filters", to={}),
+        changed("split", "test_size", to=0.3),
+        changed("candidates", "_target_", to="z"),
+        changed("model", "n_factors", to=17),
+        changed("metrics", to={}),
+        changed("cutoffs", to=[10, 20]),
+        changed("seed", to=1),
+        changed("a_setting_of_tomorrow", to=True),
+    ],
+)
+def test_what_can_change_a_result_changes_the_fingerprint(settings):
+    assert of(settings) != of()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        changed("tracking", "uri", to="http://server"),
+        changed("data", "mirror", to="there"),
+        changed("artifacts", "lists", to=False),
+        changed("dataset", "path", to="moved/a.csv"),
+        changed("dataset", "prepared", to=False),
+        changed("study", to={"name": "x"}),
+        changed("allowed_targets", to=["mine"]),
+        part(SETTINGS, *NUMERIC),
+    ],
+)
+def test_what_cannot_does_not(settings):
+    assert of(settings) == of()
+
+
+def test_a_fingerprint_stays_that_of_runs_that_are_stored():
+    assert of() == "f7eeb5eb0286cb0dfeab294dcc62de98f8318080f35bae3ff8f002f1fc67ed0e"
+
+
+def test_the_order_of_filters_counts():
+    first, second = {"a": {"n": 5}, "b": {"n": 5}}, {"b": {"n": 5}, "a": {"n": 5}}
+    assert of(changed("filters", to=first)) != of(changed("filters", to=second))
+
+
+def test_data_version_and_what_is_read_beside_count():
+    others = [
+        of(digest="e" * 64),
+        of(version=2),
+        of(sources={"mine.Model": "1"}),
+        of(sources={"mine.Model": "2"}),
+    ]
+    assert len({of(), *others}) == 5

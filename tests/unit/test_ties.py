@@ -1,6 +1,5 @@
 """Equal scores: exact expected values against every order, random orders, lists that end inside a tie."""
 
-from dataclasses import replace
 from functools import partial
 from itertools import permutations, product
 
@@ -10,17 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge import evaluate
-from recgauge.candidates import CandidateItems
-from recgauge.conventions import Convention, Definition, standard_metrics
+from recgauge.conventions import Definition, standard_metrics
 from recgauge.data.interactions import pairs_matrix
 from recgauge.data.lists import Relevant, TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
 from recgauge.evaluation import values as evaluated
-from recgauge.evaluation.values import ties_at_cutoffs
-from recgauge.guards.checks import check_ties
 from recgauge.judging import Policies, judge
-from recgauge.judging.ties import random_keys, recommend_with_ties, shuffled
+from recgauge.judging.ties import random_keys, recommend_with_ties
 from recgauge.metrics.beyond.catalogue import CatalogCoverage
 from recgauge.metrics.discounted import DCG, NDCG, ExpectedReciprocalRank, RankBiasedPrecision, ReciprocalRank
 from recgauge.metrics.precision import (
@@ -136,33 +132,6 @@ def test_the_expected_value_is_the_mean_over_every_order(case):
         assert entry.per_user == pytest.approx(np.array(mean), abs=1e-12), entry.definition
 
 
-def many_ties(n_users=300, n_items=700, seed=3):
-    rng = np.random.default_rng(seed)
-    levels = rng.integers(1, 30, n_users)  # some users have one score for all items
-    scores = (rng.integers(0, 1 << 30, (n_users, n_items)) % levels[:, None]).astype(np.float32)
-    grades = (rng.random((n_users, n_items)) < 0.02) * rng.integers(1, 4, (n_users, n_items))
-    grades[:, 0] |= grades.sum(axis=1) == 0
-    return scores, grades
-
-
-def test_memory_and_blocks_change_nothing():
-    scores, grades = many_ties()
-    one = lists_of(scores, grades, 10, draws=3, seed=5)
-    users = np.random.default_rng(0).permutation(len(scores)).astype(np.int32)
-    ask, relevant = ask_of(scores), relevant_of(grades)
-    parts = [
-        recommend_with_ties(ask, part, 10, relevant, n_items=700, memory_mib=1, draws=3, seed=5)
-        for part in np.array_split(users, 7)
-    ]
-    for name in ("items", "scores"):
-        together = np.concatenate([getattr(part, name) for part in parts])
-        assert (together == getattr(one, name)[users]).all()
-    assert (np.concatenate([part.beyond.size for part in parts]) == one.beyond.size[users]).all()
-    for draw in range(3):
-        together = np.concatenate([shuffled(part, 5, draw).items for part in parts])
-        assert (together == shuffled(one, 5, draw).items[users]).all()
-
-
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_every_kind_of_source_tells_the_same_group(n_threads):
     rng = np.random.default_rng(1)
@@ -203,38 +172,6 @@ def test_random_orders_are_uniform():
     assert len(counts) == 24
     chi_square = ((counts - 1000) ** 2 / 1000).sum()
     assert chi_square < 49.7  # 23 degrees of freedom: exceeded by one in a thousand
-
-
-def test_shuffled_lists_keep_scores_and_draw_from_beyond():
-    scores, grades = many_ties()
-    lists = lists_of(scores, grades, 10, draws=2, seed=1)
-    first, again, other = shuffled(lists, 1, 0), shuffled(shuffled(lists, 1, 0), 1, 0), shuffled(lists, 1, 1)
-    users = np.arange(len(scores))[:, None]
-    for one in (first, other):
-        assert (scores[users, one.items] == lists.scores).all()
-        assert all(len(set(row)) == 10 for row in one.items.tolist())
-    assert (first.items == again.items).all()
-    assert (first.items != other.items).any()
-    from_beyond = ~(first.items[..., None] == lists.items[:, None]).any(axis=2)
-    assert from_beyond[lists.beyond.size > 100].mean() > 0.5
-    whole = lists_of(np.zeros((5, 8), np.float32), np.ones((5, 8), int), 8)  # nothing is beyond these
-    assert (shuffled(whole, 1, 0).items != shuffled(whole, 1, 1).items).any()
-
-
-def test_drawn_means_converge_to_the_formula():
-    scores, grades = many_ties(n_users=100)
-    lists = lists_of(scores, grades, 10, draws=64, seed=2)
-    relevant, ids = relevant_of(grades), np.arange(len(scores))
-    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=(10,), user_ids=ids, seed=2)
-    for metric in (HitRate(), NDCG(), AveragePrecision(), ReciprocalRank(), FScore()):
-        exact = measure({"m": Definition(metric, Policies(ties="expected"))}).results[0].value
-        each = [
-            evaluate_top_k({"m": metric}, shuffled(lists, 2, draw), relevant, cutoffs=(10,), user_ids=ids)
-            .results[0]
-            .value
-            for draw in range(64)
-        ]
-        assert abs(np.mean(each) - exact) < 4 * np.std(each) / 8
 
 
 @pytest.mark.parametrize("ties", ["item_code", "random", "expected"])
@@ -288,23 +225,6 @@ def test_without_ties_every_policy_gives_the_same_bits():
     assert results[0] == results[1] == results[2] == results[3]
 
 
-def guarded(scores, grades, cutoffs=(10,), guard_policies=Policies()):  # noqa: B008 - frozen
-    """Return what is known of ties, and the guard's result for the standard policies and for others."""
-    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
-    suite, users = {"hit_rate": Definition(HitRate(), Policies())}, np.arange(len(scores))
-    measure = partial(evaluate_top_k, top_k=lists, relevant=relevant, cutoffs=cutoffs, user_ids=users)
-    ties = ties_at_cutoffs(suite, lists, relevant, cutoffs=cutoffs, measure=measure)
-    return ties, check_ties(ties, measure(suite), guard_policies)
-
-
-def test_the_guard_keeps_still_without_ties_and_where_no_printed_number_changes():
-    ties, guard = guarded(np.zeros((40, 100), np.float32), np.ones((40, 100), int))
-    assert (guard.level, guard.value) == ("note", 1.0)
-    assert "changes no number" in guard.message
-    ties, guard = guarded(np.tile(np.arange(100, dtype=np.float32), (5, 1)), np.ones((5, 100), int))
-    assert (ties.expected, guard.level) == ({}, "note")
-
-
 def test_lists_from_outside_say_where_a_tie_is_open():
     lists = {"ann": ["x", "y", "z"], "bob": ["x", "y", "z"]}
     scores = {"ann": [3, 1, 1], "bob": [2, 2, 1]}
@@ -336,31 +256,3 @@ def test_item_code_and_random_order_lists_from_outside():
     assert ask(ties="random", seed=7).values() == ask(ties="random", seed=7).values()
     with pytest.raises(ConfigError, match="item_code, id_descending, average, random, expected"):
         ask(ties="nonsense")
-
-
-def test_a_convention_keeps_all_but_its_ties():
-    made = Convention("made", "", policies=Policies(no_list="skip"), deviations={"map": {"ties": "average"}})
-    expected = made.with_ties("expected")
-    assert expected.policies == replace(made.policies, ties="expected")
-    assert expected.definition("map").policies.ties == "expected"
-
-
-def test_candidates_may_be_fewer_than_the_list():
-    given = CandidateItems(per_user=pairs_matrix(np.zeros(3, np.int32), np.arange(3), (1, 9)))
-    factors = Factors(np.ones((1, 1), np.float32), np.ones((9, 1), np.float32))
-
-    def ask(users, k, *, progress=None):
-        return TopK(users, *rank_candidates(factors, users, k, given.per_user))
-
-    grades = np.zeros((1, 9), int)
-    grades[0, 2] = 1
-    lists = recommend_with_ties(ask, np.zeros(1, np.int32), 5, relevant_of(grades), n_items=9)
-    assert lists.beyond.size.tolist() == [0]
-    result = evaluate_top_k(
-        {"mrr": Definition(ReciprocalRank(), Policies(ties="expected"))},
-        lists,
-        relevant_of(grades),
-        cutoffs=(5,),
-        user_ids=np.arange(1),
-    )
-    assert result.values()["mrr_at_5"] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)

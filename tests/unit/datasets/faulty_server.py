@@ -150,12 +150,12 @@ class FaultyServer(ThreadingHTTPServer):
         self.server_close()
 
 
-def write_certificate(path: Path, *, days: int, host: str = "127.0.0.1") -> Path:
-    """Write a self-signed certificate and its key that is valid for `days` from now (before, if negative)."""
+def write_certificate(path: Path) -> Path:
+    """Write a self-signed certificate of this machine and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.datetime.now(datetime.UTC)
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))])
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -163,7 +163,7 @@ def write_certificate(path: Path, *, days: int, host: str = "127.0.0.1") -> Path
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=100))
-        .not_valid_after(now + datetime.timedelta(days=days))
+        .not_valid_after(now + datetime.timedelta(days=30))
         .add_extension(names, critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

@@ -90,13 +90,6 @@ def test_what_a_killed_job_has_left_is_not_used(fetch, content, tmp_path):
     assert fetch().path.read_bytes() == content
 
 
-def test_final_refusals_are_not_repeated(fetch, server):
-    server.faults += [status(403)]
-    with pytest.raises(MissingDataError, match="the server answered 403"):
-        fetch()
-    assert len(server.requests) == 1
-
-
 def test_silence_is_not_waited_for_for_ever(fetch, server, content, progress):
     server.faults += [silence]
     assert fetch().path.read_bytes() == content
@@ -126,16 +119,6 @@ def test_server_that_sends_too_much_is_cut_off(fetch, server, content, tmp_path,
     assert listing(tmp_path / "cache") == [".toy.zip.lock"]
 
 
-def test_file_of_unknown_size_has_a_bound_too(server, tmp_path, progress, monkeypatch):
-    monkeypatch.setattr("recgauge.datasets.archives.MOST_BYTES", 5 << 20)
-    server.files["/toy.zip"] = b"PK"
-    server.faults += [endless()]
-    unknown = PublishedFile("toy.zip", f"{server.address}/toy.zip", 0, "")
-    with pytest.raises(IntegrityError, match="at most 5,242,880 are taken; nothing was kept"):
-        find_archive(unknown, Locations(cache=str(tmp_path)), progress)
-    assert listing(tmp_path) == [".toy.zip.lock"]
-
-
 @pytest.mark.parametrize("name", ["toy.zip", "SHA256SUMS"])
 def test_pipe_in_a_mirror_is_refused(fetch, tmp_path, name):
     os.mkfifo(tmp_path / name)
@@ -154,15 +137,11 @@ def test_wrong_file_of_a_mirror_is_told_and_the_next_place_asked(fetch, server, 
     assert "not a whole zip archive" in progress.notes[0]
 
 
-@pytest.mark.parametrize(("days", "words"), [(-1, "certificate has expired"), (30, "self-signed")])
-def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
-    certificate = write_certificate(tmp_path / "server.pem", days=days)
-    if days < 0:  # its authority is known, so that only its age is wrong
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-    secure = FaultyServer(certificate)
+def test_a_certificate_of_nobody_is_not_accepted(fetch, content, tmp_path):
+    secure = FaultyServer(write_certificate(tmp_path / "server.pem"))
     secure.files["/toy.zip"] = content
     try:
-        with pytest.raises(MissingDataError, match=words) as caught:
+        with pytest.raises(MissingDataError, match="self-signed") as caught:
             fetch(address=secure.address)
     finally:
         secure.stop()
@@ -170,23 +149,6 @@ def test_bad_certificate(fetch, content, tmp_path, monkeypatch, days, words):
     assert "the certificate of 127.0.0.1 is not accepted" in message
     assert f"curl --insecure -O {secure.address}/toy.zip" in message
     assert secure.requests == []
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_full_disk_is_told(fetch, tmp_path):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / ".toy.zip.part").symlink_to("/dev/full")
-    with pytest.raises(MissingDataError, match=r"cannot hold toy.zip .*No space left.*Free space"):
-        fetch()
-
-
-def test_read_only_cache_is_told(fetch, tmp_path):
-    folder = tmp_path / "cache"
-    folder.mkdir(mode=0o500)
-    # The superuser may write anywhere but into the kernel's own folders.
-    read_only = folder if os.access(folder, os.W_OK) is False else Path("/sys/recgauge")
-    with pytest.raises(MissingDataError, match=r"cannot hold toy.zip.*make it writable"):
-        fetch(cache=read_only)
 
 
 def test_parallel_jobs_fetch_once(fetch, server, content):

@@ -5,7 +5,6 @@ import shlex
 import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
-from recgauge import stream
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, QuestionError, SchemaError
@@ -103,16 +102,6 @@ def test_look_asks_for_the_columns_of_a_file_without_header(tmp_path, monkeypatc
     assert main(["data", "look", "orders.csv", "dataset.user=1", "dataset.item=2", "dataset.time=0"]) == 0
 
 
-def test_a_split_of_the_demo_data_has_no_sessions():
-    from recgauge import Demo
-
-    with pytest.raises(SchemaError, match="session_id"):
-        Demo().with_attributes(["session_id"])
-    rows = Demo().load().interactions
-    with pytest.raises(SchemaError, match="session_id"):
-        RandomRows(whole="session_id").split(rows, rng=stream(0, "split"))
-
-
 @pytest.mark.parametrize(
     "events", [["null", "01"], ["True", "no"], ["it's, so", "a=b"], ["0.0", "1.10", 'a "b"']]
 )
@@ -125,8 +114,3 @@ def test_words_to_type_name_the_very_values(tmp_path, events):
     words = {override.key_or_group: override.value() for override in typed}
     assert str(words["filters.where.column"]) == "event, kind"
     assert [str(value) for value in words["filters.where.values"]] == sorted(events)
-
-
-def test_a_form_of_times_needs_times(log):
-    with pytest.raises(ConfigError, match=r"dataset\.time=COLUMN"):
-        Table(log, unused=["event_type"], time=False, time_format="%d.%m.%Y").load()

@@ -57,24 +57,6 @@ def test_other_files_and_files_without_rows_change_nothing(folder, reads):
 
 
 @READERS
-def test_text_and_numbers_may_be_written_in_several_ways(folder, reads):
-    table = parquet.read_table(folder / "1.parquet")
-    changed = {
-        "user": table["user"].dictionary_encode(),
-        "item": table["item"].cast(pa.int16()),
-        "score": table["score"].cast(pa.float32()),
-    }
-    parquet.write_table(pa.table(changed), folder / "1.parquet")
-    parquet.write_table(
-        parquet.read_table(folder / "2.parquet").set_column(
-            0, "user", pa.array(["c", "c"], pa.large_string())
-        ),
-        folder / "2.parquet",
-    )
-    assert reads(folder) == reads(whole(folder))
-
-
-@READERS
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -111,14 +93,6 @@ def test_a_folder_without_parquet_says_what_is_in_it(folder, reads):
         reads(folder.parent / "absent")
 
 
-def test_bad_rows_that_are_left_out_are_named_by_their_file(folder, progress):
-    part = parquet.read_table(folder / "2.parquet")
-    parquet.write_table(part.set_column(0, "user", pa.array([None, "c"])), folder / "2.parquet")
-    rows = Table(str(folder), on_bad_rows="skip").load(progress).interactions
-    assert len(rows) == 7
-    assert any("1 of 8 rows left out" in note and "2.parquet, row 1" in note for note in progress.notes)
-
-
 def test_a_row_of_a_folder_and_a_file_in_it_would_count_twice(folder):
     with pytest.raises(ConfigError, match=r"1\.parquet twice"):
         Table([str(folder), str(folder / "1.parquet")]).load()
@@ -152,11 +126,3 @@ def test_what_is_no_file_in_a_folder_is_refused(tmp_path, kind):
         (tmp_path / "2.parquet").symlink_to("/dev/zero" if kind == "device" else "nowhere")
     with pytest.raises(MissingDataError, match=r"2\.parquet is no file"):
         Table(str(tmp_path)).load()
-
-
-def test_users_that_are_a_dictionary_in_one_file_and_text_in_another_are_one_column(tmp_path):
-    users = pa.array(["b", "a"])
-    parquet.write_table(pa.table({"user": users.dictionary_encode(), "item": [1, 2]}), tmp_path / "1.parquet")
-    parquet.write_table(pa.table({"user": users, "item": [3, 4]}), tmp_path / "2.parquet")
-    rows = Table(str(tmp_path)).load().interactions
-    assert rows.user_ids[rows.user].tolist() == ["b", "a", "b", "a"]

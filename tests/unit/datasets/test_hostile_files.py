@@ -56,7 +56,3 @@ def test_a_hostile_file(loaded, case):
 @pytest.mark.parametrize("case", [case for case in CASES if case.slow], ids=lambda case: case.name)
 def test_a_large_hostile_file(tmp_path, case):
     check(case, outcomes(tmp_path, [case])[case.name])
-
-
-def test_there_are_no_two_of_a_name():
-    assert len({case.name for case in CASES}) == len(CASES)

@@ -2,22 +2,18 @@
 
 import gzip
 import io
-import json
 import zipfile
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyarrow import csv as arrow_csv
 
-from recgauge.data.interactions import Interactions
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.errors import DataError, SchemaError
 from recgauge.files.limits import Limits
 from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
-from recgauge.splits import Published
 from recgauge.utils import resources
 from recgauge.utils.messages import explain_memory_error
 from recgauge.utils.progress import NoProgress, Timings
@@ -78,15 +74,6 @@ def test_unpacked_bytes_are_bounded_where_the_file_is_packed(tmp_path, name):
     assert len(plain.load().interactions) == 2_000
 
 
-def test_an_archive_that_lies_about_its_size_gives_no_more_than_it_says(tmp_path):
-    content = zipped(ROWS.encode() * 50)
-    said = (len(ROWS) * 50).to_bytes(4, "little")
-    path = tmp_path / "r.zip"
-    path.write_bytes(content.replace(said, (5_000).to_bytes(4, "little")))
-    with pytest.raises(DataError):
-        Table(str(path)).load()
-
-
 def test_a_gzip_whose_beginning_promises_little_ends_at_the_limit(tmp_path):
     noise = np.random.default_rng(0).integers(0, 10**9, (40_000, 2)).tolist()
     first = "user,item\n" + "".join(f"{user},{item}\n" for user, item in noise)
@@ -105,30 +92,6 @@ def test_parquet_says_its_rows_and_columns_before_they_are_read(tmp_path):
         Table(str(path), limits={"columns": 2}).load()
 
 
-def test_json_lines_with_a_name_of_its_own_on_each_line_are_refused(tmp_path):
-    path = tmp_path / "r.jsonl"
-    path.write_text("".join(json.dumps({"user": "a", "item": "b", f"k{row}": 1}) + "\n" for row in range(99)))
-    with pytest.raises(SchemaError, match="21 columns, at most 20"):
-        Table(str(path), limits={"columns": 20}).load()
-
-
-def test_users_with_their_items_count_as_rows(tmp_path):
-    path = tmp_path / "r.txt"
-    path.write_text("1 2 3 4\n2 3 4 5\n")
-    table = {"path": str(path), "format": "user_lines"}
-    assert len(Table(**table, limits={"rows": 6}).load().interactions) == 6
-    with pytest.raises(SchemaError, match="rows or more, at most 5"):
-        Table(**table, limits={"rows": 5}).load()
-
-
-def test_a_split_from_files_has_the_same_limits(tmp_path):
-    (tmp_path / "test.csv").write_text(ROWS)
-    split = Published(test=str(tmp_path / "test.csv"), limits={"rows": 100})
-    for use in (split.find, lambda: split.split(Interactions.from_ids(["1"], ["2"]), rng=None)):
-        with pytest.raises(SchemaError, match=r"test\.csv: .*rows or more, at most 100"):
-            use()
-
-
 def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
     path = tmp_path / "lists.csv"
     path.write_text("user,item,rank" + ",x" * 10_000 + "\n")
@@ -139,12 +102,6 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
 
 
-@pytest.mark.parametrize("limits", [{"rows": 0}, {"lines": 3}, {"columns": "many"}, 5, {"rows": True}])
-def test_limits_that_are_none_are_refused(limits):
-    with pytest.raises(ConfigError, match="limits"):
-        Table("r.csv", limits=limits)
-
-
 def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
@@ -153,17 +110,6 @@ def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypa
         DataError, match=r"2,00. rows or so need about 9.,... bytes .*50,000 bytes can be had"
     ):
         Table(str(path)).load()
-
-
-def test_memory_that_runs_out_is_told_with_rows_bytes_and_what_to_do(tmp_path, monkeypatch):
-    path = tmp_path / "r.csv"
-    path.write_text(ROWS)
-    for error in (MemoryError(), pa.ArrowMemoryError("malloc of size 9 failed")):
-        monkeypatch.setattr(arrow_csv, "read_csv", lambda *_, error=error: (_ for _ in ()).throw(error))
-        with pytest.raises(
-            DataError, match=r"ran out; its 2,00. rows or so need about .* bytes .*Use a machine"
-        ):
-            Table(str(path)).load()
 
 
 def test_memory_that_runs_out_in_a_stage_is_told_with_the_stage_and_the_rows():

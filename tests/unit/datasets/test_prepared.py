@@ -2,10 +2,6 @@
 
 import mmap
 import os
-import resource
-import shutil
-import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import RecordedProgress
-from recgauge.data.interactions import Interactions
 from recgauge.datasets import prepared
 from recgauge.datasets import table as table_module
 from recgauge.datasets.movielens import MovieLens
-from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError
 from unit.datasets.test_movielens import MADE
@@ -211,71 +205,9 @@ def test_a_damaged_copy_is_told_and_made_anew(ratings, cache, progress, no_readi
     assert progress.notes == usual
 
 
-@given(st.data())
-def test_no_changed_byte_gives_other_data(tmp_path_factory, data):
-    content = a_content(20)
-    copy = tmp_path_factory.mktemp("kept") / "copy"
-    prepared.write_copy(copy, content, {})
-    path = data.draw(st.sampled_from(sorted(copy.iterdir())))
-    changed = bytearray(path.read_bytes())
-    position = data.draw(st.integers(0, len(changed) - 1))
-    changed[position] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(changed)
-    with pytest.raises((IntegrityError, FileNotFoundError)):
-        prepared.read_copy(copy)
-
-
 def test_a_folder_that_cannot_be_used_costs_a_note(ratings, tmp_path, progress):
     (tmp_path / "file").write_text("")
     found = Table(str(ratings), cache=str(tmp_path / "file")).load(progress)
     assert len(found.interactions) == 4
     assert "cannot be used or kept in" in progress.notes[0]
     assert "data.prepared=false" in progress.notes[0]
-
-
-def test_a_disk_that_is_full_in_the_middle_costs_a_note(tmp_path, cache, progress):
-    path = tmp_path / "long.csv"
-    path.write_text("user,item\n" + "".join(f"{row},{row}\n" for row in range(4000)))
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
-    try:
-        found = Table(str(path), cache=cache).load(progress)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert len(found.interactions) == 4000
-    assert "cannot be used or kept" in progress.notes[0]
-    assert not list(Path(cache, "prepared").glob(".*.tmp"))
-    progress.notes.clear()
-    Table(str(path), cache=cache).load(progress)
-    assert is_mapped(Table(str(path), cache=cache).load().interactions.user)
-    assert not any("cannot be" in note for note in progress.notes)
-
-
-def a_content(n_rows=1000):
-    codes = np.arange(n_rows)
-    return Prepared(Interactions(codes, codes, np.ones(n_rows), codes, codes, codes))
-
-
-def test_parallel_jobs_prepare_once(tmp_path, progress):
-    n_reads = []
-
-    def read():
-        n_reads.append(1)
-        time.sleep(0.3)
-        return a_content()
-
-    inputs = Inputs([], str(tmp_path), prepared=True)
-    jobs = [threading.Thread(target=inputs.get, args=(read, [], {}, "toy", progress)) for _ in range(4)]
-    for job in jobs:
-        job.start()
-    for job in jobs:
-        job.join()
-    assert len(n_reads) == 1
-    assert progress.notes == ["toy: another job is preparing it; waiting."] * 3
-
-
-def test_a_copy_that_is_removed_does_not_disturb_who_uses_it(ratings, cache):
-    Table(str(ratings), cache=cache).load()
-    mapped = Table(str(ratings), cache=cache).load().interactions
-    shutil.rmtree(Path(cache) / "prepared")
-    assert mapped.value.tolist() == [4.0, 3.5, 0.5, 5.0]

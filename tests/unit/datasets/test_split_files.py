@@ -7,7 +7,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from recgauge.datasets.split_files import SplitFile, SplitFiles
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError
+from recgauge.errors import IntegrityError, MissingDataError
 from recgauge.splits.published import Published
 from recgauge.sweeps.places import conf_folder
 
@@ -69,15 +69,6 @@ def test_each_file_has_its_format(split_of, rng, options, test_options, train, t
     assert pairs(split.test) == [(first, 3), (last, 2)]
 
 
-def test_ratings_are_the_third_column_where_they_are_wanted(split_of):
-    source = split_of(ratings=True, relevant_from=4)
-    dataset = source.load()
-    assert (dataset.feedback, dataset.relevant_from) == ("explicit", 4)
-    assert dataset.interactions.value.tolist() == [5, 4, 1, 3, 2]
-    with pytest.raises(ConfigError, match="needs ratings: true"):
-        replace(source, ratings=False)
-
-
 @pytest.mark.parametrize("changed", [TEST[:-3], TEST.upper()])
 def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed):
     source = split_of()
@@ -101,61 +92,11 @@ def test_files_of_a_named_folder_are_read_and_no_others(split_of, tmp_path):
         replace(source, archive=str(tmp_path / "absent")).find()
 
 
-def test_a_file_that_is_nowhere_is_told_with_terms_and_address(split_of, tmp_path):
-    with pytest.raises(MissingDataError) as caught:
-        replace(split_of(), mirror=None).find()
-    message = str(caught.value)
-    for part in ("papers/train.tsv", "https://unknown.invalid/papers/train.tsv", "Its terms: MIT"):
-        assert part in message
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"format": "count_lines"}, r"train.tsv, line 1: it begins with 'ann', and 2 items follow"),
-        ({"separator": ";"}, r"train.tsv: cannot tell what separates.*dataset.train.separator"),
-        ({"header": True}, r"train.tsv.*no column is known as the user"),
-    ],
-)
-def test_another_format_is_told_in_one_line(split_of, options, message):
-    with pytest.raises(SchemaError, match=message) as caught:
-        split_of(options=options).load()
-    assert "\n" not in str(caught.value)
-
-
-def test_files_that_hold_something_else_than_declared_are_refused(split_of):
-    with pytest.raises(SchemaError, match=r"n_items must be 3, got 2 of .*train.tsv and .*test.tsv"):
-        split_of(n_rows=5, n_users=2, n_items=3).load()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"sha": "0"},
-            r"train: got an unexpected .*'sha'.*a mapping of filename, address, size, sha256, format",
-        ),
-        ({"filename": "../a"}, r"train: filename must be a path below the mirror's folder"),
-        ({"sha256": "0"}, r"train: sha256 must be 64"),
-    ],
-)
-def test_a_wrong_declaration_names_the_setting(change, message):
-    good = {"filename": "a", "address": "b", "size": 1, "sha256": "0" * 64}
-    with pytest.raises(ConfigError, match=message):
-        SplitFiles("mine", train=good | change, test=good, source="", licence="")
-
-
 def test_items_without_a_row_count_where_the_authors_count_them(split_of):
     lines = {"format": "user_lines"}
     rows = split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=6, n_items=6).load().interactions
     assert rows.item_ids.tolist() == [0, 1, 2, 3, 4, 5]
     assert rows.item.tolist() == [1, 2, 4]
-
-
-def test_an_item_id_beyond_the_range_is_told(split_of):
-    lines = {"format": "user_lines"}
-    with pytest.raises(SchemaError, match=r"item_ids_below must be above every item's id, got 4; .* have 4"):
-        split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=4).load()
 
 
 @pytest.mark.data

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import SchemaError
 
 # The same four rows in every format.
 USERS, ITEMS, RATINGS, TIMES = [3, 1, 3, 2], [10, 20, 20, 10], [4.0, 3.5, 0.5, 5.0], [100, 200, 300, 400]
@@ -70,16 +70,6 @@ def test_junk_in_an_archive_is_passed_over(make_zip):
     check_rows(Table(str(make_zip({**junk, "data/a.csv": CSV.encode()}))).load().interactions)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_careful_reading_gives_the_same_rows(write, name):
-    """A bad row forces the slower way to read: the good rows must not change."""
-    text = TEXTS[name].rstrip("\r\n")
-    bad = "broken" if name.endswith("jsonl") else text.split("\n")[-1].replace("5.0", "abc")
-    dataset = Table(write(name, f"{text}\n{bad}\n"), on_bad_rows="skip", **places(name)).load()
-    check_rows(dataset.interactions)
-    assert dataset.provenance.endswith("1 bad rows left out")
-
-
 def test_parquet(tmp_path, make_zip):
     path = tmp_path / "rows.parquet"
     columns = {
@@ -92,16 +82,6 @@ def test_parquet(tmp_path, make_zip):
     check_rows(Table(str(path)).load().interactions)
     with pytest.raises(SchemaError, match="Unpack it"):
         Table(str(make_zip({"a/rows.parquet": path.read_bytes()}))).load()
-
-
-def test_user_lines(write):
-    path = write("train.txt", "3 10 20\r\n1 20\n\n7\n2 10")
-    dataset = Table(path, format="user_lines").load()
-    rows = dataset.interactions
-    assert rows.user_ids[rows.user].tolist() == [3, 3, 1, 2]
-    assert rows.item_ids[rows.item].tolist() == [10, 20, 20, 10]
-    assert dataset.feedback == "implicit"
-    assert rows.timestamp is None
 
 
 def test_columns_by_name_and_position(write):
@@ -173,27 +153,9 @@ def test_quotes_commas_and_line_breaks_in_unused_columns(write):
         Table(write("quoted.csv", text + "x,,5\n")).load()
 
 
-@pytest.mark.parametrize("late", ['"9,9",1,"3"\n', '"9,9",1,"3"\n5,6,x\n'])
-def test_quotes_that_come_late_are_found(write, late):
-    text = "user,item,rating\n" + "".join(f"{row},7,4\n" for row in range(200_000)) + late
-    rows = Table(write("late.csv", text), on_bad_rows="skip").load().interactions
-    assert rows.user_ids[rows.user[-1:]].tolist() == ["9,9"]
-    assert len(rows) == 200_001
-
-
 def test_quotes_may_be_ordinary_signs(write):
     rows = Table(write("inches.tsv", 'user\titem\n1\t"10\n2\t12"\n')).load().interactions
     assert rows.item_ids.tolist() == ['"10', '12"']
-
-
-def test_long_separators_across_blocks(write):
-    n_rows = 200_000
-    users, items = np.arange(n_rows) % 977, np.arange(n_rows) % 1009
-    text = "".join(f"u:{u}<>{i}\n" for u, i in zip(users.tolist(), items.tolist(), strict=True))
-    rows = Table(write("long.dat", text), separator="<>", header=False).load().interactions
-    assert len(rows) == n_rows
-    assert rows.item_ids[rows.item].tolist() == items.tolist()
-    assert rows.user_ids[rows.user[:2]].tolist() == ["u:0", "u:1"]
 
 
 @pytest.mark.parametrize(
@@ -243,14 +205,6 @@ def test_bad_rows_are_refused_with_file_line_and_remedy_or_left_out_and_counted(
     assert dataset.provenance == "a table of the user's own, 1 bad rows left out"
 
 
-def test_lines_after_broken_rows_are_numbered_right(write, progress):
-    path = write("bad.csv", "user,item,rating\n\n1,2\n1,1,3\n2,2,x\n3,3,3,3\n4,4,y\n")
-    Table(path, on_bad_rows="skip").load(progress)
-    assert "4 of 5 rows left out" in progress.notes[0]
-    assert "2 because the row does not have 3 columns (first: line 3)" in progress.notes[0]
-    assert "2 because the rating is not a finite number (first: line 5)" in progress.notes[0]
-
-
 def test_bad_rows_of_json_lines(write):
     path = write("bad.jsonl", '{"user": 1, "item": 2}\n\n[1]\n{"user": null, "item": 3}\n{"user": 4\n')
     with pytest.raises(SchemaError, match=r"line 3: the line is no JSON object: \[1\] \(2 more bad rows\)"):
@@ -273,13 +227,6 @@ def test_files_that_cannot_be_read(write, text, options, message):
         Table(write("odd.csv", text), **options).load()
 
 
-def test_rating_in_some_files_only_is_refused(write):
-    paths = [write("a.csv", "user,item,rating\n1,2,3\n"), write("b.csv", "user,item\n1,2\n")]
-    with pytest.raises(SchemaError, match="has a rating column, other files have none"):
-        Table(paths).load()
-    assert len(Table(paths, rating=False).load().interactions) == 2
-
-
 def test_archive_with_several_files_asks_which(make_zip):
     path = make_zip({"a.csv": CSV.encode(), "b.csv": CSV.encode()})
     with pytest.raises(SchemaError, match=r"dataset\.member must name one file .*; it has a\.csv, b\.csv"):
@@ -287,33 +234,6 @@ def test_archive_with_several_files_asks_which(make_zip):
     with pytest.raises(SchemaError, match=r"got 'c\.csv'"):
         Table(str(path), member="c.csv").load()
     check_rows(Table(str(path), member="b.csv").load().interactions)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("path", []),
-        ("format", "xlsx"),
-        ("user", True),
-        ("header", "yes"),
-        ("separator", ""),
-        ("encoding", "martian"),
-        ("relevant_from", "4"),
-    ],
-)
-def test_constructor_checks(option, value):
-    with pytest.raises(ConfigError, match=f"Table: {option}"):
-        Table(**{"path": "x.csv", option: value})
-
-
-def test_dataset_says_where_it_comes_from(write, progress):
-    path = write("My Ratings!.csv", CSV)
-    dataset = Table(path, licence="mine").load(progress)
-    assert dataset.name == "my_ratings"
-    assert dataset.source == path
-    assert dataset.licence == "mine"
-    assert dataset.provenance == "a table of the user's own"
-    assert progress.steps[0][:3] == ("read my_ratings", 1, "files")
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
@@ -344,20 +264,6 @@ def test_what_is_written_is_read(tmp_path_factory, rows, separator):
     assert found.timestamp.tolist() == [row[3] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("path", "name", "label"),
-    [
-        ("data/My Ratings-2.csv.gz", None, "my_ratings_2"),
-        ("part-*.csv", None, "part"),
-        (["b.csv", "a.csv"], None, "b"),
-        ("a.csv", "mine", "mine"),
-        ("***", None, "table"),
-    ],
-)
-def test_a_table_is_called_after_its_first_file(path, name, label):
-    assert Table(path, name).label == label
-
-
 TITLED = [f'{row},{row % 7},{row % 5 + 1},"A title, of two parts"' for row in range(40)]
 
 
@@ -381,17 +287,3 @@ def test_a_quote_that_is_not_closed_is_refused_even_where_bad_rows_are_skipped(t
     path = written(tmp_path, [broken.get(row, text) for row, text in enumerate(TITLED)])
     with pytest.raises(SchemaError, match=rf"line {line}: a quoted field .*dataset\.quotes=false"):
         Table(path, on_bad_rows="skip").load()
-
-
-def test_a_quote_that_swallows_more_than_fields_may_hold(tmp_path):
-    path = written(tmp_path, ["1,2,3,x", '1,3,3,"open'] + [f"{row},5,3,{'x' * 100}" for row in range(3000)])
-    with pytest.raises(SchemaError, match=r"line 3: a quoted field .* swallows rows"):
-        Table(path).load()
-
-
-def test_text_over_several_lines_is_fine_where_nobody_reads_it(tmp_path):
-    rows = ['"Great, 5 stars,\n\n1,2,really, good",1,3,4', '"so\nso",2,3,2', "x,3,bad,1"]
-    path = written(tmp_path, rows, header="review,user,item,rating")
-    read = Table(path, on_bad_rows="skip").load().interactions
-    assert read.user_ids[read.user].tolist() == [1, 2, 3]
-    assert read.item_ids[read.item].tolist() == ["3", "3", "bad"]

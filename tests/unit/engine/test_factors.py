@@ -12,7 +12,7 @@ from scipy import sparse
 from full_sort import factor_scores, full_sort
 from recgauge.engine import _factors, sources, top_k
 from recgauge.engine._lists import HAS_BYTE_DOT
-from recgauge.errors import ConfigError, ScoreError
+from recgauge.errors import ScoreError
 
 KINDS = {
     "normal": lambda _rng, x: x,
@@ -78,20 +78,6 @@ def test_neither_threads_nor_memory_nor_order_change_a_list(problem, memory_mib,
     assert_array_equal(scores_again[::-1], scores)
 
 
-def test_many_users_in_many_blocks(rng):
-    user, item = matrix(rng, 1500, 24, "skewed"), matrix(rng, 900, 24, "normal")
-    seen = sparse.csr_array(rng.random((1500, 900)) < 0.1, dtype=np.float32)
-    users = rng.permutation(1500)[:1300].astype(np.int32)
-    done = []
-    items, scores = top_k(model(user, item), users, 20, seen=seen, n_threads=2, on_progress=done.append)
-    assert sum(done) == 1300
-    assert len(done) > 1
-    sample = users[:10]
-    expected, best = full_sort(factor_scores(user[sample], item), range(10), 20, seen[sample])
-    assert_array_equal(items[:10], expected)
-    assert_array_equal(scores[:10], best)
-
-
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
 @pytest.mark.parametrize("side", ["user", "item"])
 def test_factors_that_are_not_finite_are_refused(rng, bad, side):
@@ -99,36 +85,3 @@ def test_factors_that_are_not_finite_are_refused(rng, bad, side):
     factors[side][-1, 1] = bad
     with pytest.raises(ScoreError, match=f"{side} factors must be finite"):
         top_k(SimpleNamespace(**factors), np.arange(5, dtype=np.int32), 2)
-
-
-def test_factors_whose_product_overflows_are_refused(rng):
-    with pytest.raises(ScoreError, match="scale the model down"):
-        top_k(model(np.full((2, 2), 1e20, np.float32), np.full((3, 2), 1e20, np.float32)), np.arange(2), 1)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"users": np.array([5])}, "users must be in 0..4"),
-        ({"items": np.ones(3, bool)}, "a mask of items must have shape"),
-        ({"seen": sparse.csc_array((5, 70))}, "seen must be CSR"),
-        (
-            {"source": SimpleNamespace(user=np.ones((5, 2), "f4"), item=np.ones((70, 3), "f4"))},
-            "same number of columns",
-        ),
-        (
-            {"source": SimpleNamespace(user=np.ones((5, 2), int), item=np.ones((70, 2), int))},
-            "must be float32",
-        ),
-        ({"source": SimpleNamespace()}, "factors or score"),
-        ({"k": 0}, "k must be a whole number >= 1"),
-    ],
-)
-def test_arguments_that_do_not_fit_are_refused(rng, change, message):
-    arguments = {
-        "source": model(matrix(rng, 5, 3, "normal"), matrix(rng, 70, 3, "normal")),
-        "users": np.arange(5),
-        "k": 2,
-    }
-    with pytest.raises((ScoreError, ConfigError), match=message):
-        top_k(**{**arguments, **change})

@@ -116,30 +116,6 @@ def test_the_order_of_rows_does_not_matter(dataset_of, rows, rule, random):
     assert by_ids(first[0]) == by_ids(second[0])
 
 
-@given(logs(), st.sampled_from([rule for rule in ALL if not rule.changes]))
-def test_rows_that_stay_keep_order_and_values(dataset_of, rows, rule):
-    outcome = attempt(dataset_of(rows), (rule,))
-    if isinstance(outcome, type):
-        return
-    left, stays = outcome[0].interactions, iter(by_row(rows))
-    assert all(row in stays for row in by_row(left))  # a subsequence: `in` uses the iterator up
-
-
-def by_row(rows):
-    columns = (rows.user_ids[rows.user], rows.item_ids[rows.item], rows.value, rows.timestamp)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def test_another_order_gives_other_data_and_a_filter_may_come_twice(demo):
-    before, _ = apply_filters(demo, (NCore(10), MinRating(4.0)))
-    after, _ = apply_filters(demo, (MinRating(4.0), NCore(10)))
-    again, steps = apply_filters(demo, (NCore(10), MinRating(4.0), NCore(10)))
-    assert before.interactions.user_counts().min() < 10
-    assert after.interactions.user_counts().min() >= 10
-    assert by_ids(again) == by_ids(after)  # the core of fewer rows lies inside the core of more
-    assert len(steps) == 3
-
-
 def test_titles_and_features_follow_their_items(demo):
     kept, _ = apply_filters(demo, (NCore(30),))
     assert kept.interactions.n_items < demo.interactions.n_items
@@ -147,23 +123,6 @@ def test_titles_and_features_follow_their_items(demo):
         old = int(np.flatnonzero(demo.interactions.item_ids == kept.interactions.item_ids[code])[0])
         assert kept.item_titles[code] == demo.item_titles[old]
         assert (kept.item_features.matrix[[code]] != demo.item_features.matrix[[old]]).nnz == 0
-
-
-def test_the_scale_outlives_its_ratings(demo):
-    for filters in ((MinRating(4.0),), (MinRating(4.0), Duplicates("mean"))):
-        filtered, steps = apply_filters(demo, filters)
-        assert filtered.rating_scale() == (0.5, 5.0)
-        assert steps[0].note == ""
-
-
-def test_a_change_of_values_and_feedback_is_said(demo):
-    binary, (step,) = apply_filters(demo, (Binarise(4.0),))
-    assert step.note == (
-        "the others count as 1; values 0.5..5 become 1..1, feedback implicit, relevant is every row"
-    )
-    assert step.note in str(step)
-    with pytest.raises(ValueError, match="implicit feedback"):
-        binary.rating_scale()
 
 
 def test_a_filter_that_leaves_nothing_says_so(demo):

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
-from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, DataError, ModelError
+from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.guards.checks import check_recorded
 from recgauge.models import Popularity, Recorded
@@ -34,14 +33,6 @@ def test_lists_are_those_of_the_file_and_never_filled_up(tmp_path):
     assert lists(model, k=1, users=(2, 0)) == [[y], [z]]
 
 
-def test_what_is_no_candidate_is_taken_out(tmp_path):
-    model = fitted(tmp_path, "user,item,score\na,x,9\na,w,8\na,z,8\n")
-    w, z = (TRAIN.item_ids.tolist().index(item) for item in "wz")
-    assert lists(model, users=(0,), candidates=CandidateItems(excluded=TRAIN.to_csr())) == [
-        [*sorted((w, z)), -1]
-    ]
-
-
 def test_items_that_the_data_set_does_not_have_are_refused_with_their_row(tmp_path):
     text = "user,item,rank\na,nowhere,1\na,z,2\n"
     with pytest.raises(DataError, match=r"recs\.csv, line 2\. unknown_items: 1 "):
@@ -49,12 +40,6 @@ def test_items_that_the_data_set_does_not_have_are_refused_with_their_row(tmp_pa
     assert lists(fitted(tmp_path, text, keep=["unknown_items"]), k=1, users=(0,)) == [
         [TRAIN.item_ids.tolist().index("z")]
     ]
-
-
-def test_scores_of_other_items_are_not_made_up(tmp_path):
-    model = fitted(tmp_path, "user,item,rank\na,z,1\n")
-    with pytest.raises(ModelError, match="curves"):
-        model.score(np.array([0], np.int32))
 
 
 def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):
@@ -106,11 +91,6 @@ def test_a_missing_prediction_is_refused_or_counted(tmp_path):
     assert found.predicted.tolist() == pytest.approx([4, 11 / 3])
     assert found.counts()["ratings_impossible"] == 1
     assert [(one.name, one.count) for one in model.findings] == [("without_prediction", 1)]
-
-
-def test_ranks_are_no_ratings(tmp_path):
-    with pytest.raises(ModelError, match="has no scores"):
-        predict_ratings(fitted(tmp_path, "user,item,rank\na,y,1\n", RATED_TRAIN), RATED_TEST, None)
 
 
 def test_a_run_has_one_file_and_one_tag(tmp_path):

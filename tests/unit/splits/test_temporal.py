@@ -38,19 +38,6 @@ def test_rows_after_the_test_part_are_counted_not_used():
     assert str(split.steps[0]) == "rows after the test part: 2 rows, 0 users, 2 items dropped"
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"test_from": "soon"}, "must be a date such as"),
-        ({"test_from": "1970-01-02", "validation_from": "1970-01-03"}, "validation_from must be before"),
-        ({"test_from": "1970-01-02", "test_until": "1970-01-02"}, "test_from must be before test_until"),
-    ],
-)
-def test_dates_that_cannot_be_meant_are_refused(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        TemporalDate(**settings)
-
-
 def test_who_sets_no_date_is_told_the_span():
     with pytest.raises(ConfigError, match=r"split.test_from=DATE; the data span 1970-01-01 to 1970-01-05"):
         cut(TemporalDate(), timed([0, 4]))
@@ -90,13 +77,6 @@ def test_windows_may_slide_and_have_a_validation_part():
         [8, 9],
     ]
     assert [step.dropped_rows for step in split.steps[:2]] == [2, 3]
-
-
-def test_a_window_before_the_data_is_refused_with_its_dates():
-    with pytest.raises(
-        EmptySplitError, match=r"Window 0 of 5 is tested from .* the data begin at 1970-01-01"
-    ):
-        cut(RollingWindow(), timed([0, 1, 2]))
 
 
 def test_the_last_rows_of_each_user_are_tested_and_those_before_validate():
@@ -140,13 +120,6 @@ def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
     ]
     share = cut(TemporalPerUser(test_size=0.2, ties=ties), PAGE)
     assert share.test.item_ids[share.test.item].tolist() == [latest]
-
-
-def test_the_order_of_ids_is_theirs_and_not_that_of_the_codes():
-    rows = Interactions([0, 0, 0], [0, 1, 2], np.ones(3), [0, 0, 0], np.array([1]), np.array([5, 9, 7]))
-    for ties, item in (("item_id", 9), ("item_id_reversed", 5)):
-        test = cut(LeaveLastOut(ties=ties), rows).test
-        assert test.item_ids[test.item].tolist() == [item]
 
 
 def test_random_ties_depend_on_the_seed_and_fixed_random_ties_do_not(demo):

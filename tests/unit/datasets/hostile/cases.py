@@ -1,10 +1,8 @@
 """The hostile files, by kind: things that are no files, text, JSON lines, archives, Parquet."""
 
 import gzip
-import json
 import os
 import random
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +34,6 @@ from unit.datasets.hostile.case import (
 SPECIAL = [
     Case("fifo", "r.csv", os.mkfifo, NOT_A_FILE + " pipe"),
     Case("socket", "r.csv", listen, NOT_A_FILE + " socket"),
-    Case(
-        "messages of the kernel",
-        "r.csv",
-        lambda path: path.symlink_to("/proc/kmsg"),
-        NOT_A_FILE + " device|no such file",
-    ),
     Case("folder", "r.csv", Path.mkdir, "there is no Parquet file"),
     Case("symlink loop", "r.csv", loop, "r.csv.*(symbolic links|no such file)"),
     Case("dangling symlink", "r.csv", lambda path: path.symlink_to("nowhere"), "no such file"),
@@ -54,8 +46,6 @@ SPECIAL = [
 
 ROWS = [
     Case("empty", "r.csv", "", "is empty"),
-    Case("only blank lines", "r.csv", "\n\n\n", "is empty"),
-    Case("only a header", "r.csv", HEAD, "no row is left"),
     Case("NUL bytes in an id", "r.csv", csv("1,a\0b,3,1000"), r"line 2"),
     Case("only NUL bytes", "r.csv", bytes(100_000), "cannot tell|is empty|NUL"),
     Case("random bytes", "r.csv", random.Random(0).randbytes(100_000), "not utf-8 text"),
@@ -67,7 +57,6 @@ ROWS = [
     ),
     Case("CR line ends", "r.csv", GOOD.replace("\n", "\r"), "carriage return"),
     Case("quote in the middle", "r.csv", csv('1,a"b,3,1000'), users=["1"], items=['a"b']),
-    Case("no date", "r.csv", csv("1,a,3,2020-13-45"), "line 2: the time", options={"time_unit": "date"}),
     Case("line separator in an id", "r.csv", csv("a\u2028b,a,3,1"), users=["a\u2028b"], items=["a"]),
     Case("escapes in an id and a bad row", "r.csv", csv("\x1b[2J,,3,1"), "line 2: the item is missing"),
 ]
@@ -109,19 +98,9 @@ TEXT = [
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     encoded("encoding that is none of text", "rot13", "encoding must be"),
     Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
-    Case(
-        "UTF-16 with two-sign separators",
-        "r.dat",
-        "user::item::rating\n1::a::3\n2::b::3\n".encode("utf-16"),
-        users=["1", "2"],
-        items=["a", "b"],
-        options={"encoding": "utf-16"},
-    ),
     encoded("UTF-16 that is cut", "utf-16", "not utf-16 text", GOOD.encode("utf-16")[:-1]),
     encoded("UTF-7", "utf-7", **FIRST),
-    encoded("idna", "idna", "encoding|idna"),
     encoded("latin-1", "latin-1", content=csv("é,a,3,1").encode("latin-1"), users=["é"], items=["a"]),
-    Case("latin-1 far into the file", "r.csv", GOOD.encode() + b"\xe9,a,3,1\n", "encoding"),
     Case("surrogate bytes", "r.csv", csv("1,a,3,1").encode() + b"\xed\xa0\x80,a,3,1\n", "encoding"),
 ]
 
@@ -140,51 +119,24 @@ JSON = [
     in_json("deep JSON", "JSON array", "[" * MANY + "]" * MANY),
     in_json("lone surrogate", "line 1.*surrogate", HALF),
     in_json("NaN in JSON", RATING, '{"user": 1, "item": 2, "rating": NaN}'),
-    in_json("huge number in JSON", RATING, '{"user": 1, "item": 2, "rating": 1e400}'),
     in_json("number of 5,000 digits", "line 1", '{"user": %s, "item": 2}' % ("9" * 5000)),
     in_json("id beyond 2**63", "line 1", {"user": 2**70, "item": 2}),
     in_json("float ids in JSON", NOT_WHOLE, {"user": 1.5, "item": 2}),
-    in_json("nested ids", NOT_WHOLE, {"user": {"id": 1}, "item": 2}),
-    in_json("numbers as text", "line 2: the user must", PAIR, {"user": "1", "item": 3}),
     in_json("escapes in JSON", r"\\x1b\[2J", "\x1b[2J nonsense"),
-    Case(
-        "lone surrogate left out",
-        "r.jsonl",
-        lines({"user": "u", "item": "a"}, HALF),
-        users=["u"],
-        items=["a"],
-        options={"on_bad_rows": "skip"},
-    ),
     Case("a key twice", "r.jsonl", lines('{"user": 1, "user": 2, "item": 3}'), users=["2"], items=["3"]),
-    Case("rating as text", "r.jsonl", lines({**PAIR, "rating": "3.5"}), users=["1"], items=["2"]),
     Case("BOM before JSON", "r.jsonl", b"\xef\xbb\xbf" + lines(PAIR).encode(), users=["1"], items=["2"]),
     Case("JSON in UTF-16", "r.jsonl", lines(PAIR).encode("utf-16"), "r.jsonl"),
-    Case("a JSON array over lines", "r.json", json.dumps([PAIR], indent=1), "JSON array.*one object"),
 ]
 
 PACKED = [
     Case("zip of many members", "r.zip", many_members, "(?s)member-0.csv.*and 49,9.. more.{,100}$"),
-    Case(
-        "a member that is not there",
-        "r.zip",
-        zipped(*((f"member-{n}.csv", b"") for n in range(300))),
-        "(?s)got 'x'.*and 2.. more.{,100}$",
-        options={"member": "x"},
-    ),
     Case("absolute member", "r.zip", zipped(("/etc/passwd.csv", GOOD)), **FIRST),
     Case("member outside", "r.zip", zipped(("../../r.csv", GOOD)), **FIRST),
     Case("member twice", "r.zip", zipped(("r.csv", GOOD), ("r.csv", HEAD)), "r.csv, r.csv"),
     Case("encrypted zip", "r.zip", encrypted(), "encrypted"),
     Case("cut zip", "r.zip", zipped(("r.csv", GOOD * 9))[:-60], "Get the file again"),
     Case("zip with a damaged member", "r.zip", zipped(("r.csv", GOOD)).replace(b"1,1,2", b"1,1,3"), "CRC"),
-    Case(
-        "unknown compression",
-        "r.zip",
-        zipped(("r.csv", GOOD)).replace(b"\x14\0\0\0\0\0", b"\x14\0\0\0\x63\0"),
-        "r.zip",
-    ),
     Case("folder in a zip", "r.zip", zipped(("folder/", b"")), "no file of rows"),
-    Case("cut gzip", "r.csv.gz", gzip.compress(random.Random(0).randbytes(999))[:-500], "r.csv.gz"),
     Case("cut gzip of rows", "r.csv.gz", gzip.compress(GOOD.encode() * 99)[:-100], "Get the file again"),
     Case(
         "gzip with rubbish behind",
@@ -193,13 +145,6 @@ PACKED = [
         "Get the file again",
     ),
     Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
-    Case(
-        "bzip2 in a zip",
-        "r.zip",
-        zipped(("r.csv", GOOD), compression=zipfile.ZIP_BZIP2),
-        "in pieces.*deflate",
-    ),
-    Case("7z", "r.7z", b"7z\xbc\xaf\x27\x1c" + random.Random(0).randbytes(99), "r.7z"),
     Case("rows", "r.csv.gz", packed_blocks(b"1,2,3,4\n" * 10**5, 1970), "about 19.,...,... rows", slow=True),
     Case(
         "zeros",
@@ -249,25 +194,14 @@ WHOLE = parquet(**SAME)
 PARQUET = [
     Case("cut parquet", "r.parquet", WHOLE[:-20], "r.parquet"),
     Case("damaged parquet", "r.parquet", WHOLE[:20] + bytes(40) + WHOLE[60:], "r.parquet"),
-    Case("text called parquet", "r.parquet", GOOD, "r.parquet"),
     Case("no column known", "r.parquet", parquet(a=USERS, b=ITEMS), "no column is known as the user"),
     Case("a column twice", "r.parquet", twice, "several columns"),
     in_parquet("list as id", NO_ID, user=[[1], [1], [2]]),
     in_parquet("nested column beside", READ, x=[[{"a": 1}]] * 3),
-    Case(
-        "dotted column chosen",
-        "r.parquet",
-        parquet(**{"x.user": USERS, "x.item": ITEMS}),
-        users=READ,
-        options={"user": "x.user", "item": "x.item"},
-    ),
     in_parquet("decimal rating", READ, rating=pa.array(USERS, pa.decimal128(9, 2))),
-    in_parquet("dictionary ids", ITEMS, user=pa.array(ITEMS).dictionary_encode()),
     in_parquet("null ids", "row 2: the user is missing", user=[1, None, 2]),
-    in_parquet("only null ids", "row 1: the user is missing", user=pa.nulls(3)),
     in_parquet("float ids in parquet", ["1.0", "1.5", "2.0"], user=[1.0, 1.5, 2.0]),
     in_parquet("text as bytes", ["a", "é", "b"], user=[b"a", b"\xc3\xa9", b"b"]),
-    in_parquet("bytes as ids", NO_ID, user=[b"a", b"\xff", b"b"]),
     in_parquet("uint64 ids", [str(2**64 - 1), "1", "2"], user=pa.array([2**64 - 1, 1, 2], pa.uint64())),
     in_parquet("string views", ITEMS, user=pa.array(ITEMS, pa.string_view())),
     in_parquet("long id in parquet", LONG_USER, user=["a", LONG, "b"]),
@@ -275,7 +209,6 @@ PARQUET = [
         "bytes that are no text", "user|UTF", user=pa.array([b"a", b"\xff\xfe", b"b"]).view(pa.string())
     ),
     in_parquet("time with zone", READ, timestamp=pa.array([10**9] * 3, pa.timestamp("s", "Asia/Tokyo"))),
-    in_parquet("null times", "row 2: the time", timestamp=seconds(10**9, None, 1)),
     in_parquet("duration as time", "r.parquet", timestamp=pa.array([5, 1, 1], pa.duration("s"))),
     Case("one long text in many rows", "r.parquet", long_texts, users=["u" * 3000], items=["i" * 3000]),
     Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),

@@ -1,4 +1,4 @@
-"""What each filter keeps, checked against a slow and obvious count."""
+"""What each filter keeps or changes, checked against a slow and obvious count."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError, SchemaError
+from recgauge.errors import ConfigError, EmptySplitError, MissingDataError, SchemaError
+from recgauge.filters import MinRating, UserWeights, apply_filters
 from recgauge.filters.rows import (
     POLICIES,
     DateRange,
@@ -20,6 +22,7 @@ from recgauge.filters.rows import (
     SampleUsers,
     UserRows,
 )
+from recgauge.filters.where import Where
 from strategies import logs
 
 RNG = np.random.default_rng(0)
@@ -130,11 +133,6 @@ def test_ranges_that_follow_one_another_part_the_rows(rows, day, length):
                 rule.keep(rows)
 
 
-def test_dates_need_times():
-    with pytest.raises(SchemaError, match="must have times, these have none"):
-        DateRange(start="2018-01-01").keep(Interactions.from_ids([1], [1]))
-
-
 def test_whole_users_are_drawn(demo):
     rows = SampleUsers(0.25).apply(demo, rng=np.random.default_rng(3)).interactions
     assert rows.n_users == 250
@@ -142,24 +140,97 @@ def test_whole_users_are_drawn(demo):
     assert rows.user_counts().tolist() == [counts[user] for user in rows.user_ids]
 
 
-@pytest.mark.parametrize("users", [1001, 0.0001])
-def test_a_draw_of_nobody_or_of_too_many_is_refused(demo, users):
-    with pytest.raises(ConfigError, match="from 1 to 1000 users, all that demo has here"):
-        SampleUsers(users).apply(demo, rng=RNG)
+@pytest.fixture
+def few(dataset_of):
+    return dataset_of(Interactions.from_ids(["a", "a", "b"], [1, 2, 1], [2.0, 4.0, 5.0]))
 
 
 @pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: NCore(0), "n must be a whole number >= 1, got 0"),
-        (lambda: UserRows(), "no limit is set"),
-        (lambda: ItemRows(more_than=5, at_most=5), "at_most=5 and at least 6; no one can meet both"),
-        (lambda: PopularItems(0), "a count .* or a share .*, got 0"),
-        (lambda: Duplicates("newest"), "one of error, first, last, mean, max, count; got 'newest'"),
-        (lambda: DateRange(), "set start, end or both"),
-        (lambda: DateRange(start="yesterday"), "a date such as .*; got 'yesterday'"),
-    ],
+    ("method", "values"),
+    [("divide_by_mean", [2 / 3, 4 / 3, 1]), ("subtract_mean", [-1, 1, 0]), ("divide_by_rows", [1, 2, 5])],
 )
-def test_wrong_settings_are_refused(build, message):
-    with pytest.raises(ConfigError, match=message):
-        build()
+def test_weights_by_hand(few, method, values):
+    weighted = UserWeights(method, relevant_from=1.0).apply(few, rng=RNG)
+    assert weighted.interactions.value.tolist() == pytest.approx(values)
+    assert weighted.relevant_from == 1.0
+    assert UserWeights(method).apply(few, rng=RNG).relevant_from is None
+
+
+def test_the_scale_is_that_of_the_weighted_ratings(demo):
+    weighted, steps = apply_filters(demo, (UserWeights("subtract_mean"), MinRating(0.0)))
+    low, high = weighted.rating_scale()
+    assert -5 < low < 0 < high < 5
+    assert "relevant is every row" in steps[0].note
+    assert steps[1].note == ""
+
+
+def test_weights_from_a_table(few, tmp_path):
+    path = tmp_path / "worth.csv"
+    path.write_text("\ufeffuser,name,weight\r\na,Ann,0.5\r\nb,Bob,3\r\nz,Zoe,9\r\n", encoding="utf-8")
+    weighted = UserWeights("table", path=str(path)).apply(few, rng=RNG)
+    assert weighted.interactions.value.tolist() == [1.0, 2.0, 15.0]
+
+
+def test_what_cannot_be_weighed_is_refused(few, tmp_path):
+    with pytest.raises(ConfigError, match="path"):
+        UserWeights("table")
+    with pytest.raises(MissingDataError, match="no such file"):
+        UserWeights("table", path=str(tmp_path / "none.csv")).apply(few, rng=RNG)
+    centred = UserWeights("subtract_mean").apply(few, rng=RNG)
+    with pytest.raises(SchemaError, match="got 0 for user 'a'"):
+        UserWeights("divide_by_mean").apply(centred, rng=RNG)
+
+
+EVENTS = ["view", "cart", "purchase"]
+
+
+def log_of(rows):
+    users, items, events = zip(*rows, strict=True)
+    interactions = Interactions.from_ids(users, items, attributes={"event": events})
+    return Dataset("shop", interactions, "implicit", None, "0" * 64, "made", "here", "none")
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(EVENTS)), min_size=1, max_size=40
+)
+
+
+def by_ids(dataset):
+    rows = dataset.interactions
+    column = rows.attributes["event"]
+    return sorted(
+        zip(
+            rows.user_ids[rows.user].tolist(),
+            rows.item_ids[rows.item].tolist(),
+            column.names[column.codes].tolist(),
+            strict=True,
+        )
+    )
+
+
+@given(ROWS, st.lists(st.sampled_from(EVENTS), min_size=1, unique=True))
+def test_rows_with_one_of_the_values_stay(rows, values):
+    kept = sorted(row for row in rows if row[2] in values)
+    there = {row[2] for row in rows}
+    if not kept or not there.issuperset(values):
+        return
+    dataset, (step,) = apply_filters(log_of(rows), [Where("event", values)])
+    assert by_ids(dataset) == kept
+    assert step.rows == (len(rows), len(kept))
+
+
+@pytest.mark.parametrize("before", [ItemRows(at_least=1), NCore(1), SampleUsers(2), Duplicates("first")])
+def test_the_column_follows_its_rows_through_other_filters(before):
+    rows = [(1, 1, "view"), (1, 2, "cart"), (2, 1, "purchase"), (2, 3, "view")]
+    dataset, _ = apply_filters(log_of(rows), [before, Where("event", ["view"])])
+    assert by_ids(dataset) == [row for row in rows if row[2] == "view"]
+
+
+def test_an_unknown_value_or_column_is_refused():
+    log = log_of([(1, 1, "view")])
+    with pytest.raises(SchemaError, match="view"):
+        apply_filters(log, [Where("event", ["veiw"])])
+    with pytest.raises(SchemaError, match="kind"):
+        apply_filters(log, [Where("kind", ["view"])])
+    with pytest.raises(ConfigError, match="values"):
+        Where("event", "view")

