@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -14,14 +14,6 @@ from time import monotonic
 from typing import Any
 
 from filelock import FileLock, Timeout
-from rich import progress as bars
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from recgauge.datasets import DatasetSource
 from recgauge.errors import (
@@ -113,7 +105,7 @@ def run_sweep(
         for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
             deliver(folder)
         watching, workers = Watching(sweep, engine), Workers(sweep, engine)
-        with watching.bar or nullcontext(), suppress(KeyboardInterrupt), closing(engine):
+        with suppress(KeyboardInterrupt), closing(engine):
             for outcome in workers.run():
                 sweep.outcomes[outcome.number] = outcome
                 watching.ended(outcome)
@@ -368,43 +360,34 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
 
 
 class Watching:
-    """Shows a line for each job that ended, and a bar over all where they run elsewhere."""
+    """Prints a line for each job that ended."""
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
-        self._sweep, self._n_workers, self._n_todo = sweep, engine.n_workers, len(sweep.waiting)
+        self._sweep, self._n_todo = sweep, len(sweep.waiting)
         self._elsewhere = engine.output == "log"
         self._ended = self._failed = 0
-        self._began, self._said = monotonic(), set[str]()
-        console = output(stderr=True)
-        self.bar: bars.Progress | None = None
-        if console.is_terminal and self._elsewhere and self._n_todo:
-            times = (TimeElapsedColumn(), TimeRemainingColumn())
-            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), *times)
-            self.bar = bars.Progress(*columns, console=console, transient=True)
-            self._task = self.bar.add_task(self._state(), total=self._n_todo)
+        self._began, self._reasons = monotonic(), set[str]()
         for outcome in sweep.all_outcomes:
             if outcome.status == "reused":
                 self._print(outcome)
 
     def ended(self, outcome: JobOutcome) -> None:
-        """Print how a job ended; many may fail for one reason, which is said once."""
+        """Print how a job ended; a reason for which many fail is printed once."""
         self._ended += 1
         self._failed += outcome.status == "failed"
-        if self.bar is not None:
-            self.bar.update(self._task, advance=1, description=self._state())
         if outcome.record is not None:
             self._print(outcome)
-        elif (reason := str(outcome.reason)) not in self._said:
-            self._said.add(reason)
+        elif (reason := str(outcome.reason)) not in self._reasons:
+            self._reasons.add(reason)
             label = "" if self._sweep.alone else f"{self._sweep.labels[outcome.number]}: "
             log = outcome.folder / LOG
-            seen = f"; what it printed is in {log}" if self._elsewhere and log.exists() else ""
-            print_error(f"{label}{reason}{seen}")
+            printed = f"; what it printed is in {log}" if self._elsewhere and log.exists() else ""
+            print_error(f"{label}{reason}{printed}")
 
     def _print(self, outcome: JobOutcome) -> None:
         if self._sweep.alone:
             return
-        progress = "" if self.bar is not None or outcome.status == "reused" else f"({self})"
+        progress = "" if outcome.status == "reused" else f"({self})"
         n_jobs = len(self._sweep.labels)
         print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, progress)
 
@@ -415,10 +398,6 @@ class Watching:
             left = (monotonic() - self._began) / self._ended * (self._n_todo - self._ended)
             parts.append(f"about {timedelta(seconds=round(left))} left")
         return ", ".join(parts)
-
-    def _state(self) -> str:
-        running = min(self._n_workers, self._n_todo - self._ended)
-        return f"{running} running" + (f", {self._failed} failed" if self._failed else "")
 
 
 def show_plan(sweep: Sweep) -> bool:
