@@ -1,30 +1,29 @@
 """Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recgauge import errors
 from recgauge.errors import RecgaugeError, TrackingError
-from recgauge.tracking.store import Store
+from recgauge.tracking.store import MLFLOW_DEFAULTS, Store
 from recgauge.utils.messages import print_note
 
 _PATIENCE = 10  # seconds without a word
 
 
-@cache
-def delivering() -> "subprocess.Popen[str]":
-    """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here."""
+def delivery_process() -> "subprocess.Popen[str]":
+    """Start the process that delivers; it imports MLflow at once, beside what goes on here."""
     command = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+    pipe, environment = subprocess.PIPE, MLFLOW_DEFAULTS | os.environ
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True, encoding="utf-8")
 
 
 class Deliveries(AbstractContextManager["Deliveries"]):
@@ -42,6 +41,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         self._repeated = set[Path]()
         self._process: subprocess.Popen[str] | None = None
         if store is not None:
+            self._process = delivery_process()
             self._asking.submit(self._ask, "open", store)
 
     def submit(self, folder: Path, store: Store) -> None:
@@ -82,7 +82,6 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         finally:
             self._asking.shutdown(cancel_futures=True)
             if self._process is not None:
-                delivering.cache_clear()
                 with self._process:  # its input ends, and with it the process
                     pass
 
@@ -112,7 +111,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             raise
 
     def _ask(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
-        self._process = self._process or delivering()
+        self._process = self._process or delivery_process()
         question, reply = self._process.stdin, self._process.stdout
         try:
             if question is None or reply is None:
@@ -121,7 +120,6 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             answer: dict[str, Any] = json.loads(reply.readline())
         except (OSError, ValueError) as error:
             self._process = None
-            delivering.cache_clear()
             raise TrackingError("the process that delivers has ended; `recgauge sync` delivers.") from error
         if "error" in answer:
             raise getattr(errors, answer["error"], TrackingError)(answer["message"])
