@@ -183,7 +183,7 @@ def run_job(job: Job) -> JobOutcome:
             if _is_stop(error):
                 leave_failure(job, started, "stopped", killed=True)
                 raise KeyboardInterrupt from error
-            reason = _tell(error, job)
+            reason = _reason_of(error, job)
             if not isinstance(error, MissingDataError):
                 leave_failure(job, started, reason)
             return replace(job.outcome, status="failed", reason=reason)
@@ -259,7 +259,7 @@ def _facts(job: Job, started: float) -> JobFacts:
     return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
 
 
-def _tell(error: BaseException, job: Job) -> str:
+def _reason_of(error: BaseException, job: Job) -> str:
     """Return what went wrong; the traceback of a bug is printed."""
     if isinstance(error, SystemExit):  # would end a sweep without its table, perhaps with exit code 0
         return (

@@ -104,11 +104,11 @@ def run_sweep(
         check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
             deliver(folder)
-        watching, workers = Watching(sweep, engine), Workers(sweep, engine)
+        lines, workers = JobLines(sweep, engine), Workers(sweep, engine)
         with suppress(KeyboardInterrupt), closing(engine):
             for outcome in workers.run():
                 sweep.outcomes[outcome.number] = outcome
-                watching.ended(outcome)
+                lines.ended(outcome)
                 deliver(outcome.folder)
         workers.mark_stopped()
         for job in sweep.waiting:
@@ -153,12 +153,12 @@ class Workers:
             if not self._waiting:
                 self._waiting, self._elsewhere = self._elsewhere, []
             while self._waiting and len(self._busy) < self._engine.n_workers:
-                yield from self._give_out()
+                yield from self._start_job()
             if self._elsewhere and not self._busy:
                 time.sleep(_LOOK)
             elif self._busy:
                 for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
-                    yield from self._take_back(future)
+                    yield from self._end_job(future)
 
     def mark_stopped(self) -> None:
         """Say in the folders of jobs whose processes have been ended that they were stopped."""
@@ -168,7 +168,7 @@ class Workers:
                     rmtree(hidden, ignore_errors=True)
                 leave_failure(job, began, "stopped", killed=True)
 
-    def _give_out(self) -> Iterator[JobOutcome]:
+    def _start_job(self) -> Iterator[JobOutcome]:
         """Give a job to a worker; yield its outcome if another sweep has finished it meanwhile."""
         kept = self._idle[-1][1] if self._idle else ""
         running = {job.rows for job, *_ in self._busy.values()}
@@ -187,7 +187,7 @@ class Workers:
             began = time.time()
             self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock, began
 
-    def _take_back(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
+    def _end_job(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
         """Yield how a job ended, unless its worker has died and it is tried once more."""
         job, worker, lock, _ = self._busy.pop(future)
         if lock is not None:
@@ -359,7 +359,7 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
     return None
 
 
-class Watching:
+class JobLines:
     """Prints a line for each job that ended."""
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
@@ -408,7 +408,7 @@ def show_plan(sweep: Sweep) -> bool:
     check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.all_outcomes
     rows = tuple(
-        (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))
+        (str(number), label or "as configured", _plan_of(outcome, to_run.get(number), sweep))
         for outcome, (number, label) in zip(outcomes, sweep.labels.items(), strict=True)
     )
     console = output()
@@ -421,7 +421,7 @@ def show_plan(sweep: Sweep) -> bool:
     return not counts["failed"] and not counts["no data"]
 
 
-def _becomes(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
+def _plan_of(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
     """Return what becomes of a job, in a few words; `job` is None of those that will not run."""
     if job is None:
         reused = f"reuse run {outcome.run_id}" if outcome.run_id else "reuse"

@@ -34,7 +34,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     """
 
     def __init__(self, store: Store | None = None) -> None:
-        self._asking = ThreadPoolExecutor(1, "deliveries")
+        self._thread = ThreadPoolExecutor(1, "deliveries")
         self._stores: dict[Path, Store] = {}
         self._done: dict[Path, Future[dict[str, Any]]] = {}
         self._failed: dict[Store, TrackingError] = {}
@@ -42,12 +42,12 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         self._process: subprocess.Popen[str] | None = None
         if store is not None:
             self._process = delivery_process()
-            self._asking.submit(self._ask, "open", store)
+            self._thread.submit(self._request, "open", store)
 
     def submit(self, folder: Path, store: Store) -> None:
         """Deliver a complete folder in the background."""
         self._stores[folder] = store
-        self._done[folder] = self._asking.submit(self._deliver, folder.absolute(), store)
+        self._done[folder] = self._thread.submit(self._deliver, folder.absolute(), store)
 
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
@@ -63,7 +63,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
         with suppress(RecgaugeError):
-            return str(self._asking.submit(self._ask, "address", store, tag, value).result()["address"])
+            return str(self._thread.submit(self._request, "address", store, tag, value).result()["address"])
         return None
 
     def run_address(self, folder: Path) -> str | None:
@@ -80,7 +80,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
                 self._process.kill()  # what is torn is completed by the next delivery
             raise
         finally:
-            self._asking.shutdown(cancel_futures=True)
+            self._thread.shutdown(cancel_futures=True)
             if self._process is not None:
                 with self._process:  # its input ends, and with it the process
                     pass
@@ -105,12 +105,12 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         if store in self._failed:
             raise self._failed[store]
         try:
-            return self._ask("deliver", store, str(folder))
+            return self._request("deliver", store, str(folder))
         except TrackingError as error:
             self._failed[store] = error
             raise
 
-    def _ask(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
+    def _request(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivery_process()
         question, reply = self._process.stdin, self._process.stdout
         try:
