@@ -21,10 +21,12 @@ from recgauge.report.figures.style import (
     SMALL,
     color,
     draw_interval,
+    explain_filled,
     name_rows,
     new_figure,
     short_name,
     short_names,
+    write_at_edge,
     write_beside,
 )
 from recgauge.report.segment_tables import ALL
@@ -77,8 +79,7 @@ def forest(comparison: "Comparison", metric: str | None = None, dataset: str | N
         confidence = f"{100 * comparison.procedure.confidence:g} % interval"
         left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
         right.set_xlabel(f"difference to {short_name(reference)},\n{confidence}", fontsize=SMALL)
-        note = "filled: shown to differ after correction for all pairs; open: not shown to differ"
-        figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
+        explain_filled(figure, " after correction for all pairs")
     return figure
 
 
@@ -153,8 +154,7 @@ def plot_gains(segments: "Segments", run: str) -> Figure:
         for row, pair in enumerate(pairs):
             ink = INK if pair.segment == ALL else PALETTE[0]
             draw_interval(axes, row, (pair.low, pair.difference, pair.high), filled=pair.differs, ink=ink)
-            edge = {"xycoords": axes.get_yaxis_transform(), "va": "center", "color": MUTED}
-            write_beside(axes, f"{pair.n_users:,} users", (1.0, row), (7, 0), **edge)
+            write_at_edge(axes, f"{pair.n_users:,} users", row)
         name_rows(axes, short_names([pair.segment for pair in pairs]))
         axes.margins(x=0.12)
         axes.set_ylabel(segments.by.replace("_", " "))

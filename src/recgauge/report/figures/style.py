@@ -250,12 +250,24 @@ def draw_interval(
     axes.plot([middle], [row], marker="o", markersize=6, color=ink, markerfacecolor=face)
 
 
+def explain_filled(figure: Figure, rule: str = "") -> None:
+    """Say below a figure what filled and open points of `draw_interval` mean."""
+    note = f"filled: shown to differ{rule}; open: not shown to differ"
+    figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
+
+
 def write_beside(
     axes: Axes, text: str, point: tuple[float, float], shift: tuple[float, float], **look_of: Any
 ) -> None:
     """Write a small text next to a point, `shift` in points from it; the rest goes to matplotlib."""
     look_of = {"fontsize": SMALL} | look_of
     axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
+
+
+def write_at_edge(axes: Axes, text: str, height: float) -> None:
+    """Write a small text at the right edge of a panel."""
+    at_edge = axes.get_yaxis_transform()
+    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=MUTED)
 
 
 def thin(size: int) -> npt.NDArray[np.int64]:
