@@ -316,9 +316,8 @@ def _prepared(rows: _Rows) -> PreparedData:
 def _rows_of(job: Job, experiment: Experiment, progress: Progress) -> tuple[PreparedData, dict[str, float]]:
     """Return the rows that a job trains on, with the seconds that preparing them has taken."""
     has_lists = bool(experiment.metrics_of("lists")) and isinstance(experiment.model, Recommender)
-    plan: DataPlan = replace(
-        experiment, model=Popularity()
-    )  # a fitted model, which may be large, is not kept
+    # the model is not kept with the rows: a fitted one may be large
+    plan: DataPlan = replace(experiment, model=Popularity())
     if not has_lists:
         plan = DataPlan(**{each.name: getattr(experiment, each.name) for each in fields(DataPlan)})
     timings = Timings(progress)
