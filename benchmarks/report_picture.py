@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 RUN = Path(__file__).parents[1] / "run.py"
-WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out")
+WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out", "force=true")
 HIDDEN = "<style>.notes, details:not(.section) { display: none; } section h2 { margin-top: 1.6rem; }</style>"
 SIZE = (1000, 1350)
 COLOURS = 128

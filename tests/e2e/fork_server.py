@@ -22,7 +22,7 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -36,7 +36,6 @@ from numba.core.registry import cpu_target
 from omegaconf import OmegaConf
 
 import recgauge
-from recgauge.cli import main as program
 from recgauge.cli.main import command_line
 from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
@@ -191,7 +190,7 @@ def run_in_fork(request: dict[str, Any], prepare: Callable[[], None]) -> int | N
         for name, number in ((os.devnull, 0), (request["out"], 1), (request["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
-        outbox.delivering = program.delivering = cache(Delivering)
+        outbox.delivery_process = Delivering
         code = command_line(words=request["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

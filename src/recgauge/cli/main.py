@@ -22,7 +22,6 @@ from recgauge.cli.settings import register_schema, set_output_folder
 from recgauge.cli.words import CommandLine
 from recgauge.errors import RecgaugeError
 from recgauge.sweeps.places import conf_folder, give_libraries_a_home, program
-from recgauge.tracking.outbox import delivering
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
@@ -75,8 +74,6 @@ def command_line(
             give_libraries_a_home()
             register_schema()
             command = CommandLine.read(words)
-            if not (command.shows or command.plan or "tracking=off" in words):
-                delivering()  # takes two seconds to import MLflow, beside all that follows
             _start(hydra_main, command)
         except KeyboardInterrupt:
             resumed = [word for word in words if not word.startswith(("reuse=", "force="))] + ["reuse=true"]

@@ -81,11 +81,6 @@ class CommandLine:
         return OverridesParser.create().parse_overrides(list(self.overrides))
 
     @property
-    def plan(self) -> bool:
-        """Whether only the plan of the command is printed."""
-        return any(word.key_or_group == "plan" and word.value() is True for word in self.parsed)
-
-    @property
     def shows(self) -> bool:
         """Whether Hydra shows settings, help and the like, and no job is made."""
         return not self.options.keys().isdisjoint(_SHOWN)

@@ -34,7 +34,7 @@ _BLOCK = 1 << 18
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
 WAITS = (1.0, 2.0, 4.0)  # seconds before each further request
-_ASK_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
 class FileSource(DatasetSource):
@@ -148,7 +148,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
     kind: type[DataError] = MissingDataError
     for owner, place in _locations(published, locations):
         try:
-            return _ask(owner, place, published, locations, progress)
+            return _from_place(owner, place, published, locations, progress)
         except _TransferError as error:
             tried.append(f"{owner} {place}: {error}")
         except IntegrityError as error:
@@ -178,7 +178,7 @@ def _locations(published: PublishedFile, locations: Locations) -> Iterator[tuple
     yield "publisher", published.address
 
 
-def _ask(
+def _from_place(
     owner: str, place: str, published: PublishedFile, locations: Locations, progress: Progress
 ) -> VerifiedFile:
     """Return the file of one place, verified, or raise a _TransferError that says why it has none."""
@@ -294,7 +294,7 @@ def _transfer(address: str, file: Path, name: str, size: int | None, progress: P
             if answer.status_code != 200:
                 raise _TransferError(
                     f"the server answered {answer.status_code} {answer.reason}",
-                    answer.status_code in _ASK_AGAIN,
+                    answer.status_code in _PASSING,
                 )
             length = answer.headers.get("Content-Length", "")
             total = int(length) if length.isdecimal() else size

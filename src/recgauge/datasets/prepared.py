@@ -7,7 +7,6 @@ stop a run: then the files are read.
 import json
 import os
 import shutil
-import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,8 +31,6 @@ from recgauge.utils.progress import Progress
 WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as they are mapped
 _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
-# A file changed less than this long ago may change again within one tick of its file system's clock.
-_SETTLED_NS = 3_000_000_000
 _ROWS = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
 _ABOUT = "about"  # JSON: what the copy says of itself, as an array of bytes
 _CHECKSUMS = "checksums.json"  # of each file
@@ -63,30 +60,6 @@ def state_of(path: Path | StoredFile) -> tuple[int, ...]:
     return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_dev
 
 
-def cached_digest(path: Path | StoredFile, folder: Path | None) -> str:
-    """Return a file's sha256, from the name of an empty file in `folder` if the state is the one digested.
-
-    Of a file in a store it is always computed: two of one size and time cannot be told apart.
-
-    To digest the text of 20 million rows takes four times as long as to map and check their prepared copy.
-    """
-    if isinstance(path, StoredFile):
-        folder = None
-    state = state_of(path)
-    key = sha256(repr(state).encode()).hexdigest()[:32]
-    for note in folder.glob(f"{key}-*") if folder else ():
-        return note.name.removeprefix(f"{key}-")
-    with path.open("rb") as stream:
-        digest = digest_of(stream)
-    # On Windows the third entry of the state is the time of creation.
-    settled = os.name != "nt" and time.time_ns() - max(state[1:3]) > _SETTLED_NS
-    if folder and settled and state_of(path) == state:
-        with suppress(OSError):  # the next job digests the file again, that is all
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{key}-{digest}").touch()
-    return digest
-
-
 class Inputs:
     """The files of a data set, looked at before they are read; one may stand in `paths` several times."""
 
@@ -101,9 +74,12 @@ class Inputs:
         return list(self._states)
 
     def digests(self) -> list[str]:
-        """Return the sha256 of each file, which is remembered where copies are kept."""
-        folder = self._folder and self._folder / "digests"
-        return [cached_digest(path, folder) for path in self._states]
+        """Return the sha256 of each file."""
+        digests = []
+        for path in self._states:
+            with path.open("rb") as stream:
+                digests.append(digest_of(stream))
+        return digests
 
     def get(
         self,

@@ -264,7 +264,7 @@ class Table(DatasetSource):
         progress = progress or NoProgress()
         files, name = self._files(), self.label
         prepared, digests = self._prepared(files, progress)
-        _tell(prepared.facts, files, progress)
+        _note_facts(prepared.facts, files, progress)
         if "time" not in prepared.facts["labels"] and (self.time_format or self.time_unit):
             raise ConfigError(
                 f"{name}: there is no time column for dataset.time_format and dataset.time_unit. Set "
@@ -444,7 +444,7 @@ def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
     }
 
 
-def _tell(facts: Mapping[str, Any], files: Sequence[Source], progress: Progress) -> None:
+def _note_facts(facts: Mapping[str, Any], files: Sequence[Source], progress: Progress) -> None:
     """Say how files were read, so that a wrong guess is seen, and what was left out."""
     for number, remark in facts["remarks"]:
         progress.note(f"{files[number]}: {remark}.")

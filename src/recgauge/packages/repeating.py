@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -207,7 +207,10 @@ def changed_files(folder: Path, name: str) -> list[Difference]:
 
 
 def changed_pages(folder: Path) -> list[Difference]:
-    """Return which settings, and which page, of a package do not follow from its records and values."""
+    """Return the first line of each settings file, and of the page, that does not follow from the records.
+
+    The page names the version of recgauge that wrote it, which may be another.
+    """
     from recgauge.packages.page import write_pages  # brings matplotlib
 
     differences = []
@@ -215,24 +218,21 @@ def changed_pages(folder: Path) -> list[Difference]:
         write_pages(folder, Path(temporary))
         for path in sorted(path for path in Path(temporary).rglob("*") if path.is_file()):
             name = path.relative_to(temporary).as_posix()
-            differences += _differing_line(name, folder / name, path)
+            pairs = zip_longest(_lines(folder / name), _lines(path), fillvalue="")
+            different = ((n, *pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+            for number, *pair in islice(different, 1):
+                then, now = (printable(line.strip())[:120] or "nothing" for line in pair)
+                differences.append(Difference(f"{name}, line {number}", then, now))
     return differences
+
+
+def _lines(file: Path) -> list[str]:
+    """Return the lines of a file without the version of recgauge; none of a file that is not there."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return _VERSION.sub("", text).splitlines()
 
 
 def page_version(folder: Path) -> str:
     """Return the version of recgauge that says to have written a package's page."""
     match = _VERSION.search((folder / PAGE).read_text(encoding="utf-8", errors="replace"))
     return match[0] if match else "unknown"
-
-
-def _differing_line(name: str, stored: Path, written: Path) -> list[Difference]:
-    """Return the first line that differs, if any does; the version that wrote a page may be another."""
-    if not stored.is_file():
-        return [Difference(name, "not there", "follows from the records")]
-    texts = [file.read_text(encoding="utf-8", errors="replace") for file in (stored, written)]
-    lines = [_VERSION.sub("", text).splitlines() for text in texts]
-    for number, pair in enumerate(zip_longest(*lines, fillvalue=""), 1):
-        if pair[0] != pair[1]:
-            then, now = (printable(line.strip())[:120] or "nothing" for line in pair)
-            return [Difference(f"{name}, line {number}", then, now)]
-    return []

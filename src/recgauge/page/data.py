@@ -31,7 +31,7 @@ from recgauge.utils.checks import DoubleArray
 from recgauge.utils.files import read_own
 
 CARD = "data_card.json"
-WANTED = (LISTS, TEST, CARD)
+FILES = (LISTS, TEST, CARD)
 """Files of a run that a report reads beside those that every comparison needs."""
 GROUPS = ("activity", "item_popularity", "genre")
 EXAMPLES = 2  # users with the largest gain, and as many with the largest loss
@@ -151,7 +151,7 @@ def report_data(
             part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
         if part.record(best).dataset.n_rows <= most_rows:
             base = procedure.baseline or second
-            _look_at_data(part, key, base, procedure.confidence, load)
+            _add_data_parts(part, key, base, procedure.confidence, load)
         else:
             part.notes.append(
                 "Who gains and who loses, example users, popularity: not looked at during the sweep, since "
@@ -169,7 +169,7 @@ def dataset_parts(comparison: Comparison) -> tuple[DatasetPart, ...]:
     return tuple(parts)
 
 
-def _look_at_data(part: DatasetPart, key: str, base: str, confidence: float, load: Load) -> None:
+def _add_data_parts(part: DatasetPart, key: str, base: str, confidence: float, load: Load) -> None:
     """Load the data of the runs again; add segments, example users and shares of popular items."""
     runs = {name: group.runs[0] for name, group in part.runs.items()}
     first = next(iter(runs.values()))

@@ -5,7 +5,6 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from recgauge.comparison import MetricComparison, Pair
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_groups import best_values
 from recgauge.errors import listed
@@ -35,7 +34,7 @@ from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
-MOST_IN_MATRIX = 24  # runs: with more, the list of pairs is easier to read
+MOST_PAIRS = 45  # of ten runs; more are folded
 SHORTEST = 1e-3  # seconds that are drawn
 
 
@@ -73,42 +72,27 @@ def leaderboards(data: ReportData) -> Section:
 
 
 def pairs(data: ReportData) -> Section | None:
-    """Return the differences between runs: a matrix by the first metric, and the list of all pairs."""
+    """Return the differences between runs: by the first metric for all to see, by the others below."""
     blocks: list[PageBlock] = []
     leads = []
     for dataset in data.comparison.datasets:
-        results = tables.on_dataset(data.comparison, dataset)
-        first, place = results[0], data.place(dataset)
+        first, *rest = tables.on_dataset(data.comparison, dataset)
         if not first.pairs:
             continue
+        place = data.place(dataset)
         n_pairs = f"{len(first.pairs)} pair{'s' if len(first.pairs) != 1 else ''}"
         n_shown = sum(pair.differs for pair in first.pairs)
         leads.append(f"{n_shown} of {n_pairs}{place} differ in {metric_label(first.metric)}")
-        if data.comparison.procedure.baseline is None and len(first.rows) <= MOST_IN_MATRIX:
-            blocks.append(_matrix(first))
-        by = f"{len(results)} metrics" if len(results) > 1 else label(first.metric)
-        title = f"All pairs{place}: differences, intervals and tests by {by}"
-        blocks.append(Folded(title, tuple(tables.pair_table(result) for result in results if result.pairs)))
+        shown, folded = [first], [result for result in rest if result.pairs]
+        if len(first.pairs) > MOST_PAIRS:
+            shown, folded = [], [first, *folded]
+        blocks += map(tables.pair_table, shown)
+        if folded:
+            title = f"Pairs{place} by {', '.join(label(result.metric) for result in folded)}"
+            blocks.append(Folded(title, tuple(map(tables.pair_table, folded))))
     alpha = 1 - data.comparison.procedure.confidence
     lead = f"{'; '.join(leads)}, at a corrected p of at most {alpha:.3g}."
     return Section("Pairs of runs", lead, tuple(blocks)) if blocks else None
-
-
-def _matrix(result: MetricComparison) -> TableBlock:
-    runs = [row.run for row in result.rows]
-    rows: list[Row] = []
-    for place, name in enumerate(runs[:-1]):
-        differences = [_difference(result.pair(name, other)) for other in runs[place + 1 :]]
-        rows.append((name, *[""] * place, *differences))
-    where = f" on {result.dataset}" if result.dataset else ""
-    caption = f"{metric_label(result.metric)}{where}: row less column, corrected p below"
-    note = "Bold: shown to differ; grey: not shown."
-    return TableBlock(caption, ("run", *runs[1:]), tuple(rows), note=note, look="matrix")
-
-
-def _difference(pair: Pair) -> Cell:
-    p = f"p {tables.p_value(pair.p_adjusted)}"
-    return Cell(tables.number(pair.difference, sign=True), (p,), look="shown" if pair.differs else "faint")
 
 
 def segments(data: ReportData, part: DatasetPart) -> Content:

@@ -27,7 +27,7 @@ class Cell:
     letters: str = ""
     # where low end, value and high end lie on the common scale of the column, in percent; drawn on pages
     bar: tuple[float, float, float] | None = None
-    look: str = ""  # "shown" or "faint" for a difference that is or is not shown, "hit", or a colour's word
+    look: str = ""  # "faint" for a difference that is not shown, "hit", or a colour's word
     order: float | None = None  # what the column is sorted by; the text if not given
 
     @property

@@ -176,9 +176,9 @@ def distinct(rows: Sequence[Row], column: str) -> list[str]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def where(rows: Sequence[Row], **wanted: str) -> list[Row]:
-    """Return the rows that have the wanted texts in their columns."""
-    return [row for row in rows if all(row[column] == text for column, text in wanted.items())]
+def where(rows: Sequence[Row], **cells: str) -> list[Row]:
+    """Return the rows with these texts in their columns."""
+    return [row for row in rows if all(row[column] == text for column, text in cells.items())]
 
 
 def table(rows: Sequence[Row], titles: Mapping[str, str], right: Sequence[str] = ()) -> str:

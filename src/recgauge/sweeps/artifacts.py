@@ -26,12 +26,10 @@ from recgauge.models import Recommender
 from recgauge.models.recommend import recommend
 from recgauge.report.card_tables import card_markdown
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.runs.folder import HITS as HITS
-from recgauge.runs.folder import MODEL
+from recgauge.runs.folder import HITS, MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
-from recgauge.runs.stored import LISTS as LISTS
-from recgauge.runs.stored import held_out_rows
+from recgauge.runs.stored import LISTS, held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recgauge.page.data import Load
 
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
-_TOLD = 45  # lines of a study that the terminal shows; the others are in its file
+_MOST_LINES = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
@@ -78,7 +78,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     claims = [] if compared is None else claim_lines(compared[0])
     print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
-        _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
+        _write_report(*compared, sweep, deliveries, load, tracked=address is not None)
     ended_well = not any(job.status in _BADLY for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
@@ -113,7 +113,7 @@ def _optional(lacking: str) -> Iterator[None]:
         print_note(f"{lacking}: {said(error) or type(error).__name__}")
 
 
-def _tell_of(
+def _write_report(
     comparison: Comparison,
     files: Sequence[Path],
     sweep: Sweep,
@@ -229,7 +229,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     console = output()
     console.print()
     lines = without_details(part).split("\n")
-    console.print(Markdown("\n".join(lines[:_TOLD])))
+    console.print(Markdown("\n".join(lines[:_MOST_LINES])))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
     if reason:

@@ -6,8 +6,8 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from omegaconf import OmegaConf
 
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, message, said
-from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
+from recgauge.experiment import DataPlan, Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
+from recgauge.models.popularity import Popularity
 from recgauge.report.console import ConsoleProgress, shown_path
 from recgauge.runs.environment import environment_of, fingerprint_of, user_name
 from recgauge.runs.finished import FinishedRun
@@ -182,7 +183,7 @@ def run_job(job: Job) -> JobOutcome:
             if _is_stop(error):
                 leave_failure(job, started, "stopped", killed=True)
                 raise KeyboardInterrupt from error
-            reason = _tell(error, job)
+            reason = _reason_of(error, job)
             if not isinstance(error, MissingDataError):
                 leave_failure(job, started, reason)
             return replace(job.outcome, status="failed", reason=reason)
@@ -258,7 +259,7 @@ def _facts(job: Job, started: float) -> JobFacts:
     return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
 
 
-def _tell(error: BaseException, job: Job) -> str:
+def _reason_of(error: BaseException, job: Job) -> str:
     """Return what went wrong; the traceback of a bug is printed."""
     if isinstance(error, SystemExit):  # would end a sweep without its table, perhaps with exit code 0
         return (
@@ -295,24 +296,32 @@ def leave_failure(job: Job, started: float, reason: str, *, killed: bool = False
         write_folder(failure, job.folder)
 
 
-@cache
-def _last() -> dict[str, PreparedData]:
-    """Return the rows that the last job of this process has trained on, by what decides them."""
-    return {}
+@dataclass(frozen=True)
+class _Rows:
+    """What decides the rows that a job trains on, and what makes them."""
+
+    settings: str  # `Job.rows`
+    has_lists: bool
+    plan: DataPlan = field(compare=False)
+    timings: Timings = field(compare=False)
+
+
+@lru_cache(maxsize=1)
+def _prepared(rows: _Rows) -> PreparedData:
+    """Load, filter, split and guard the data, unless the last job of this process had the same rows."""
+    _prepared.cache_clear()  # two data sets at a time may not fit
+    return prepare(rows.plan, rows.timings)
 
 
 def _rows_of(job: Job, experiment: Experiment, progress: Progress) -> tuple[PreparedData, dict[str, float]]:
-    """Load, filter, split and guard the data unless the last job has; with the seconds spent."""
-    last = _last()
-    ready = last.get(job.rows)
-    wants_lists = bool(experiment.metrics_of("lists")) and isinstance(experiment.model, Recommender)
-    if ready is not None and (ready.task is not None or not wants_lists):
-        return ready, {}
-    del ready
-    last.clear()  # first: two data sets at a time may not fit
+    """Return the rows that a job trains on, with the seconds that preparing them has taken."""
+    has_lists = bool(experiment.metrics_of("lists")) and isinstance(experiment.model, Recommender)
+    # the model is not kept with the rows: a fitted one may be large
+    plan: DataPlan = replace(experiment, model=Popularity())
+    if not has_lists:
+        plan = DataPlan(**{each.name: getattr(experiment, each.name) for each in fields(DataPlan)})
     timings = Timings(progress)
-    last[job.rows] = prepare(experiment, timings)
-    return last[job.rows], timings.seconds
+    return _prepared(_Rows(job.rows, has_lists, plan, timings)), timings.seconds
 
 
 def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, Experiment, str | None]:

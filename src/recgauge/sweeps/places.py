@@ -2,13 +2,13 @@
 
 import os
 import shlex
-import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Literal
 
 from recgauge.experiments import FOLDER
+from recgauge.tracking.store import set_variables
 from recgauge.utils.files import is_writable, user_temporary
 from recgauge.utils.messages import print_note
 from recgauge.utils.secrets import without_secrets
@@ -79,23 +79,18 @@ def served_by(uri: str) -> str | None:
 
 
 def give_libraries_a_home() -> None:
-    """Name a folder to libraries that would keep something in a home folder, where it cannot be.
+    """Name a folder to libraries that keep something in a home folder, where there is none to write to.
 
-    MLflow stops with an error if there is no home folder. Matplotlib warns if it cannot write there, and
-    looks for all fonts again in every process.
+    MLflow cannot be imported without a home folder, numba keeps its kernels there, and matplotlib its list of
+    fonts.
     """
     home = _home_folder()
     if home is not None and is_writable(home):
         return
-    instead = user_temporary()
-    if instead is None and home is None:
-        with suppress(OSError):  # someone else made the folder of that name; MLflow still needs a home
-            instead = Path(tempfile.mkdtemp(prefix="recgauge-"))
-    if instead is None:
-        return
-    if home is None:
-        os.environ["HOME"] = str(instead)
-    os.environ.setdefault("MPLCONFIGDIR", str(instead / "matplotlib"))
+    folder = user_temporary() or (Path(mkdtemp(prefix="recgauge-")) if home is None else None)
+    if folder is not None:
+        set_variables({"MPLCONFIGDIR": str(folder / "matplotlib")})
+        set_variables({"HOME": str(folder)} if home is None else {})
 
 
 def _home_folder() -> Path | None:

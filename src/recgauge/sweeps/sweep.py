@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
@@ -14,14 +14,6 @@ from time import monotonic
 from typing import Any
 
 from filelock import FileLock, Timeout
-from rich import progress as bars
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from recgauge.datasets import DatasetSource
 from recgauge.errors import (
@@ -112,11 +104,11 @@ def run_sweep(
         check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
             deliver(folder)
-        watching, workers = Watching(sweep, engine), Workers(sweep, engine)
-        with watching.bar or nullcontext(), suppress(KeyboardInterrupt), closing(engine):
+        lines, workers = JobLines(sweep, engine), Workers(sweep, engine)
+        with suppress(KeyboardInterrupt), closing(engine):
             for outcome in workers.run():
                 sweep.outcomes[outcome.number] = outcome
-                watching.ended(outcome)
+                lines.ended(outcome)
                 deliver(outcome.folder)
         workers.mark_stopped()
         for job in sweep.waiting:
@@ -161,12 +153,12 @@ class Workers:
             if not self._waiting:
                 self._waiting, self._elsewhere = self._elsewhere, []
             while self._waiting and len(self._busy) < self._engine.n_workers:
-                yield from self._give_out()
+                yield from self._start_job()
             if self._elsewhere and not self._busy:
                 time.sleep(_LOOK)
             elif self._busy:
                 for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
-                    yield from self._take_back(future)
+                    yield from self._end_job(future)
 
     def mark_stopped(self) -> None:
         """Say in the folders of jobs whose processes have been ended that they were stopped."""
@@ -176,7 +168,7 @@ class Workers:
                     rmtree(hidden, ignore_errors=True)
                 leave_failure(job, began, "stopped", killed=True)
 
-    def _give_out(self) -> Iterator[JobOutcome]:
+    def _start_job(self) -> Iterator[JobOutcome]:
         """Give a job to a worker; yield its outcome if another sweep has finished it meanwhile."""
         kept = self._idle[-1][1] if self._idle else ""
         running = {job.rows for job, *_ in self._busy.values()}
@@ -195,7 +187,7 @@ class Workers:
             began = time.time()
             self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock, began
 
-    def _take_back(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
+    def _end_job(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
         """Yield how a job ended, unless its worker has died and it is tried once more."""
         job, worker, lock, _ = self._busy.pop(future)
         if lock is not None:
@@ -367,44 +359,35 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
     return None
 
 
-class Watching:
-    """Shows a line for each job that ended, and a bar over all where they run elsewhere."""
+class JobLines:
+    """Prints a line for each job that ended."""
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
-        self._sweep, self._n_workers, self._n_todo = sweep, engine.n_workers, len(sweep.waiting)
+        self._sweep, self._n_todo = sweep, len(sweep.waiting)
         self._elsewhere = engine.output == "log"
         self._ended = self._failed = 0
-        self._began, self._said = monotonic(), set[str]()
-        console = output(stderr=True)
-        self.bar: bars.Progress | None = None
-        if console.is_terminal and self._elsewhere and self._n_todo:
-            times = (TimeElapsedColumn(), TimeRemainingColumn())
-            columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), *times)
-            self.bar = bars.Progress(*columns, console=console, transient=True)
-            self._task = self.bar.add_task(self._state(), total=self._n_todo)
+        self._began, self._reasons = monotonic(), set[str]()
         for outcome in sweep.all_outcomes:
             if outcome.status == "reused":
                 self._print(outcome)
 
     def ended(self, outcome: JobOutcome) -> None:
-        """Print how a job ended; many may fail for one reason, which is said once."""
+        """Print how a job ended; a reason for which many fail is printed once."""
         self._ended += 1
         self._failed += outcome.status == "failed"
-        if self.bar is not None:
-            self.bar.update(self._task, advance=1, description=self._state())
         if outcome.record is not None:
             self._print(outcome)
-        elif (reason := str(outcome.reason)) not in self._said:
-            self._said.add(reason)
+        elif (reason := str(outcome.reason)) not in self._reasons:
+            self._reasons.add(reason)
             label = "" if self._sweep.alone else f"{self._sweep.labels[outcome.number]}: "
             log = outcome.folder / LOG
-            seen = f"; what it printed is in {log}" if self._elsewhere and log.exists() else ""
-            print_error(f"{label}{reason}{seen}")
+            printed = f"; what it printed is in {log}" if self._elsewhere and log.exists() else ""
+            print_error(f"{label}{reason}{printed}")
 
     def _print(self, outcome: JobOutcome) -> None:
         if self._sweep.alone:
             return
-        progress = "" if self.bar is not None or outcome.status == "reused" else f"({self})"
+        progress = "" if outcome.status == "reused" else f"({self})"
         n_jobs = len(self._sweep.labels)
         print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, progress)
 
@@ -416,10 +399,6 @@ class Watching:
             parts.append(f"about {timedelta(seconds=round(left))} left")
         return ", ".join(parts)
 
-    def _state(self) -> str:
-        running = min(self._n_workers, self._n_todo - self._ended)
-        return f"{running} running" + (f", {self._failed} failed" if self._failed else "")
-
 
 def show_plan(sweep: Sweep) -> bool:
     """Print what a command would do, and do nothing; return whether all jobs can run, as far as is known."""
@@ -429,7 +408,7 @@ def show_plan(sweep: Sweep) -> bool:
     check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.all_outcomes
     rows = tuple(
-        (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))
+        (str(number), label or "as configured", _plan_of(outcome, to_run.get(number), sweep))
         for outcome, (number, label) in zip(outcomes, sweep.labels.items(), strict=True)
     )
     console = output()
@@ -442,7 +421,7 @@ def show_plan(sweep: Sweep) -> bool:
     return not counts["failed"] and not counts["no data"]
 
 
-def _becomes(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
+def _plan_of(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
     """Return what becomes of a job, in a few words; `job` is None of those that will not run."""
     if job is None:
         reused = f"reuse run {outcome.run_id}" if outcome.run_id else "reuse"

@@ -1,30 +1,29 @@
 """Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recgauge import errors
 from recgauge.errors import RecgaugeError, TrackingError
-from recgauge.tracking.store import Store
+from recgauge.tracking.store import MLFLOW_DEFAULTS, Store
 from recgauge.utils.messages import print_note
 
 _PATIENCE = 10  # seconds without a word
 
 
-@cache
-def delivering() -> "subprocess.Popen[str]":
-    """Start the process that delivers, or return it; it imports MLflow at once, beside what goes on here."""
+def delivery_process() -> "subprocess.Popen[str]":
+    """Start the process that delivers; it imports MLflow at once, beside what goes on here."""
     command = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8")
+    pipe, environment = subprocess.PIPE, MLFLOW_DEFAULTS | os.environ
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True, encoding="utf-8")
 
 
 class Deliveries(AbstractContextManager["Deliveries"]):
@@ -35,19 +34,20 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     """
 
     def __init__(self, store: Store | None = None) -> None:
-        self._asking = ThreadPoolExecutor(1, "deliveries")
+        self._thread = ThreadPoolExecutor(1, "deliveries")
         self._stores: dict[Path, Store] = {}
         self._done: dict[Path, Future[dict[str, Any]]] = {}
         self._failed: dict[Store, TrackingError] = {}
         self._repeated = set[Path]()
         self._process: subprocess.Popen[str] | None = None
         if store is not None:
-            self._asking.submit(self._ask, "open", store)
+            self._process = delivery_process()
+            self._thread.submit(self._request, "open", store)
 
     def submit(self, folder: Path, store: Store) -> None:
         """Deliver a complete folder in the background."""
         self._stores[folder] = store
-        self._done[folder] = self._asking.submit(self._deliver, folder.absolute(), store)
+        self._done[folder] = self._thread.submit(self._deliver, folder.absolute(), store)
 
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
@@ -63,7 +63,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
         with suppress(RecgaugeError):
-            return str(self._asking.submit(self._ask, "address", store, tag, value).result()["address"])
+            return str(self._thread.submit(self._request, "address", store, tag, value).result()["address"])
         return None
 
     def run_address(self, folder: Path) -> str | None:
@@ -80,9 +80,8 @@ class Deliveries(AbstractContextManager["Deliveries"]):
                 self._process.kill()  # what is torn is completed by the next delivery
             raise
         finally:
-            self._asking.shutdown(cancel_futures=True)
+            self._thread.shutdown(cancel_futures=True)
             if self._process is not None:
-                delivering.cache_clear()
                 with self._process:  # its input ends, and with it the process
                     pass
 
@@ -106,13 +105,13 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         if store in self._failed:
             raise self._failed[store]
         try:
-            return self._ask("deliver", store, str(folder))
+            return self._request("deliver", store, str(folder))
         except TrackingError as error:
             self._failed[store] = error
             raise
 
-    def _ask(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
-        self._process = self._process or delivering()
+    def _request(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
+        self._process = self._process or delivery_process()
         question, reply = self._process.stdin, self._process.stdout
         try:
             if question is None or reply is None:
@@ -121,7 +120,6 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             answer: dict[str, Any] = json.loads(reply.readline())
         except (OSError, ValueError) as error:
             self._process = None
-            delivering.cache_clear()
             raise TrackingError("the process that delivers has ended; `recgauge sync` delivers.") from error
         if "error" in answer:
             raise getattr(errors, answer["error"], TrackingError)(answer["message"])

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -28,6 +29,8 @@ COLUMNS = ("dataset", "model", "seed", "fold")
 MOST_BARS = 12
 """More runs than these are drawn as means of groups; fewer have a bar and a colour each."""
 MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
+_FORM = Path(__file__).with_name("view.json")
+"""What no run decides of a view, of its charts and its sections."""
 _FIRST, _CURVES, _REST = "recgauge-first", "recgauge-curves", "recgauge-rest"
 
 
@@ -156,77 +159,33 @@ def _state(
         "aggregateFunction": "average",
         "groupByKeys": [{"mode": "param", "groupByData": key} for key in keys],
     }
+    form = json.loads(_FORM.read_text(encoding="utf-8"))
+
+    def chart(metric: str, section: str, kind: str) -> dict[str, Any]:
+        own = {"uuid": f"recgauge-{metric}", "metricSectionId": section, "displayName": metric}
+        return {**form["chart"], **own, "metricKey": metric, "selectedMetricKeys": [metric], **form[kind]}
+
+    def section(uuid: str, name: str, *, shown: bool = True) -> dict[str, Any]:
+        return {**form["section"], "uuid": uuid, "name": name, "display": shown}
+
     return {
+        **form["page"],
         "searchFilter": search,
         "orderByKey": "attributes.`run_name`" if repeated else f"metrics.`{first[0]}`",
         "orderByAsc": repeated,
-        "startTime": "ALL",
-        "lifecycleFilter": "Active",
-        "datasetsFilter": [],
-        "modelVersionFilter": "All Runs",
         "selectedColumns": [
             *(f"params.`{name}`" for name in COLUMNS),
             *(f"metrics.`{name}`" for name in first[:3]),
         ],
-        "columnOrder": [],
-        "columnWidths": {},
-        "runsHiddenMode": "SHOW_ALL",
         "compareRunCharts": [
-            *({**_chart(name, _FIRST), "type": "BAR"} for name in first),
-            *({**_chart(name, _CURVES), **_LINE} for name in curves),
+            *(chart(name, _FIRST, "bars") for name in first),
+            *(chart(name, _CURVES, "lines") for name in curves),
         ],
         "compareRunSections": [
-            _section(_FIRST, f"Metrics at {at}" if at else "Metrics", shown=True),
-            _section(_CURVES, "Metrics by cutoff", shown=True),
-            _section(_REST, "Model metrics", shown=False),  # MLflow's own; it puts the rest there
+            section(_FIRST, f"Metrics at {at}" if at else "Metrics"),
+            section(_CURVES, "Metrics by cutoff"),
+            section(_REST, "Model metrics", shown=False),  # MLflow's own; it puts the rest there
         ],
-        "viewMaximized": False,
-        "runListHidden": False,
-        "isAccordionReordered": True,  # keep our order of the sections
         "useGroupedValuesInCharts": means,
-        "hideEmptyCharts": True,
         "groupBy": group if keys else None,
-        "groupsExpanded": {},
-        "globalLineChartConfig": {"xAxisKey": "step", "lineSmoothness": 0, "selectedXAxisMetricKey": ""},
-    }
-
-
-_LINE: Mapping[str, Any] = {
-    "type": "LINE",
-    "lineSmoothness": 0,
-    "xAxisScaleType": "linear",
-    "scaleType": "linear",
-    "range": {},
-    "xAxisKey": "step",
-    "selectedXAxisMetricKey": "",
-    "yAxisKey": "metric",
-    "yAxisExpressions": [],
-    "ignoreOutliers": False,
-    "useGlobalXaxisKey": True,
-    "useGlobalLineSmoothing": True,
-}
-
-
-def _chart(metric: str, section: str) -> dict[str, Any]:
-    return {
-        "uuid": f"recgauge-{metric}",
-        "runsCountToCompare": 2 * MOST_BARS,
-        "metricSectionId": section,
-        "deleted": False,
-        "isGenerated": False,
-        "displayName": metric,
-        "metricKey": metric,
-        "selectedMetricKeys": [metric],
-    }
-
-
-def _section(uuid: str, name: str, *, shown: bool) -> dict[str, Any]:
-    return {
-        "uuid": uuid,
-        "name": name,
-        "display": shown,
-        "isReordered": False,
-        "columns": 2,  # of three, titles are cut beside MLflow's other panes
-        "deleted": False,
-        "isGenerated": True,
     }

@@ -211,10 +211,14 @@ def _opened(store: Store) -> Opened:
             return _experiment(store, client_of(store))
 
 
+def set_variables(variables: Mapping[str, str]) -> None:
+    """Set variables that libraries read, where the environment lacks them."""
+    os.environ.update({name: text for name, text in variables.items() if name not in os.environ})
+
+
 def client_of(store: Store) -> "MlflowClient":
     """Return MLflow's client of a store; nothing is asked yet."""
-    for name, value in MLFLOW_DEFAULTS.items():
-        os.environ.setdefault(name, value)
+    set_variables(MLFLOW_DEFAULTS)
     from mlflow import MlflowClient
 
     for name in ("alembic", "mlflow"):  # what fails is said in our own message

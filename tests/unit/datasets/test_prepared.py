@@ -15,6 +15,7 @@ from recgauge.datasets import table as table_module
 from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import IntegrityError
+from recgauge.runs.folder import file_digest
 from unit.datasets.test_movielens import MADE
 
 CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300\n2,10,5.0,400\n"
@@ -22,9 +23,8 @@ CSV = "userId,movieId,rating,timestamp\n3,10,4.0,100\n1,20,3.5,200\n3,20,0.5,300
 
 @pytest.fixture(autouse=True)
 def keep_everything(monkeypatch):
-    """Let small files be kept, too, and files be known at once."""
+    """Let small files be kept, too."""
     monkeypatch.setattr(prepared, "WORTH_KEEPING", 0)
-    monkeypatch.setattr(prepared, "_SETTLED_NS", 0)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time)
 
 def test_kept_titles_and_features_equal_fresh_ones(make_zip, cache, progress):
     path = make_zip(MADE["ml_100k"])
-    pin = prepared.cached_digest(path, None)
+    pin = file_digest(path)
     fresh, first, again = (
         MovieLens("ml_100k", archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
         for kept in (False, True, True)

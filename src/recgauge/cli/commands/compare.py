@@ -141,10 +141,10 @@ def run_report(options: Namespace) -> None:
     """Find, check and compare the runs, and write the page."""
     from recgauge.cli.run_data import load_data  # these bring Hydra and matplotlib
     from recgauge.page import write_figures, write_page
-    from recgauge.page.data import WANTED, report_data
+    from recgauge.page.data import FILES, report_data
 
     check_formats([options.out], (".html",))
-    comparison = compared_runs(options, WANTED)
+    comparison = compared_runs(options, FILES)
     data = report_data(comparison, partial(load_data, trusted=options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)

@@ -32,6 +32,7 @@ REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4,
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
 LONGEST_NAME = 26  # characters of a run's name beside a row or a point
 WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
+MOST_POINTS = 1500  # of a line that are drawn
 COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # part of matplotlib: the same figure on every machine
@@ -190,19 +191,17 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def short_names(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+def short_names(names: Sequence[str]) -> list[str]:
     """Return names as figures write them; names that would look the same are numbered.
 
     Examples
     --------
-    >>> short_names(["svd", "aaaaaab", "aaaaaac"], 5)
-    ['svd', 'aaa…2', 'aaa…3']
+    >>> short_names(["svd", "ease with a long setting, A", "ease with a long setting, B"])
+    ['svd', 'ease with a long setting…2', 'ease with a long setting…3']
     """
-    shortened = [short_name(name, longest) for name in names]
+    shortened = list(map(short_name, names))
     return [
-        f"{short_name(name, longest - len(str(place)))[: longest - len(str(place))]}{place}"
-        if shortened.count(short) > 1
-        else short
+        f"{short_name(name, LONGEST_NAME - len(str(place)))}{place}" if shortened.count(short) > 1 else short
         for place, (name, short) in enumerate(zip(names, shortened, strict=True), 1)
     ]
 
@@ -265,14 +264,12 @@ def write_beside(
     axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
 
 
-def write_at_edge(axes: Axes, text: str, height: float, ink: str = MUTED) -> None:
+def write_at_edge(axes: Axes, text: str, height: float) -> None:
     """Write a small text at the right edge of a panel."""
     at_edge = axes.get_yaxis_transform()
-    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
+    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=MUTED)
 
 
-def thin(size: int, most: int = 1500) -> npt.NDArray[np.int64]:
-    """Return positions of at most about `most` of `size` points, first and last among them."""
-    if size <= most:
-        return np.arange(size)
-    return np.unique(np.linspace(0, size - 1, most).round().astype(np.int64))
+def thin(size: int) -> npt.NDArray[np.int64]:
+    """Return positions of at most about `MOST_POINTS` of `size` points, first and last among them."""
+    return np.unique(np.linspace(0, size - 1, min(size, MOST_POINTS)).round().astype(np.int64))
