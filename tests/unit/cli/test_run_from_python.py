@@ -59,6 +59,12 @@ def test_words_that_make_no_run_are_refused(words, reason):
     assert state() == before
 
 
+def test_a_file_in_the_place_of_the_output_folder_is_an_error(tmp_path):
+    (tmp_path / "results").touch()
+    with pytest.raises(RecgaugeError, match=r"results: File exists.*hydra.run.dir=FOLDER"):
+        recgauge.run("model=popularity", "tracking=off", "hydra.run.dir=results")
+
+
 def test_a_run_that_fails_is_an_error():
     with pytest.raises(RecgaugeError, match="Nobody can be evaluated"):
         recgauge.run("dataset=demo", "model=popularity", "tracking=off", "dataset.relevant_from=6")
