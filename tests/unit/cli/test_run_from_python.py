@@ -37,7 +37,7 @@ def test_words_and_keywords_give_a_run_with_numbers_lists_and_folder(tmp_path):
     assert set(result.lists().lists) == {"user", "item", "score"}
     assert f"{result.numbers['ndcg_at_10']:.4f}" in str(result)
     assert f"{result.numbers['ndcg_at_10']:.4f}" in result._repr_html_()
-    again = recgauge.FinishedRun.read(result.folder)
+    again = recgauge.FinishedRun.read(str(result.folder))
     assert again.numbers == result.numbers
 
 
