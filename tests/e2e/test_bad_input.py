@@ -24,6 +24,8 @@ WRONG = [
     (["ties=expectd"], "ties must be one of stable, item_code, id_descending, average, random, expected"),
     (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
     (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
+    (["metrics=[]"], "metrics: none is chosen. Name suites or metrics"),
+    (["--resolve"], "--resolve: goes with --cfg"),
     (["metrics=ndgc"], "metrics=ndgc: there is no such suite or metric. Did you mean ndcg?"),
     (["metrics=[ranking,rating]"], "SVD ranks items but predicts none. Choose model=bias or model=biased_mf"),
     (["-m", "seed=1,2", "seed=3,4"], "seed is set twice: seed=1,2 and seed=3,4"),

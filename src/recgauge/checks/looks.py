@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from recgauge.errors import SchemaError, said
-from recgauge.utils.files import read_own
+from recgauge.utils.files import read_own, refuse_irregular
 from recgauge.utils.plain import from_plain
 
 
@@ -70,12 +70,17 @@ def read_looks(file: Path) -> list[Look]:
     SchemaError
         If a line is not a look.
     """
+    refuse_irregular(file, "--looks")
     try:
         return [Look.from_json(line) for line in read_own(file).splitlines()]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise SchemaError(f"{file}: cannot be read ({said(error)}). Name another file, --looks.") from error
+    except ValueError as error:
+        raise SchemaError(
+            f"{file}: has a line that no check has written. Name another file, --looks."
+        ) from error
 
 
 def write_look(file: Path, look: Look) -> None:

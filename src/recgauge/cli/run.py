@@ -19,8 +19,9 @@ from recgauge.cli.explain import explain_config_error
 from recgauge.cli.launching import run_for_python
 from recgauge.cli.settings import register_schema, set_output_folder
 from recgauge.cli.words import CommandLine
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.runs.finished import FinishedRun
+from recgauge.utils.messages import explain_error
 from recgauge.utils.secrets import learned_secrets
 
 _PLAIN = re.compile(r"[A-Za-z_./][\w./@:+-]*")
@@ -74,7 +75,10 @@ def run(*words: str, **settings: Any) -> FinishedRun:
                     "hydra.mode and plan out."
                 )
             folder = set_output_folder(config)
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise RecgaugeError(str(explain_error(error, folder))) from error
             with chdir(folder if config.hydra.job.chdir else "."):
                 return run_for_python(config)
         except (HydraException, OmegaConfBaseException) as error:

@@ -60,6 +60,10 @@ class CommandLine:
                 "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
             )
         options = {name: value for name, value in vars(parsed).items() if value and name != "overrides"}
+        if options.keys().isdisjoint(_SHOWN) and (alone := options.keys() & {"package", "resolve"}):
+            raise ConfigError(
+                f"--{min(alone)}: goes with --cfg, such as --cfg=job. Add it, or leave --{min(alone)} out."
+            )
         overrides = (*parsed.overrides, *rest)
         for word in overrides:
             if "=" not in word and not word.startswith("~"):

@@ -346,10 +346,10 @@ def _has_names(line: str, roles: Roles) -> bool:
 
 def _no_separator(file: TableFile, line: str, roles: Roles) -> SchemaError:
     words = roles.setting.format
+    lines = f", or that each line is a user followed by items ({words('format', 'user_lines')})"
     return SchemaError(
         f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Say it "
-        f"({words('separator', 'TEXT')}), or that each line is a user followed by items "
-        f"({words('format', 'user_lines')})."
+        f"({words('separator', 'TEXT')}){'' if roles.of_lists else lines}."
     )
 
 

@@ -84,14 +84,15 @@ class FinishedRun(Shown):
         How messages name it.
     """
 
-    record: RunRecord
+    record: RunRecord = field(repr=False)
     folder: Path
     run_id: str | None = None
     label: str = ""
 
     @classmethod
-    def read(cls, folder: Path, run_id: str | None = None, label: str = "") -> Self:
+    def read(cls, folder: Path | str, run_id: str | None = None, label: str = "") -> Self:
         """Read the record of a run's folder."""
+        folder = Path(folder)
         path = folder / RECORD
         if folder.is_dir():
             refuse_odd_files(folder)

@@ -164,6 +164,8 @@ def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
         return job
     dataset = job.compose(quiet=True).dataset
     measured = compose_metrics(typed)[1].values()
+    if not measured:
+        raise ConfigError("metrics: none is chosen. Name suites or metrics, such as metrics=[ranking].")
     check_effects(
         typed, words, measures_lists=any(each.metric.kind != "ratings" for each in measured), swept=swept
     )

@@ -112,7 +112,7 @@ def test_candidates_are_counted_in_a_file(command, tables, tmp_path):
         (["--truth", "test.csv", "--candidate", "n.csv"], "--candidate: there is no file n.csv"),
         (["--promote"], "--promote: old.csv is no alias of a registered model"),
         (["--baseline", "models:/shop@champion"], "does not exist"),
-        (["--looks", "."], "--looks"),
+        (["--looks", "."], "--looks: . is not a regular file but a folder; name a file."),
     ],
 )
 def test_wrong_use_ends_with_two_and_one_line(command, tables, words, message):

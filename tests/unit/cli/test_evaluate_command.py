@@ -115,6 +115,7 @@ def test_predicted_ratings(files, capsys):
         (["--run", "one.csv", "--metrics", "rmse"], "no scores"),
         (["--run", "one.csv", "--train", "/dev/zero"], "not a regular file but a device"),
         (["--run", "one.csv", "--keep", "everything"], "everything"),
+        (["--run", "one.csv", "--separator", ";"], "(--separator TEXT).\n"),
         (["--run", "one.csv", "--out", "o.txt"], ".json"),
     ],
 )

@@ -37,7 +37,7 @@ def test_words_and_keywords_give_a_run_with_numbers_lists_and_folder(tmp_path):
     assert set(result.lists().lists) == {"user", "item", "score"}
     assert f"{result.numbers['ndcg_at_10']:.4f}" in str(result)
     assert f"{result.numbers['ndcg_at_10']:.4f}" in result._repr_html_()
-    again = recgauge.FinishedRun.read(result.folder)
+    again = recgauge.FinishedRun.read(str(result.folder))
     assert again.numbers == result.numbers
 
 
@@ -57,6 +57,12 @@ def test_words_that_make_no_run_are_refused(words, reason):
     with pytest.raises(ConfigError, match=reason):
         recgauge.run(*words, tracking="off")
     assert state() == before
+
+
+def test_a_file_in_the_place_of_the_output_folder_is_an_error(tmp_path):
+    (tmp_path / "results").touch()
+    with pytest.raises(RecgaugeError, match=r"results: File exists.*hydra.run.dir=FOLDER"):
+        recgauge.run("model=popularity", "tracking=off", "hydra.run.dir=results")
 
 
 def test_a_run_that_fails_is_an_error():
