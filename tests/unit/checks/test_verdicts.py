@@ -208,14 +208,3 @@ def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message
         recgauge.check(old, old, rules, users=users if "segments" in rules else None)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_evaluations_with_other_definitions_are_refused():
-    truth = {"ann": {"y": 3, "q": 1}, "bob": ["w"]}
-    lists = {"ann": ["x", "y"], "bob": ["z"]}
-    first, second = (
-        recgauge.evaluate(lists, truth, metrics=("ndcg",), cutoffs=(2,), conventions=name)
-        for name in ("ranx", "standard")
-    )
-    with pytest.raises(ConfigError, match="the two measure ndcg@2 differently"):
-        recgauge.check(first, second, {"not_worse": {"ndcg@2": "1%"}})

@@ -112,36 +112,12 @@ def setting(**settings):
     return lambda record: replace(record, settings=record.settings | settings)
 
 
-def names(**names):
-    return lambda record: replace(record, names=record.names | names)
-
-
-def dataset(**facts):
-    return lambda record: replace(record, dataset=replace(record.dataset, **facts))
-
-
-SPLIT, CANDIDATES = SETTINGS["split"], SETTINGS["candidates"]
+SPLIT = SETTINGS["split"]
 EXPONENTIAL = metric("ndcg", 10, 0.5, definition="nDCG(gain=exponential)@10")
 MISMATCHES = [
-    (dataset(sha256="ff"), "data: 0 (svd); ff (knn)"),
-    (dataset(relevant_from=3.0), "dataset.relevant_from: 4.0 (svd); 3.0 (knn)"),
-    (setting(filters={"n_core": {"n": 5}}), "filters: none (svd); n_core(n=5) (knn)"),
-    (names(split="loo"), "split: s (svd); loo (knn)"),
     (setting(split=SPLIT | {"validation_size": 0.1}), "split.validation_size: 0.0 (svd); 0.1 (knn)"),
-    (setting(split=SPLIT | {"fold": 1}), "split.fold: none (svd); 1 (knn)"),
-    (lambda record: replace(rows_of("test")(record), seed=1), "seed: 0 (svd); 1 (knn)"),
     (rows_of("test"), "evaluated rows: b (svd); x (knn)"),
-    (rows_of("train"), "train rows: a (svd); x (knn)"),
-    (rows_of("fold_in"), "fold-in rows: none (svd); x (knn)"),
-    (setting(fit_on="all"), "fit_on: train (svd); all (knn)"),
-    (
-        lambda record: replace(record, split=replace(record.split, evaluated="validation")),
-        "evaluate_on: test (svd); validation (knn)",
-    ),
-    (names(candidates="sampled"), "candidates: all (svd); sampled (knn)"),
-    (setting(candidates=CANDIDATES | {"seen": "none"}), "candidates.seen: train (svd); none (knn)"),
     (lambda record: replace(record, candidates_sha256="c"), "candidates drawn:  (svd); c (knn)"),
-    (names(conventions="trec"), "conventions: standard (svd); trec (knn)"),
     (
         lambda record: replace(record, results=(EXPONENTIAL,)),
         "definition of ndcg_at_10: ndcg@10 (svd); nDCG(gain=exponential)@10 (knn)",
