@@ -8,15 +8,12 @@ import json
 import sys
 
 import numpy as np
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.cli.settings import register_schema
+from finished import experiment_of
 from recgauge.experiment import run_experiment
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recommend import recommend
-from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.randomness import stream
 
@@ -35,10 +32,6 @@ def target(path):
     return OmegaConf.load(path).get("_target_", "")
 
 
-def experiment(*overrides):
-    return compose(OmegaConf.to_object(hydra_compose("config", overrides=["tracking=off", *overrides])))
-
-
 def digest(*arrays):
     found = hashlib.sha256()
     for array in arrays:
@@ -51,17 +44,17 @@ def split_digests(rows):
     found = {}
     for option in options("split"):
         extra = ["split.test_from=2022-03-01"] if option == "temporal_date" else []
-        parts = experiment(f"split={option}", *extra).splitter.split(rows, rng=stream(0, "split"))
+        parts = experiment_of(f"split={option}", *extra).splitter.split(rows, rng=stream(0, "split"))
         digests = [part.sha256() for part in (parts.train, parts.validation, parts.test) if part is not None]
         found[option] = digest(*(np.array(text) for text in digests))
     return found
 
 
 def candidate_digests(rows):
-    split = experiment().splitter.split(rows, rng=stream(0, "split"))
+    split = experiment_of().splitter.split(rows, rng=stream(0, "split"))
     found = {}
     for option in options("candidates"):
-        chosen = experiment(f"candidates={option}").candidates.choose(split, rng=stream(0, "candidates"))
+        chosen = experiment_of(f"candidates={option}").candidates.choose(split, rng=stream(0, "candidates"))
         per_user = chosen.per_user
         own = () if per_user is None else (per_user.indptr, per_user.indices)
         found[option] = digest(chosen.items, *own)
@@ -70,10 +63,10 @@ def candidate_digests(rows):
 
 def run(model):
     """Fit and evaluate one model; lists of all numbers of threads must be the same."""
-    kind = experiment(f"model={model}", "metrics=[]").model
+    kind = experiment_of(f"model={model}", "metrics=[]").model
     suites = ["ranking", "beyond_accuracy"] if isinstance(kind, Recommender) else []
     suites += ["rating"] if isinstance(kind, RatingPredictor) else []
-    chosen = experiment(f"model={model}", f"metrics=[{','.join(suites)}]")
+    chosen = experiment_of(f"model={model}", f"metrics=[{','.join(suites)}]")
     result = run_experiment(chosen)
     lists = {}
     if result.ranking is not None:
@@ -86,18 +79,12 @@ def run(model):
     return {"lists": lists, "values": values}
 
 
-def main():
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        rows = experiment().dataset.load().interactions
-        found = {
-            "data": rows.sha256(),
-            "splits": split_digests(rows),
-            "candidates": candidate_digests(rows),
-            "models": {model: run(model) for model in options("model")},
-        }
-    sys.stdout.write(json.dumps(found))
-
-
 if __name__ == "__main__":
-    main()
+    rows = experiment_of().dataset.load().interactions
+    digests = {
+        "data": rows.sha256(),
+        "splits": split_digests(rows),
+        "candidates": candidate_digests(rows),
+        "models": {model: run(model) for model in options("model")},
+    }
+    sys.stdout.write(json.dumps(digests))
