@@ -7,8 +7,6 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import recgauge
@@ -56,12 +54,6 @@ def sign(folder):
         sums.write_text("".join(lines))
 
 
-def change_table(path, column, value, row=3):
-    table = pq.read_table(path).to_pandas()
-    table.loc[row, column] = value
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
-
-
 def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package, verify):
     again = recgauge.package([sweep / "svd0", sweep / "popularity0"], "again.zip")
     assert again.read_bytes() == package.read_bytes()
@@ -107,17 +99,9 @@ def value(folder):
     (folder / SVD / "record.json").write_text(json.dumps(record))
 
 
-def users_value(folder):
-    change_table(folder / SVD / "per_user.parquet", "ndcg_at_10", 0.125)
-
-
 def config(folder):
     path = folder / SVD / "config.yaml"
     path.write_text(path.read_text().replace("n_factors: 4", "n_factors: 8"))
-
-
-def held_out(folder):
-    change_table(folder / SVD / "test.parquet", "rating", 1.5)
 
 
 def claim(folder):
@@ -129,9 +113,7 @@ def claim(folder):
     ("change", "named"),
     [
         (value, "differs  ndcg_at_10: stored 0."),
-        (users_value, "differs  per_user.parquet (1 of 937 rows, 1 user): stored user_id "),
         (config, "config.yaml, line "),
-        (held_out, "differs  test.parquet (1 of "),
         (claim, "svd is far better"),
     ],
 )

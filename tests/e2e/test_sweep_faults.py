@@ -146,19 +146,6 @@ def test_a_job_that_fails_is_tracked_as_failed(workplace):
     assert "below the 1000 users" in workplace.runs()[0].data.tags["error"]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["model=random,nosuch"], "model=nosuch: model has no such option"),
-        (["seed=0,1", "tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
-    ],
-)
-def test_a_wrong_word_stops_the_sweep_before_it_begins(workplace, words, message):
-    done = workplace.fail("-m", *words)
-    assert done.err.count("error: ") == done.err.count(message) == 1
-    assert not (workplace.folder / "mlflow.db").exists()
-
-
 @pytest.mark.slow
 def test_ctrl_c_that_compiled_code_turns_into_an_error_of_its_own_stops_the_sweep(workplace):
     done = sweep(workplace, "raise SystemError('returned a result') from KeyboardInterrupt()", "tracking=off")

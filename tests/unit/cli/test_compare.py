@@ -16,7 +16,7 @@ from recgauge.comparison.runs import agreeing, run_names
 from recgauge.errors import ConfigError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.protocol import differences, protocol
+from recgauge.runs.protocol import protocol
 from recgauge.runs.record import PartFacts, SearchFacts
 from recgauge.search.trials import Trial
 from recgauge.sweeps.ending import compare_sweep, end_sweep
@@ -158,12 +158,6 @@ def test_runs_that_differ_in_more_are_compared_with_a_mark_on_demand(tmp_path, c
     assert "knn †" in out
 
 
-def test_a_difference_is_told_once_and_not_what_follows_from_it():
-    one = record_of("svd")
-    other = replace(with_part(with_part(record_of("knn", seed=1), "train", "x"), "test", "y"), seed=1)
-    assert differences([protocol([one]), protocol([other])]) == {"seed": ("0", "1")}
-
-
 def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tmp_path, capsys):
     def sampled(record):
         return replace(record, incomparable="ranked among 100 negatives", candidates_sha256="c")
@@ -229,19 +223,6 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
     assert code == 0
     assert "0.7000*" in out
     assert f"svd on d was run 2 times with equal settings; the newest counts: {newer}" in out
-
-
-def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
-    for model, value in (("svd", 0.4), ("knn", 0.5)):
-        record = record_of(model, value=value)
-        record = replace(
-            record, names=record.names | {"dataset": "e"}, dataset=replace(record.dataset, sha256="e")
-        )
-        pair.append(store(tmp_path / "e" / model, record))
-    code, out, _ = compare(capsys, *pair)
-    assert code == 0
-    assert "d: 2 runs, 60 users" in out
-    assert "e: 2 runs, 60 users" in out
 
 
 @pytest.mark.parametrize(
