@@ -63,7 +63,7 @@ def test_a_stopped_sweep_ends_its_workers_with_its_table_and_says_how_to_go_on(w
 
 def test_a_finished_run_is_replaced_only_if_that_is_forced(workplace):
     words = ["model=popularity", "cutoffs=[5]", "tracking=off", "hydra.run.dir=results"]
-    assert workplace.run(*words).code == 0
+    workplace.succeed(*words)
     record = workplace.folder / "results" / "record.json"
     before = record.read_bytes()
     for other in (["seed=1"], ["seed=1", "reuse=true"], ["split.test_size=.3"], ["--plan"]):
@@ -71,7 +71,7 @@ def test_a_finished_run_is_replaced_only_if_that_is_forced(workplace):
         assert "force=true" in refused.err
         assert record.read_bytes() == before
         assert (record.parent / "SHA256SUMS").is_file()
-    assert workplace.run(*words, "reuse=true").code == 0
+    workplace.succeed(*words, "reuse=true")
     assert record.read_bytes() == before
     workplace.succeed(*words, "seed=1", "force=true")
     assert record.read_bytes() != before
@@ -93,7 +93,7 @@ def test_the_experiment_of_the_environment_gets_the_run(workplace):
 
 def test_only_the_runs_own_files_are_stored(workplace):
     (workplace.folder / "private.txt").write_text("not part of the run")
-    assert workplace.run("hydra.run.dir=.", "cutoffs=[5]").code == 0
+    workplace.succeed("hydra.run.dir=.", "cutoffs=[5]")
     (run,) = workplace.runs()
     stored = {
         entry.path for entry in MlflowClient(tracking_uri=workplace.uri).list_artifacts(run.info.run_id)

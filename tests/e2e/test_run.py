@@ -85,7 +85,7 @@ def numbers(run):
 def test_same_command_same_numbers_other_block_same_lists_other_model_same_split(finished):
     workplace, _ = finished
     for arguments in (["model=svd"], ["engine.memory_mib=1"], ["model=popularity"]):
-        assert workplace.run(*arguments).code == 0
+        workplace.succeed(*arguments)
     first, again, blocks, other = workplace.runs()
     assert numbers(first) == numbers(again) == numbers(blocks)
     assert numbers(first) != numbers(other)

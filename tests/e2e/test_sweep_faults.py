@@ -47,7 +47,7 @@ def summary(workplace) -> list[dict[str, str]]:
 
 def test_a_sweep_in_an_old_folder_replaces_runs_only_if_forced_and_shows_its_own_jobs_only(workplace):
     words = ["-m", "hydra.sweep.dir=sweep", "cutoffs=[5]", "tracking=off"]
-    assert workplace.run(*words, "model=random,popularity").code == 0
+    workplace.succeed(*words, "model=random,popularity")
     before = (workplace.folder / "sweep" / "0" / "record.json").read_bytes()
     refused = workplace.fail(*words, "model=popularity")
     assert "force=true" in refused.err

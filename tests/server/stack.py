@@ -1,4 +1,4 @@
-"""A tracking server as teams run it: PostgreSQL, MLflow in front of it, and a network that can fail."""
+"""A tracking server as teams run it: PostgreSQL, and MLflow in front of it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A sweep whose server, database or disk is away for a while: every run is in the store in the end, once."""
+"""A sweep whose server or database is away for a while: every run is in the store in the end, once."""
 
 import re
 import subprocess
