@@ -3,8 +3,8 @@
 Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files), and answers
 with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
 ``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. With ``"kill_at":
-[event, point]`` the run kills itself just before the event with that number, as a power cut would, and the
-answer is the exit code and how many of each event there were. Most of the time of a short run goes to
+number`` the run kills itself just before the rename with that number, as a power cut would, and the answer
+is the exit code and how many renames there were. Most of the time of a short run goes to
 imports, to numba's tables of types and to the demo data; here they are paid for once.
 The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Workers
 of sweeps are forks as well. A new SQLite store is a copy of one that was made before the first run. Runs that
@@ -134,34 +134,27 @@ def exit_code(child: int, options: int = 0) -> int | None:
     return os.waitstatus_to_exitcode(status) if ended else None
 
 
-EVENTS = ("rename", "sync")
-KIND = {"replace": "rename", "rename": "rename", "link": "rename", "fsync": "sync"}
+RENAMES = ("replace", "rename", "link")
 
 
 class Counter:
-    """Counts events in memory that is shared with a fork, which dies at one of them."""
+    """Counts renames in memory that is shared with a fork, which dies just before one of them."""
 
-    def __init__(self, event: str, point: int):
-        self._shared = mmap.mmap(-1, 8 * len(EVENTS))
-        self._fatal = event, point
+    def __init__(self, fatal: int):
+        self._shared, self._fatal = mmap.mmap(-1, 8), fatal
 
-    def count(self, event: str) -> None:
-        place = 8 * EVENTS.index(event)
-        (before,) = struct.unpack_from("q", self._shared, place)
-        struct.pack_into("q", self._shared, place, before + 1)
-        if (event, before + 1) == self._fatal:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def counts(self) -> dict[str, int]:
-        return dict(zip(EVENTS, struct.unpack_from(f"{len(EVENTS)}q", self._shared), strict=True))
+    def count(self) -> int:
+        return int(struct.unpack("q", self._shared[:])[0])
 
     def watch(self) -> None:
-        for name, event in KIND.items():
-            setattr(os, name, self._watched(getattr(os, name), event))
+        for name in RENAMES:
+            setattr(os, name, self._watched(getattr(os, name)))
 
-    def _watched(self, function: Callable[..., Any], event: str) -> Callable[..., Any]:
+    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*arguments: Any, **options: Any) -> Any:
-            self.count(event)
+            self._shared[:] = struct.pack("q", self.count() + 1)
+            if self.count() == self._fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
             return function(*arguments, **options)
 
         return watched
@@ -172,8 +165,8 @@ def answer(request: dict[str, Any], store: Path) -> object:
     if "wait" in request:
         return exit_code(request["wait"], os.WNOHANG)
     if "kill_at" in request:
-        counter = Counter(*request["kill_at"])
-        return run_in_fork(request, counter.watch), counter.counts()
+        counter = Counter(request["kill_at"])
+        return run_in_fork(request, counter.watch), counter.count()
     return run_in_fork(request, lambda: setattr(tracking_store, "_create", partial(copy_store, store)))
 
 

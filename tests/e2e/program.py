@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +34,7 @@ class Done:
     code: int
     out: str
     err: str
-    events: Mapping[str, int] = field(default_factory=dict)
+    renames: int = 0
     """Of a run that was to die at one: how many there were."""
 
 
@@ -78,8 +78,8 @@ class ForkServer:
             out, err = Path(kept) / "out", Path(kept) / "err"
             request = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
             answer = self.ask(request | {"environment": dict(environment)} | more)
-            code, events = answer if "kill_at" in more else (answer, {})
-            return Done(code, out.read_text(), err.read_text(), events)
+            code, renames = answer if "kill_at" in more else (answer, 0)
+            return Done(code, out.read_text(), err.read_text(), renames)
 
     def ask(self, request: Mapping[str, object]):
         """Send one line, see `fork_server.py`, and return the answer."""
@@ -145,6 +145,19 @@ class Workplace:
             return self.run_fresh(*arguments, **environment)
         return _server().run(self.folder, arguments, environment)
 
+    def succeed(self, *arguments: str, **environment: str) -> Done:
+        """Run the program, which ends well."""
+        done = self.run(*arguments, **environment)
+        assert done.code == 0, done.err
+        return done
+
+    def fail(self, *arguments: str, **environment: str) -> Done:
+        """Run the program, which ends with an error and without a traceback."""
+        done = self.run(*arguments, **environment)
+        assert done.code == 1, done.err
+        assert "Traceback" not in done.err + done.out
+        return done
+
     def run_fresh(self, *arguments: str, **environment: str) -> Done:
         """Run the program as a user does, from the start of Python on."""
         done = subprocess.run(
@@ -173,9 +186,9 @@ class Workplace:
         wait_until(lambda: len(list(self.folder.glob("fitting*"))) >= n_models or job.poll() is not None)
         return job
 
-    def run_killed_at(self, event: str, point: int, *arguments: str) -> Done:
-        """Run the program in a fork that kills itself just before an event, see `fork_server.py`."""
-        return _server().run(self.folder, arguments, {}, kill_at=(event, point))
+    def run_killed_at(self, rename: int, *arguments: str) -> Done:
+        """Run the program in a fork that kills itself just before a rename, see `fork_server.py`."""
+        return _server().run(self.folder, arguments, {}, kill_at=rename)
 
     def start_fresh(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start the program as a user does and leave it at work."""

@@ -10,7 +10,7 @@ import yaml
 
 from conftest import REPOSITORY
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 CI = REPOSITORY / "examples" / "ci"
 CASES = {
     "svd": ("item_knn", 0, "passed"),
@@ -57,9 +57,7 @@ def shell(script, clone, variables):
     )
 
 
-@pytest.mark.parametrize(
-    "candidate", ["svd_17", *(pytest.param(name, marks=pytest.mark.slow) for name in ("svd", "popularity"))]
-)
+@pytest.mark.parametrize("candidate", CASES)
 def test_the_github_workflow(clone, candidate):
     production, expected, word = CASES[candidate]
     workflow = yaml.safe_load((clone / "examples/ci/github.yml").read_text())
@@ -86,7 +84,6 @@ def test_the_github_workflow(clone, candidate):
     assert (clone / "looks.jsonl").is_file()
 
 
-@pytest.mark.slow
 def test_the_gitlab_job(clone):
     job = yaml.safe_load((clone / "examples/ci/gitlab.yml").read_text())["recommender check"]
     production, expected, word = CASES["svd_17"]

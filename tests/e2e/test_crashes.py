@@ -22,12 +22,6 @@ SHORTEST = 400  # items of a list: large enough a table that the store and the o
 WORDS = ("model=popularity", "dataset=table", "split=random_per_user", "reuse=true")
 
 
-def some(event, count):
-    """Every point of an event; one of them in the default tests, since each takes two runs."""
-    quick = {count // 2}
-    return [pytest.param(event, n, marks=[] if n in quick else pytest.mark.slow) for n in range(1, count + 1)]
-
-
 class Workshop:
     """A folder with a store and one finished run."""
 
@@ -38,16 +32,16 @@ class Workshop:
         assert self.whole.code == 0, self.whole.err
         again = self.run(1)  # as in each trial: the store is there
         assert again.code == 0, again.err
-        self.events = again.events
+        self.renames = again.renames
         self.numbers = self.results()
 
-    def run(self, number, event="", point=0):
+    def run(self, number, rename=0):
         """Run what no other number has run, so that there is nothing to reuse, with data to read anew."""
         shutil.rmtree(self.folder / "cache", ignore_errors=True)
         self._folder = self.folder / f"out{number}"
         words = (f"cutoffs=[5,{SHORTEST + number}]", "dataset.path=ratings.csv", "data.cache=cache")
         words += (f"hydra.run.dir={self._folder.name}",)
-        return self._kill(event, point, *WORDS, *words)
+        return self._kill(rename, *WORDS, *words)
 
     def results(self):
         entries = json.loads((self._folder / "record.json").read_text())["results"]
@@ -75,14 +69,18 @@ def assert_nothing_is_half_written(folder):
 
 
 def test_there_are_points_for_every_rename(workshop):
-    assert 10 < workshop.events["rename"] <= RENAMES
+    assert 10 < workshop.renames <= RENAMES
 
 
-@pytest.mark.parametrize(("event", "point"), some("rename", RENAMES))
-def test_the_run_after_a_death(workshop, event, point):
-    number = point + (100 if event == "rename" else 200)
+QUICK = RENAMES // 2  # one in the default tests, since each takes two runs
+POINTS = [pytest.param(n, marks=[] if n == QUICK else pytest.mark.slow) for n in range(1, RENAMES + 1)]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_the_run_after_a_death(workshop, point):
+    number = point + 100
     before = finished(workshop.folder)
-    dead = workshop.run(number, event, point)
+    dead = workshop.run(number, point)
     if dead.code == 0:  # there were fewer, or the process that delivers died and another one took its place
         assert_nothing_is_half_written(workshop.folder)
         assert finished(workshop.folder) == before + 1
@@ -104,7 +102,6 @@ def finished(folder):
 
 def test_the_run_after_a_death_in_the_first_run_of_a_store(workplace):
     words = ("model=popularity", "cutoffs=[5]")
-    assert workplace.run_killed_at("rename", 1, *words).code == -9
-    done = workplace.run(*words)
-    assert done.code == 0, done.err
+    assert workplace.run_killed_at(1, *words).code == -9
+    workplace.succeed(*words)
     assert finished(workplace.folder) == 1

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_each_step_is_printed_recorded_and_logged(workplace):
-    done = workplace.run(
+    done = workplace.succeed(
         "filters=[date_range,min_rating,n_core,sample_users]",
         "+filters.again={_target_:recgauge.filters.MinRating,rating:4.5}",
         "filters.date_range.start=2020-06-01",
@@ -20,7 +20,6 @@ def test_each_step_is_printed_recorded_and_logged(workplace):
         "fit_on=all",
         "cutoffs=[10]",
     )
-    assert done.code == 0, done.err
     (folder,) = workplace.output()
     record = json.loads((folder / "record.json").read_text())
     steps = [step for step in record["split"]["steps"] if step["stage"] == "filters"]
@@ -54,10 +53,9 @@ def artifacts(workplace, folder=None):
 
 
 def test_a_run_stores_its_data_card_and_figures(workplace):
-    done = workplace.run(
+    workplace.succeed(
         "model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "cutoffs=[1,5]", "figures=true"
     )
-    assert done.code == 0, done.err
     assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
     assert artifacts(workplace, "figures") == {
         f"figures/{name}.png"

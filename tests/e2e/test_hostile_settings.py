@@ -68,8 +68,7 @@ def test_odd_names_that_are_files_are_read(ended, name):
 
 
 def test_a_name_in_another_encoding_is_refused_with_the_way_out(workplace):
-    done = workplace.run("dataset=table", os.fsdecode(b"dataset.path=caf\xe9.csv"))
-    assert done.code == 1
+    done = workplace.fail("dataset=table", os.fsdecode(b"dataset.path=caf\xe9.csv"))
     assert "not UTF-8 text" in done.err
     assert "by a pattern" in done.err
 
@@ -87,8 +86,7 @@ class Loud(Popularity):
 def test_what_a_component_says_is_bounded_and_cannot_steer_a_terminal(workplace, kind):
     (workplace.folder / "loud.py").write_text(LOUD.format(kind=kind))
     words = ["model._target_=loud.Loud", "~model.n_factors", "~model.values", "allowed_targets=[loud]"]
-    done = workplace.run(*words, "tracking=off", PYTHONPATH=str(workplace.folder))
-    assert done.code == 1
+    done = workplace.fail(*words, "tracking=off", PYTHONPATH=str(workplace.folder))
     assert r"\x1b[2J" in done.err
     for text in (done.out, done.err, *(path.read_text() for path in workplace.folder.rglob("*.json"))):
         assert "\x1b" not in text

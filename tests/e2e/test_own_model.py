@@ -90,14 +90,6 @@ def test_an_installed_package_adds_its_options(installed, tmp_path):
     assert "recency on demo" in done.out
 
 
-@pytest.mark.e2e
-def test_without_its_entry_point_a_package_adds_nothing(installed, tmp_path):
-    (installed / "shelf-1.0.dist-info" / "entry_points.txt").unlink()
-    done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
-    assert done.code == 1
-    assert "recency" in done.err
-
-
 @pytest.mark.parametrize(
     "value", ["os", "recgauge", "recgauge.models", "numpy", "no_such_package", "_private", ""]
 )

@@ -1,6 +1,5 @@
 """``recgauge package`` and ``recgauge verify PACKAGE``: what a colleague gets, and what checking it finds."""
 
-import errno
 import json
 import os
 import stat
@@ -8,8 +7,6 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import recgauge
@@ -57,12 +54,6 @@ def sign(folder):
         sums.write_text("".join(lines))
 
 
-def change_table(path, column, value, row=3):
-    table = pq.read_table(path).to_pandas()
-    table.loc[row, column] = value
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
-
-
 def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package, verify):
     again = recgauge.package([sweep / "svd0", sweep / "popularity0"], "again.zip")
     assert again.read_bytes() == package.read_bytes()
@@ -108,29 +99,9 @@ def value(folder):
     (folder / SVD / "record.json").write_text(json.dumps(record))
 
 
-def users_value(folder):
-    change_table(folder / SVD / "per_user.parquet", "ndcg_at_10", 0.125)
-
-
-def item(folder):
-    path = folder / SVD / "recommendations.parquet"
-    table = pq.read_table(path).to_pandas()
-    table.loc[0, "item_id"], table.loc[1, "item_id"] = table.loc[1, "item_id"], table.loc[0, "item_id"]
-    change_table(path, "item_id", 1499)
-
-
 def config(folder):
     path = folder / SVD / "config.yaml"
     path.write_text(path.read_text().replace("n_factors: 4", "n_factors: 8"))
-
-
-def split(folder):
-    path = folder / SVD / "record.json"
-    path.write_text(path.read_text().replace('"test_size": 0.2', '"test_size": 0.25'))
-
-
-def held_out(folder):
-    change_table(folder / SVD / "test.parquet", "rating", 1.5)
 
 
 def claim(folder):
@@ -142,11 +113,7 @@ def claim(folder):
     ("change", "named"),
     [
         (value, "differs  ndcg_at_10: stored 0."),
-        (users_value, "differs  per_user.parquet (1 of 937 rows, 1 user): stored user_id "),
-        (item, "differs  novelty_at_5: stored "),
         (config, "config.yaml, line "),
-        (split, "differs  train rows: stored sha256 "),
-        (held_out, "differs  test.parquet (1 of "),
         (claim, "svd is far better"),
     ],
 )
@@ -181,7 +148,7 @@ def with_member(name, content=b"x", mode=stat.S_IFREG):
         (with_member("runs/../../outside"), "does not name, runs/outside"),
         (with_member("..\\outside"), "does not name, "),
         (with_member("link", b"/etc/passwd", stat.S_IFLNK), "does not name, link"),
-        (with_member("bomb", bytes(1 << 29)), "more than 200 times its size"),
+        (with_member("bomb", bytes(1 << 27)), "more than 200 times its size"),
         (with_member("more"), "does not name, more"),
         (with_member("report.html"), "report.html is there twice"),
         (with_member("../report.html"), "report.html is there twice"),
@@ -228,17 +195,6 @@ def test_cutoffs_that_no_memory_holds_are_an_error_of_one_line(package, verify, 
     assert code == 1
     assert "memory" in err.splitlines()[-1]
     assert "Traceback" not in err
-
-
-def test_a_full_disk_is_not_blamed_on_the_package(package, verify, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path))
-
-    monkeypatch.setattr(zipfile.ZipFile, "extractall", full)
-    code, _, err = verify(package)
-    assert code == 1
-    assert "TMPDIR" in err
-    assert str(package) not in err
 
 
 def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, monkeypatch):

@@ -22,8 +22,7 @@ def test_the_comparison_is_that_of_its_commands(workplace, monkeypatch, capsys):
     """Its numbers are; what a run took is another time on every machine."""
     block = re.search(r"<!-- table: recgauge compare -->\n(.*?)<!-- end -->", README, re.DOTALL).group(1)
     commands = re.search(r"    python run.py (-m .*)\n    recgauge (compare .*)\n", README)
-    done = workplace.run(*commands.group(1).split())
-    assert done.code == 0, done.err
+    workplace.succeed(*commands.group(1).split())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     assert main(commands.group(2).split()) == 0
     printed = without_costs(capsys.readouterr().out.splitlines())

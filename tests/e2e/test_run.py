@@ -13,8 +13,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture(scope="module")
 def finished(shared_workplace):
-    done = shared_workplace.run("model=svd", "metrics=ranking")
-    assert done.code == 0, done.err
+    done = shared_workplace.succeed("model=svd", "metrics=ranking")
     return shared_workplace, done
 
 
@@ -86,7 +85,7 @@ def numbers(run):
 def test_same_command_same_numbers_other_block_same_lists_other_model_same_split(finished):
     workplace, _ = finished
     for arguments in (["model=svd"], ["engine.memory_mib=1"], ["model=popularity"]):
-        assert workplace.run(*arguments).code == 0
+        workplace.succeed(*arguments)
     first, again, blocks, other = workplace.runs()
     assert numbers(first) == numbers(again) == numbers(blocks)
     assert numbers(first) != numbers(other)
@@ -99,8 +98,7 @@ def test_same_command_same_numbers_other_block_same_lists_other_model_same_split
 
 
 def test_tracking_can_be_switched_off(workplace):
-    done = workplace.run("debug=default", RECGAUGE_MIRROR="", RECGAUGE_CACHE="", RECGAUGE_OFFLINE="")
-    assert done.code == 0, done.err
+    workplace.succeed("debug=default", RECGAUGE_MIRROR="", RECGAUGE_CACHE="", RECGAUGE_OFFLINE="")
     assert not (workplace.folder / "mlflow.db").exists()
     (folder,) = workplace.output()
     assert (folder / "record.json").exists()

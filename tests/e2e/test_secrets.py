@@ -72,16 +72,14 @@ def test_a_run_with_secrets_in_every_setting_stores_none(workplace, server):
         "cutoffs=[5]",
     ]
     mirror = f"http://ann:hush-variable@{server}/?X-Amz-Signature=hush-signature"
-    done = workplace.run(*words, **VARIABLES, RECGAUGE_MIRROR=mirror)
-    assert done.code == 0, done.err
+    done = workplace.succeed(*words, **VARIABLES, RECGAUGE_MIRROR=mirror)
     assert leaks(workplace.folder, done) == {}
     stored = (workplace.folder / "out" / "config.yaml").read_text()
     assert f"https://ann:***@{server}/a" in stored
     assert workplace.runs()[0].data.tags["recgauge.command"].count("***") == 2
-    sweep = workplace.run(
+    sweep = workplace.succeed(
         "-m", "model=random,popularity", *words[:2], "cutoffs=[5]", "reuse=true", **VARIABLES
     )
-    assert sweep.code == 0, sweep.err
     assert leaks(workplace.folder, sweep) == {}
 
 

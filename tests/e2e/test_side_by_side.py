@@ -10,13 +10,13 @@ import pytest
 from recgauge.runs.folder import file_digest
 
 pytestmark = pytest.mark.e2e
-WORDS = ("-m", "model=random,popularity", "seed=0,1,-1", "cutoffs=[5]", "tracking=off")
-GOOD = (0, 1, 3, 4)  # jobs whose seed is one
+WORDS = ("-m", "model=random,popularity", "seed=0,-1", "cutoffs=[5]", "tracking=off")
+GOOD = (0, 2)  # jobs whose seed is one
 
 # A model of the user's own that kills its process: once, when a process that it has forked lives on, or
-# whenever it is trained; that reads its input, raises what no error is, or goes to another folder.
+# whenever it is trained; that raises what no error is.
 MORTAL = r"""
-import os, signal, sys, time
+import os, signal, time
 from dataclasses import dataclass
 from pathlib import Path
 from recgauge.models.popularity import Popularity
@@ -37,11 +37,7 @@ class Mortal(Popularity):
         if self.number == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.number == 3:
-            assert sys.stdin.read() == ""
-        if self.number == 4:
             raise GeneratorExit("half of a sign: \udcff")
-        if self.number == 5:
-            os.chdir("/")
         return super().fit(train, rng=rng)
 """
 
@@ -57,7 +53,7 @@ def statuses(folder):
 
 @pytest.fixture(scope="module")
 def both(shared_workplace):
-    """A sweep in turn and side by side, two of its six jobs with wrong settings: folders and how it ended."""
+    """A sweep in turn and side by side, two of four jobs with wrong settings: folders and how it ended."""
     done = {}
     for name, jobs in (("one", 1), ("two", 2)):
         done[name] = shared_workplace.run(*WORDS, f"hydra.sweep.dir={name}", f"jobs={jobs}")
@@ -67,7 +63,7 @@ def both(shared_workplace):
 def test_jobs_that_need_the_same_rows_load_and_split_them_once(both):
     folder, _ = both[0]
     spent = [record(folder, job)["seconds"] for job in GOOD]
-    assert ["split" in seconds for seconds in spent] == [True, True, False, False]
+    assert ["split" in seconds for seconds in spent] == [True, False]
 
 
 def test_side_by_side_gives_what_one_after_the_other_gives(both):
@@ -81,7 +77,7 @@ def test_side_by_side_gives_what_one_after_the_other_gives(both):
         lists = [file_digest(folder / str(job) / "recommendations.parquet") for folder in (one, two)]
         assert lists[0] == lists[1]
     assert "random on demo" in (two / "0" / "log.txt").read_text()
-    assert "[4/6] popularity on demo" in done.out
+    assert "[3/4] popularity on demo" in done.out
 
 
 @pytest.mark.slow
@@ -93,7 +89,7 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace, jobs):
         "hydra.sweep.dir=sweep",
         "model=popularity",
         "model._target_=mortal.Mortal",
-        "+model.number=0,1,2,3,4,5,6",
+        "+model.number=0,1,2,3,4",
         "allowed_targets=[mortal]",
         "cutoffs=[5]",
         f"jobs={jobs}",
@@ -101,12 +97,12 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace, jobs):
     )
     os.kill(int((workplace.folder / "died").read_text()), signal.SIGKILL)
     assert done.code == 1
-    expected = ["failed" if number in (2, 4) else "done" for number in range(7)]
+    expected = ["done", "done", "failed", "failed", "done"]
     assert statuses(workplace.folder / "sweep") == expected
     assert "its process died twice" in done.out
-    assert ("4/log.txt" if jobs == 2 else "half of a sign") in done.err
+    assert ("3/log.txt" if jobs == 2 else "half of a sign") in done.err
     status = [run.info.status for run in workplace.runs()]
-    assert sorted(status) == ["FAILED"] * 2 + ["FINISHED"] * 5
+    assert sorted(status) == ["FAILED"] * 2 + ["FINISHED"] * 3
 
 
 def test_workers_import_no_module_of_the_current_folder(workplace):

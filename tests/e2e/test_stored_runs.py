@@ -23,8 +23,7 @@ def told(shared_workplace, command):
 def run(shared_workplace):
     """A finished run and the folder of its files."""
     words = ("model=svd", "model.n_factors=4", "metrics=[ranking]", "cutoffs=[10]", "sanity=true")
-    done = shared_workplace.run(*words)
-    assert done.code == 0, done.err
+    shared_workplace.succeed(*words)
     (found,) = shared_workplace.runs()
     return found, Path(found.info.artifact_uri.removeprefix("file://"))
 

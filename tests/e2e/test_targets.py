@@ -278,8 +278,7 @@ def test_modules_in_a_folder_of_settings_are_not_imported(tmp_path):
     (plugin / "__init__.py").write_text(MODULE)
     workplace = Workplace(tmp_path / "work")
     workplace.folder.mkdir()
-    done = workplace.run(f"--config-dir={tmp_path / 'conf'}", "tracking=off", "model=random", "cutoffs=[5]")
-    assert done.code == 0, done.err
+    workplace.succeed(f"--config-dir={tmp_path / 'conf'}", "tracking=off", "model=random", "cutoffs=[5]")
     assert not list(tmp_path.rglob("marker"))
 
 
@@ -316,11 +315,9 @@ def test_a_class_of_the_users_runs_if_the_command_line_trusts_its_package(workpl
     own.mkdir(parents=True)
     (own / "mine.yaml").write_text("_target_: mypackage.models.Mine\nby: sum\n")
     words = ["--config-dir=settings", "model=mine", "tracking=off", "cutoffs=[5]"]
-    refused = workplace.run(*words, PYTHONPATH=str(workplace.folder))
-    assert refused.code == 1
+    refused = workplace.fail(*words, PYTHONPATH=str(workplace.folder))
     assert "model._target_: 'mypackage.models.Mine' is not one of recgauge.*" in refused.err
-    done = workplace.run(*words, "allowed_targets=[mypackage]", PYTHONPATH=str(workplace.folder))
-    assert done.code == 0, done.err
+    done = workplace.succeed(*words, "allowed_targets=[mypackage]", PYTHONPATH=str(workplace.folder))
     assert "mine on demo" in done.out
 
 

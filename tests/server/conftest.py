@@ -15,7 +15,7 @@ from mlflow import MlflowClient
 from conftest import REPOSITORY
 from e2e.program import Done, Workplace
 from recgauge.tracking import waiting
-from server.stack import Network, Postgres, Server, own_environment
+from server.stack import Postgres, Server, own_environment
 
 # A model that lets the test go on at some jobs, and waits until it may itself.
 WAITS = """
@@ -54,13 +54,6 @@ def server(request, postgres, tmp_path_factory):
         yield made
     finally:
         made.kill()
-
-
-@pytest.fixture
-def network(server):
-    made = Network(server.port)
-    yield made
-    made.close()
 
 
 class Place(Workplace):
@@ -102,30 +95,16 @@ class Place(Workplace):
         """Return what a program's environment has in addition."""
         return {"PYTHONPATH": str(self.folder), "MLFLOW_HTTP_REQUEST_TIMEOUT": str(patience)}
 
-    def command(self, *words: str) -> subprocess.Popen[str]:
-        """Start a recgauge command that says "ready" once everything it needs has been imported."""
-        script = (
-            "import sys, mlflow.tracking, recgauge.tracking\n"
-            "from recgauge.cli.commands.cli import main\n"
-            "print('ready', flush=True); input()\n"
-            "sys.exit(main(sys.argv[1:]))"
-        )
-        begun = subprocess.Popen(
-            [sys.executable, "-c", script, *words],
+    def sync(self, *words: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "recgauge", "sync", *(words or ("--uri", self.uri))],
             cwd=self.folder,
             env=own_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
+            check=False,
         )
-        assert begun.stdout.readline() == "ready\n", begun.stderr.read()
-        return begun
-
-    def sync(self, *words: str) -> Done:
-        begun = self.command("sync", *(words or ("--uri", self.uri)))
-        out, err = begun.communicate("\n", timeout=900)
-        return Done(begun.returncode, out, err)
+        return Done(done.returncode, done.stdout, done.stderr)
 
     def n_waiting(self) -> int:
         return len(waiting(self.folder / "outputs"))
@@ -188,9 +167,3 @@ class Sweep(threading.Thread):
 @pytest.fixture
 def place(tmp_path, server):
     return Place(tmp_path, server.uri, server)
-
-
-@pytest.fixture
-def far_place(tmp_path, server, network):
-    """The same behind a network that can fail."""
-    return Place(tmp_path, network.uri, server)

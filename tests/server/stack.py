@@ -1,4 +1,4 @@
-"""A tracking server as teams run it: PostgreSQL, MLflow in front of it, and a network that can fail."""
+"""A tracking server as teams run it: PostgreSQL, and MLflow in front of it."""
 
 import os
 import shutil
@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -143,99 +142,6 @@ class Server:
             yield
         finally:
             os.killpg(self._process.pid, signal.SIGCONT)
-
-
-class Network:
-    """A proxy in front of a server that cuts connections or answers late.
-
-    `cut_after` is a number of bytes from the program that runs, counted over all connections: the one that
-    sends them ends there, or, with `cut_answer`, when the server answers; later ones work. `delay` is in
-    seconds before each answer. `instead` is what every question is answered with, while the server is not
-    asked.
-    """
-
-    def __init__(self, port: int) -> None:
-        self._to = port
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self._listening.getsockname()[1]
-        self.cut_after: int | None = None
-        self.cut_answer = False
-        self.delay = 0.0
-        self.instead: bytes | None = None
-        self.n_cut = self.n_bytes = self.n_troubled = 0
-        self._lock = threading.Lock()
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    @property
-    def uri(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def close(self) -> None:
-        self._listening.close()
-
-    def _serve(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listening.accept()
-                try:
-                    server = socket.create_connection(("127.0.0.1", self._to))
-                except OSError:
-                    _reset(client)
-                    continue
-                for one, other, asked in ((client, server, True), (server, client, False)):
-                    threading.Thread(target=self._pass, args=(one, other, asked), daemon=True).start()
-
-    def _pass(self, one: socket.socket, other: socket.socket, asked: bool) -> None:
-        with suppress(OSError):
-            while data := one.recv(1 << 16):
-                if asked and self.instead is not None:
-                    self.n_troubled += 1
-                    one.sendall(self.instead)
-                    time.sleep(0.1)  # let it be read before the connection ends
-                    break
-                if not asked and self.delay:
-                    self.n_troubled += 1
-                    time.sleep(self.delay)
-                allowed = self._allowed(len(data), asked)
-                if allowed < len(data):
-                    other.sendall(data[:allowed])
-                    break
-                other.sendall(data)
-        for end in (one, other):
-            _reset(end)
-
-    def _allowed(self, size: int, asked: bool) -> int:
-        """Return how many of `size` bytes pass before the connection is cut."""
-        with self._lock:
-            if asked:
-                self.n_bytes += size
-            over = self.cut_after is not None and self.n_bytes > self.cut_after
-            # the server has the whole question and the answer is lost, or a part of the question is
-            if over and asked != self.cut_answer:
-                self.n_cut += 1
-                left = max(0, size - (self.n_bytes - self.cut_after)) if asked else 0
-                self.cut_after = None
-                return left
-        return size
-
-
-def _reset(end: socket.socket) -> None:
-    with suppress(OSError):
-        end.shutdown(socket.SHUT_RDWR)
-    with suppress(OSError):
-        end.close()
-
-
-def answer(status: str, body: str = "", *headers: str) -> bytes:
-    """Return an answer of HTTP, such as that of a proxy whose server is away."""
-    kind = "text/html" if body.startswith("<") else "application/json"
-    lines = [
-        f"HTTP/1.1 {status}",
-        f"Content-Type: {kind}",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-    ]
-    return "\r\n".join([*lines, *headers, "", body]).encode()
 
 
 def own_environment() -> dict[str, str]:

@@ -6,15 +6,17 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
-from contextlib import redirect_stderr, suppress
+from contextlib import chdir, redirect_stderr, suppress
 from dataclasses import replace
 from functools import partial
 from inspect import signature
 from io import StringIO
 from math import inf
+from multiprocessing import resource_tracker
 from pathlib import Path
 from threading import Thread
 from typing import Any, Literal, cast, get_args
@@ -94,7 +96,10 @@ class Processes(Engine):
         """Make an executor whose process starts with its first job."""
         from loky import ProcessPoolExecutor
 
-        pool = ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=self._variables)
+        with chdir(sys.prefix):  # processes that clean up import modules from the folder they start in
+            if os.name == "posix":
+                resource_tracker.ensure_running()
+            pool = ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=self._variables)
         self._pools.append(pool)
         return cast("Executor", pool)
 

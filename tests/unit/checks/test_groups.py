@@ -48,18 +48,6 @@ def test_numbers_of_a_file_are_cut_and_empty_cells_are_no_group(old, tmp_path):
     ]
 
 
-def test_users_without_a_group_fail_a_check_unless_they_may_pass(old, plans):
-    new = old.copy()
-    new.iloc[100:] /= 2
-    result = recgauge.check(new, old, RULES, users=plans[:100])
-    assert (result.outcome, verdicts(result)["none"]) == ("worse", "worse")
-    assert "200 of 300 users are in no group" in " ".join(result.notes)
-    assert "ungrouped: pass" in result.to_markdown()
-    passed = recgauge.check(new, old, RULES | {"ungrouped": "pass"}, users=plans[:100])
-    assert passed.outcome == "shown"
-    assert "200 of 300 users are in no group" in passed.to_markdown()
-
-
 def test_the_share_of_users_in_the_table_is_told_and_next_to_none_refused(old, plans):
     half = recgauge.check(old, old, RULES, users=plans.set_axis(IDS + 200))
     assert "100 of 300 of the values (33.3 %) are in the table of users" in half.to_markdown().splitlines()[0]

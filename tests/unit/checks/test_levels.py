@@ -4,10 +4,8 @@ import importlib
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import recgauge
 from conftest import REPOSITORY
 
 WORLDS = 400
@@ -53,14 +51,3 @@ def test_the_page_shows_the_stored_results(worlds):
     for key, words in (told | {"wrongly passed": "a pass is wrong in\n{}"}).items():
         shares = [100 * row[key] for row in rows]
         assert words.format(f"{min(shares):.1f} to {max(shares):.1f} %") in page
-
-
-@pytest.mark.slow
-def test_as_many_users_as_movielens_20m_has_are_judged(rng):
-    n = 138_493
-    users, names = pd.Index(np.arange(n), name="user"), [f"recall@{k}" for k in range(1, 11)]
-    old = pd.DataFrame(rng.random((n, 10)), users, names)
-    new = old + rng.normal(0, 0.1, (n, 10))
-    groups = pd.DataFrame({"g": rng.choice(list("abcdefgh"), n)}, users)
-    rules = {"not_worse": dict.fromkeys(names, "1%"), "segments": {"g": dict.fromkeys(names, "2%")}}
-    assert len(recgauge.check(new, old, rules, users=groups).verdicts) == 90

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,32 +64,6 @@ def test_runs_by_their_folders_with_segments_and_costs(command, runs, tmp_path):
     assert "item_knn" in (tmp_path / "c.html").read_text()
     assert ET.parse(tmp_path / "c.xml").find("testsuite").get("tests") == "6"
     assert len(json.loads((tmp_path / "c.json").read_text())["verdicts"]) == 6
-
-
-def test_lists_of_other_programs_with_a_truth(command, tmp_path, rng):
-    items = np.arange(50)
-    truth = pd.DataFrame({"user": np.repeat(np.arange(N), 5), "item": np.tile(items[:5], N)})
-    truth.to_csv("test.csv", index=False)
-
-    def lists(name, share):
-        rows = [
-            (user, item) for user in range(N) for item in (items[:5] if rng.random() < share else items[5:10])
-        ]
-        table = pd.DataFrame(rows, columns=["user", "item"])
-        table["rank"] = table.groupby("user").cumcount() + 1
-        table.to_csv(name, index=False)
-
-    lists("old.csv", 0.5)
-    lists("new.csv", 0.8)
-    words = ("--candidate", "new.csv", "--baseline", "old.csv", "--truth", "test.csv")
-    (tmp_path / "check.yaml").write_text("better_by: {ndcg@10: 0.05, recall@5: 10%}")
-    code, out, err = command("check", *words)
-    assert code == 0, err
-    assert "new against old" in out
-    (tmp_path / "check.yaml").write_text("cost: {fit_seconds: 3}\nnot_worse: {ndcg@10: 0}")
-    code, _, err = command("check", *words)
-    assert code == 2
-    assert "cost.fit_seconds: files of lists do not say what they took" in err
 
 
 def test_candidates_are_counted_in_a_file(command, tables, tmp_path):

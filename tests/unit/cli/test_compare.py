@@ -16,7 +16,7 @@ from recgauge.comparison.runs import agreeing, run_names
 from recgauge.errors import ConfigError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.protocol import differences, protocol
+from recgauge.runs.protocol import protocol
 from recgauge.runs.record import PartFacts, SearchFacts
 from recgauge.search.trials import Trial
 from recgauge.sweeps.ending import compare_sweep, end_sweep
@@ -112,36 +112,12 @@ def setting(**settings):
     return lambda record: replace(record, settings=record.settings | settings)
 
 
-def names(**names):
-    return lambda record: replace(record, names=record.names | names)
-
-
-def dataset(**facts):
-    return lambda record: replace(record, dataset=replace(record.dataset, **facts))
-
-
-SPLIT, CANDIDATES = SETTINGS["split"], SETTINGS["candidates"]
+SPLIT = SETTINGS["split"]
 EXPONENTIAL = metric("ndcg", 10, 0.5, definition="nDCG(gain=exponential)@10")
 MISMATCHES = [
-    (dataset(sha256="ff"), "data: 0 (svd); ff (knn)"),
-    (dataset(relevant_from=3.0), "dataset.relevant_from: 4.0 (svd); 3.0 (knn)"),
-    (setting(filters={"n_core": {"n": 5}}), "filters: none (svd); n_core(n=5) (knn)"),
-    (names(split="loo"), "split: s (svd); loo (knn)"),
     (setting(split=SPLIT | {"validation_size": 0.1}), "split.validation_size: 0.0 (svd); 0.1 (knn)"),
-    (setting(split=SPLIT | {"fold": 1}), "split.fold: none (svd); 1 (knn)"),
-    (lambda record: replace(rows_of("test")(record), seed=1), "seed: 0 (svd); 1 (knn)"),
     (rows_of("test"), "evaluated rows: b (svd); x (knn)"),
-    (rows_of("train"), "train rows: a (svd); x (knn)"),
-    (rows_of("fold_in"), "fold-in rows: none (svd); x (knn)"),
-    (setting(fit_on="all"), "fit_on: train (svd); all (knn)"),
-    (
-        lambda record: replace(record, split=replace(record.split, evaluated="validation")),
-        "evaluate_on: test (svd); validation (knn)",
-    ),
-    (names(candidates="sampled"), "candidates: all (svd); sampled (knn)"),
-    (setting(candidates=CANDIDATES | {"seen": "none"}), "candidates.seen: train (svd); none (knn)"),
     (lambda record: replace(record, candidates_sha256="c"), "candidates drawn:  (svd); c (knn)"),
-    (names(conventions="trec"), "conventions: standard (svd); trec (knn)"),
     (
         lambda record: replace(record, results=(EXPONENTIAL,)),
         "definition of ndcg_at_10: ndcg@10 (svd); nDCG(gain=exponential)@10 (knn)",
@@ -180,12 +156,6 @@ def test_runs_that_differ_in_more_are_compared_with_a_mark_on_demand(tmp_path, c
     assert code == 0, err
     assert "† d: the runs differ in train rows: a (svd); x (knn)" in out
     assert "knn †" in out
-
-
-def test_a_difference_is_told_once_and_not_what_follows_from_it():
-    one = record_of("svd")
-    other = replace(with_part(with_part(record_of("knn", seed=1), "train", "x"), "test", "y"), seed=1)
-    assert differences([protocol([one]), protocol([other])]) == {"seed": ("0", "1")}
 
 
 def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tmp_path, capsys):
@@ -253,19 +223,6 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
     assert code == 0
     assert "0.7000*" in out
     assert f"svd on d was run 2 times with equal settings; the newest counts: {newer}" in out
-
-
-def test_several_data_sets_have_a_table_each(pair, tmp_path, capsys):
-    for model, value in (("svd", 0.4), ("knn", 0.5)):
-        record = record_of(model, value=value)
-        record = replace(
-            record, names=record.names | {"dataset": "e"}, dataset=replace(record.dataset, sha256="e")
-        )
-        pair.append(store(tmp_path / "e" / model, record))
-    code, out, _ = compare(capsys, *pair)
-    assert code == 0
-    assert "d: 2 runs, 60 users" in out
-    assert "e: 2 runs, 60 users" in out
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from recgauge.cli.explain import group_options
 from recgauge.data.card import DataCard
 from recgauge.splits.shares import RandomRows
-from recgauge.sweeps.places import conf_folder
 from recgauge.utils.randomness import stream
 
 
@@ -100,13 +99,6 @@ def test_wrong_words_get_one_message(cache, data, words, message):
     assert err.count("error:") == 1
 
 
-def test_what_has_no_archive_says_so(cache, data, ratings):
-    for words in (("fetch", "demo"), ("verify", "table", f"dataset.path={ratings}")):
-        code, out, _ = data(*words)
-        assert code == 0
-        assert "there is no archive" in out
-
-
 def test_a_card_has_the_split_of_a_run(cache, data, demo):
     code, out, _ = data("card", "demo")
     assert code == 0
@@ -131,22 +123,3 @@ def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_pat
     drawn = sorted(path.stem for path in (out_folder / "figures").glob("*.png"))
     assert drawn == ["activity_and_popularity", "long_tail", "rating_distribution"]
     assert all(f"(figures/{name}.png)" in page for name in drawn)
-
-
-def test_a_data_set_is_one_file_and_one_yaml(cache, data, tmp_path, monkeypatch):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "own_data.py").write_text(
-        "from recgauge.datasets import About, Demo\n"
-        "class Own(Demo):\n"
-        "    @classmethod\n"
-        "    def about(cls, name=None):\n"
-        "        return About(7, 3, 2, 'none', origin=f'from {name}')\n"
-    )
-    shutil.copytree(conf_folder(), tmp_path / "conf")
-    (tmp_path / "conf" / "dataset" / "own.yaml").write_text("_target_: own_data.Own\nname: home\n")
-    monkeypatch.syspath_prepend(tmp_path / "mine")
-    monkeypatch.setattr("recgauge.cli.commands.data.conf_folder", lambda: tmp_path / "conf")
-    monkeypatch.setattr("recgauge.cli.explain.conf_folder", lambda: tmp_path / "conf")
-    code, out, _ = data("list", "allowed_targets=[own_data]")
-    assert code == 0
-    assert row(out, "own").split() == ["own", "7", "3", "2", "from", "home", "none"]

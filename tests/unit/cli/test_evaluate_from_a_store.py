@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -13,11 +12,6 @@ import pytest
 from pyarrow import fs, parquet
 
 from recgauge.cli.commands.cli import main
-from recgauge.errors import MissingDataError
-from recgauge.evaluation.parts import PartTask
-from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
-from recgauge.files.stored import find_stored
-from recgauge.recorded import wanted
 
 SERVER = """
 import sys
@@ -108,33 +102,3 @@ def test_what_a_store_refuses_is_one_line(store, capsys, monkeypatch) -> None:
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
         monkeypatch.delenv(f"AWS_{name}")
     refused(store("bucket/lists"))
-
-
-def test_finished_parts_outlive_keys_that_expire(store, tmp_path) -> None:
-    task = PartTask(metrics=("ndcg",), cutoffs=(10,))
-
-    class Expiring:
-        """Lets the keys expire when the first part is finished."""
-
-        @contextmanager
-        def step(self, name, total, unit):
-            yield lambda more: store.refuse(after=0) if more and name == "judge" else None
-
-        def note(self, text):
-            pass
-
-    def runs():
-        lists = find_stored(store("bucket/lists"), wanted("lists"), "--run")
-        truth = find_stored(store("bucket/truth"), wanted("relevant"), "--truth")
-        return StoredRuns([lists], truth, task, tmp_path / "work", 16)
-
-    with pytest.raises(MissingDataError, match="ACCESS_DENIED") as error:
-        runs().judge(Expiring())
-    assert "\n" not in str(error.value)
-    known = {file: file.stat().st_mtime_ns for file in tmp_path.glob("work/*/*/part-*.arrow")}
-    assert len(known) == 1
-    store.refuse(after=10**9)
-    judged, files = runs().judge()
-    assert known.items() <= {file: file.stat().st_mtime_ns for file in files["lists"]}.items()
-    here = evaluate("lists.parquet", "truth.parquet", "here.json")[0]["ndcg_at_10"]
-    assert judged.merge(stored_parts(files["lists"])).values()["ndcg_at_10"] == here

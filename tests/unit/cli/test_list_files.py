@@ -8,7 +8,7 @@ from finished import finished
 from recgauge.experiment import run_experiment
 from recgauge.runs.folder import unfinished
 from recgauge.sweeps import artifacts
-from recgauge.sweeps.artifacts import write_lists, write_tables
+from recgauge.sweeps.artifacts import write_tables
 from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
@@ -31,13 +31,6 @@ def expected(result):
             "score": top_k.scores[row, column],
         }
     )
-
-
-@pytest.mark.parametrize("rows_of_a_group", [1_000_000, 170])
-def test_whole_lists_are_as_they_were_judged(result, tmp_path, monkeypatch, rows_of_a_group):
-    monkeypatch.setattr(artifacts, "ROWS_OF_A_GROUP", rows_of_a_group)
-    write_lists(result.ranking, result.dataset.interactions, tmp_path, "true")
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "recommendations.parquet"), expected(result))
 
 
 def test_hits_and_held_out_rows_give_every_accuracy_metric(result, tmp_path):

@@ -4,10 +4,8 @@ import stat
 
 import pytest
 
-from recgauge.errors import MissingDataError
 from recgauge.sweeps import places as folders
 from recgauge.utils import files
-from recgauge.utils.files import cache_folder
 
 
 @pytest.fixture
@@ -73,12 +71,3 @@ def test_a_temporary_folder_that_others_made_or_can_write_is_not_used(machine, p
 def test_a_temporary_folder_behind_a_link_is_not_used(machine):
     own(machine).symlink_to(machine[0] / "home")
     assert files.user_temporary() is None
-
-
-def test_downloads_go_to_a_temporary_folder_of_a_user_without_a_home(machine, monkeypatch):
-    assert cache_folder(None) == machine[0] / "home" / ".cache" / "recgauge"
-    monkeypatch.setattr("platformdirs.user_cache_dir", "~/.cache/{}".format)
-    assert cache_folder(None) == own(machine)
-    machine[1].add(own(machine).name)
-    with pytest.raises(MissingDataError, match=r"data\.cache=FOLDER"):
-        cache_folder(None)

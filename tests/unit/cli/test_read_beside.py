@@ -19,20 +19,6 @@ def own_class(tmp_path, monkeypatch):
     sys.modules.pop("ownmodels", None)
 
 
-def test_a_class_of_the_users_counts_by_its_file(own_class):
-    settings = {
-        "model": {"_target_": "ownmodels.Mine"},
-        "split": {"_target_": "recgauge.x.Y"},
-        "allowed_targets": ["ownmodels"],
-    }
-    before = read_beside(settings)
-    assert list(before) == ["recgauge", "ownmodels.Mine"]
-    own_class.write_text("class Mine:\n    other = 1\n")
-    assert read_beside(settings) == before  # this process runs what it has imported
-    del sys.modules["ownmodels"]
-    assert read_beside(settings) != before
-
-
 def sources(folder, target="ownmodels.Mine"):
     """Return the digest of a class's sources as a new process sees it."""
     for name in [name for name in sys.modules if name.partition(".")[0] in ("ownmodels", "helping")]:
@@ -53,25 +39,6 @@ def test_what_a_class_may_import_from_its_folder_counts(own_class, helper):
     changed = sources(own_class.parent)
     path.write_text("FACTOR = 1\n")
     assert changed != before == sources(own_class.parent)
-
-
-def test_what_is_no_code_of_the_class_does_not_count(own_class):
-    before = sources(own_class.parent)
-    for name in ("notes.txt", "outputs/run/log.txt", ".venv/lib/other.py", "in-2026/other.py"):
-        path = own_class.parent / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("x = 1\n")
-    assert sources(own_class.parent) == before
-
-
-def test_a_class_of_a_package_counts_by_the_whole_package(own_class, monkeypatch):
-    package = own_class.parent / "helping"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "models.py").write_text("class Mine:\n    pass\n")
-    before = sources(own_class.parent, "helping.models.Mine")
-    (package / "scores.py").write_text("x = 1\n")
-    assert sources(own_class.parent, "helping.models.Mine") != before
 
 
 def test_files_that_settings_name_count_by_their_content(tmp_path):

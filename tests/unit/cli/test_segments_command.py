@@ -51,20 +51,6 @@ def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, c
     assert "### user " in text
 
 
-def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, command):
-    users = FinishedRun.read(sweep / "svd0").per_user().index.to_series()
-    table = pd.DataFrame(
-        {"user_id": users, "plan": ["free", "paid"] * (len(users) // 2) + ["free"] * (len(users) % 2)}
-    )
-    table.to_csv(tmp_path / "users.csv", index=False)
-    words = ("segments", sweep, "--by", "plan", "--users", tmp_path / "users.csv")
-    first = command(*words)
-    table.sample(frac=1, random_state=0).to_csv(tmp_path / "users.csv", index=False, sep=";")
-    assert command(*words) == first
-    assert first[0] == 0
-    assert "free" in first[1]
-
-
 def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_path, command):
     users = FinishedRun.read(sweep / "svd0").per_user().index.to_series()
     packed, wide, zeros, pipe = (tmp_path / name for name in ("t.csv.gz", "wide.csv", "zeros.csv", "pipe"))

@@ -1,20 +1,17 @@
 """What `recgauge.compare` promises: users paired by id, one answer for any order, plain sentences."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 import recgauge
-from recgauge import compare, compare_datasets, compare_segments
+from recgauge import compare, compare_segments
 from recgauge.cli.commands.cli import main
 from recgauge.comparison import Procedure, RunValues, UserValues, compare_values, read_run
 from recgauge.conventions import conventions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.metrics.names import usual_direction
-from records import NAMES, metric, record_with
 
 
 @pytest.fixture
@@ -59,23 +56,6 @@ def test_less_is_better_for_errors_by_name_and_on_request(frames):
         compare(renamed, lower_is_better=["los", "loss"], n_resamples=500)
     with pytest.raises(ConfigError, match="both"):
         compare(renamed, lower_is_better=["loss"], higher_is_better=["loss"], n_resamples=500)
-
-
-@pytest.mark.parametrize("name", ["RMSE", "arp@10"])
-def test_names_of_errors_and_of_conventions_metrics_say_that_less_is_better(frames, name):
-    renamed = {run: frame[["rmse"]].set_axis([name], axis=1) for run, frame in frames.items()}
-    assert compare(renamed, n_resamples=500).results[0].rows[0].run == "a"
-    means = {"a": {"x": 0.1, "y": 0.2}, "b": {"x": 0.3, "y": 0.4}}
-    assert compare_datasets(means, metric=name).runs[0] == "a"
-    table = pd.DataFrame(
-        [(run, place, value, name) for run, of_run in means.items() for place, value in of_run.items()],
-        columns=["model", "dataset", "value", "metric"],
-    )
-    assert compare(table).over_datasets[0].runs[0] == "a"
-    assert (
-        compare_segments(frames["a"], pd.Series("x", frames["a"].index), metric=name).higher_is_better
-        is False
-    )
 
 
 def test_every_convention_has_the_direction_of_its_metrics_by_their_names():
@@ -126,19 +106,6 @@ def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
         frame.to_parquet(tmp_path / name / "per_user.parquet")
     assert compare({name: tmp_path / name for name in runs}, n_resamples=200) == direct
     assert direct.result("ndcg_at_2").rows[0].run == "good"
-
-
-def test_output_folders_of_other_protocols_are_refused(tmp_path):
-    for name, more in {"a": {}, "b": {"model": "other"}, "c": {"split": "k_fold"}}.items():
-        (tmp_path / name).mkdir()
-        frame = pd.DataFrame({"user_id": range(20), "ndcg_at_10": np.linspace(0, 1, 20)})
-        frame.to_parquet(tmp_path / name / "per_user.parquet")
-        record = record_with(metric("ndcg", 10, frame["ndcg_at_10"].mean()), names=NAMES | more)
-        (tmp_path / name / "record.json").write_text(record.to_json())
-    runs = {name: tmp_path / name for name in "abc"}
-    assert len(compare({name: runs[name] for name in "ab"}, n_resamples=200).results[0].rows) == 2
-    with pytest.raises(ConfigError, match=re.escape("split: s (a, b); k_fold (c)")):
-        compare(runs, n_resamples=200)
 
 
 def test_users_without_a_value_everywhere_are_left_out_and_counted(frames):

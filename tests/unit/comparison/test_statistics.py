@@ -186,8 +186,3 @@ def test_more_pairs_than_memory_holds_are_refused_and_a_baseline_helps(rng):
         compare_values([table])
     found = compare_values([table], Procedure(baseline="run7", n_resamples=100))
     assert len(found.results[0].pairs) == 119
-
-
-def test_letters_that_nobody_could_read_are_left_out(rng):
-    different = [(i, j) for i in range(60) for j in range(i) if rng.random() < 0.5]
-    assert compact_letters(60, different) is None

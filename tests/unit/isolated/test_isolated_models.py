@@ -176,20 +176,6 @@ def test_a_model_that_does_not_exist_is_refused_with_those_that_do(train):
         fitted(train, name="Bot")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"name": ""}, "name must be"),
-        ({"settings": 5}, "settings must be names and values"),
-        ({"timeout": 0}, "timeout"),
-        ({"feedback": "no"}, "feedback must be one of implicit, explicit"),
-    ],
-)
-def test_wrong_parameters_are_refused(options, message):
-    with pytest.raises(ConfigError, match=f"LensKit: {message}"):
-        LensKit(**options)
-
-
 def test_no_scores_no_rows_and_nothing_before_fit(train):
     with pytest.raises(NotFittedError):
         Pretend().score(USERS)
@@ -259,8 +245,3 @@ def compose_recorded(path, *words):
 
 def test_versions_of_the_library_and_its_python_are_told(train):
     assert fitted(train).versions == {"numpy": version("numpy"), "python": platform.python_version()}
-
-
-def test_lenskit_gets_its_feedback_where_a_model_has_it():
-    assert LensKit().their_settings() == {"feedback": "implicit"}
-    assert LensKit("EASE", {"regularization": 1}).their_settings() == {"regularization": 1}

@@ -92,15 +92,6 @@ def test_means_over_other_folds_are_not_compared():
     assert rows[-1][0] == "5"  # failed jobs come last
 
 
-def test_jobs_that_differ_in_more_are_no_series():
-    one, other = job(0, "a", 0.1, fold=0), job(1, "a", 0.2, fold=1)
-    changed = {**other.record.settings, "cutoffs": [20]}
-    other = dataclasses.replace(other, record=dataclasses.replace(other.record, settings=changed))
-    assert not any("mean" in row[1] for row in shown([one, other]))
-    again = dataclasses.replace(one, number=1)
-    assert not any("mean" in row[1] for row in shown([one, again]))  # the same job twice
-
-
 @pytest.mark.parametrize("width", [60, 120])
 def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
     names = [f"a_metric_with_a_name_{number}" for number in range(12)]

@@ -119,20 +119,6 @@ def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
     assert "png" not in study.markdown(rows[1:])
 
 
-def test_runs_without_a_published_number_stand_beside(tmp_path):
-    write(tmp_path, [NUMBER])
-    study = PublishedTable("x", beside=["rmse", "nothing"])
-    rows = study.rows([run(0.9345), run(0.99, model="bias"), run(model="svd", problem="failed")], tmp_path)
-    assert [(row["model"], row["metric"], row["ours"]) for row in rows[1:]] == [
-        ("SVD", "nothing", ""),
-        ("bias", "rmse", "0.99"),
-        ("bias", "nothing", ""),
-    ]
-    assert rows[1].keys() == rows[0].keys()
-    assert "| ml_100k | bias | rmse |  | 0.9900 |  |  |" in study.markdown(rows)
-    assert "1 published numbers: 1 reproduced." in study.markdown(rows)
-
-
 def write(folder, rows, header=None):
     path = folder / "published.csv"
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -1,13 +1,7 @@
 """Deliveries in the background: all that can be is stored when the context ends, and the rest is told."""
 
-import signal
-import subprocess
-import sys
-
-import pytest
-
 from recgauge.errors import IntegrityError, TrackingError
-from recgauge.tracking import Deliveries, Store, waiting
+from recgauge.tracking import Deliveries, Store
 from unit.tracking.conftest import complete
 from unit.tracking.test_deliver import stored
 
@@ -41,20 +35,3 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
         hidden.rename(store.file)
     assert len(stored(store)) == 3
     assert all(isinstance(run_id, str) for run_id in deliveries.results.values())
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_a_program_that_is_killed_leaves_a_folder_that_is_delivered_once(tmp_path, store):
-    folder = complete(tmp_path / "outputs" / "run", store)
-    code = (
-        "import os, signal; from pathlib import Path; from recgauge.tracking import Deliveries, Store\n"
-        f"store = Store({store.uri!r}); deliveries = Deliveries(store); deliveries.address(store)\n"
-        f"deliveries.submit(Path({str(folder)!r}), store); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=False)
-    assert done.returncode == -signal.SIGKILL
-    with Deliveries() as deliveries:
-        for one in waiting(tmp_path / "outputs") or [folder]:
-            deliveries.submit(one, store)
-    assert [run.info.status for run in stored(store)] == ["FINISHED"]
-    assert (folder / "delivered.json").is_file()
