@@ -76,11 +76,12 @@ def _verify_package(path: Path, options: Namespace) -> bool:
             is_same &= all(verification.is_same for verification in trained)
     n_results = sum(len(each.record.results) for each in judged)
     n_unseen = sum(len(each.unseen) for each in judged)
-    state = _identical(options) if is_same else "not as packed"
+    is_seen = options.train or n_unseen < n_results
+    state = (_identical(options) if is_seen else "not verified") if is_same else "not as packed"
     numbers = f"{n_results - n_unseen} of {n_results} numbers computed again from lists and predictions"
     hint = "" if options.train else "; nothing was trained (--train)"
     say(f"\n{path}: {state}, {numbers}{hint}", "bold")
-    return is_same
+    return is_same and is_seen
 
 
 def _train(run: FinishedRun, options: Namespace, *, packed: bool = False) -> Verification:
@@ -107,7 +108,8 @@ def _judge(run: FinishedRun, options: Namespace, prepared: dict[str, PreparedDat
         run, experiment, ConsoleProgress(), prepared, tolerance=options.tolerance
     )
     n_results, unseen = len(run.record.results), verification.unseen
-    same = f"{_identical(options)}: {n_results - len(unseen)} of {n_results} numbers"
+    n_seen = n_results - len(unseen)
+    same = f"{_identical(options)}: {n_seen} of {n_results} numbers" if n_seen else "no number computed again"
     _print_outcome(verification, same if verification.is_same else "not as packed")
     if unseen and not verification.rows:
         names = listed(dict.fromkeys(unseen), most=99)
