@@ -35,6 +35,7 @@ def test_a_sweep_that_is_killed_and_then_run_twice_at_once_does_every_job_once(w
         sweep = workplace.start_fresh(*words)
         wait_until(lambda n=n_jobs: len(list(workplace.folder.glob("outputs/*/*/*/delivered.json"))) >= n)
         sweep.kill()
+        sweep.wait(timeout=60)  # its workers end when it is gone
         sweep.communicate(timeout=240)
     sweeps = [workplace.start_fresh(*words) for _ in range(2)]
     errors = [sweep.communicate(timeout=240)[1] for sweep in sweeps]
