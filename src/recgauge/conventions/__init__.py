@@ -220,7 +220,7 @@ never changes its meaning."""
 ARTICLES = tuple(
     f"article_{name}" for name in ("offline_metrics", "system_evaluation", "capri", "recmetrics", "ndcg_note")
 )
-STUDIES = ("dacrema_2021", "intent_aware_2025")
+STUDIES = ("dacrema_2021", "intent_aware_2025", "di_palma_2023", "zanon_2022")
 """Articles and studies are in `recgauge.conventions.publications`."""
 NAMES = ("standard", *LIBRARIES, *ARTICLES, *STUDIES)
 

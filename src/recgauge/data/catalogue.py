@@ -7,7 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import DoubleArray, LongArray, check_int, read_only
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int, read_only
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -41,6 +41,8 @@ class Catalogue:
     sized : bool, default True
         Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
         and among relevant items, which is not enough for shares of the catalogue.
+    head : ndarray of bool, shape (n_items,), or None
+        The short head, where the user names its items.
 
     Raises
     ------
@@ -63,6 +65,7 @@ class Catalogue:
     train_users: LongArray | None = None
     sized: bool = True
     irrelevant: LongArray | None = None
+    head: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
@@ -72,7 +75,7 @@ class Catalogue:
                 users = np.bincount(self.seen.indices, minlength=n_items)
             object.__setattr__(self, "train_users", users)
         first, second, both = slice(1), slice(1, 2), slice(2)
-        axes = {"seen": second, "train_counts": first, "train_users": first, "features": first}
+        axes = {"seen": second, "train_counts": first, "train_users": first, "features": first, "head": first}
         for name, axis in (axes | {"similarity": both}).items():
             array = getattr(self, name)
             if array is not None and set(array.shape[axis]) != {n_items}:

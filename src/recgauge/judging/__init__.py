@@ -244,6 +244,9 @@ class JudgedTopK:
         For metrics beyond accuracy.
     tied : TiedGains or None
         Groups of equal scores, where values are to be those expected of a random order.
+    relevant_items : ndarray of int32, shape (r,), or None
+        Item codes of all relevant items, users back to back, rising inside each user, so in another order
+        than their gains; None where repeats of one item are other items.
     """
 
     users: IntArray
@@ -255,6 +258,7 @@ class JudgedTopK:
     none_relevant: BoolArray
     catalogue: Catalogue | None = None
     tied: TiedGains | None = None
+    relevant_items: IntArray | None = None
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant", "none_relevant"):
@@ -292,6 +296,7 @@ class JudgedTopK:
             self.relevant_gains[owned],
             self.none_relevant[chosen],
             self.catalogue,
+            relevant_items=None if self.relevant_items is None else self.relevant_items[owned],
         )
 
 
@@ -366,10 +371,12 @@ def judge(
         sign = -1 if chosen.ties == "id_descending" else 1
         items = order_ties(items, scores, lambda _, tied: sign * tied)
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
+    relevant_items: IntArray | None = relevant.items
     every = known_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
     owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
     if chosen.duplicates == "distinct" and not known_distinct and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
+        relevant_items = None
     shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
     tied = None
     if chosen.ties == "expected":
@@ -385,6 +392,7 @@ def judge(
         np.isin(users, relevant.none_relevant),
         catalogue,
         tied,
+        relevant_items,
     )
 
 
