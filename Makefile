@@ -59,7 +59,8 @@ server-tests: install  ## take MLflow servers and a PostgreSQL of their own away
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[server]"
 	$(BIN)/python -m pytest -m server $(ARGS)
 
-isolated: install  ## make the environments of RecBole, LensKit and RecTools (minutes, 4 GB) and test them
+isolated: install  ## install RecBole, LensKit and RecTools in environments of their own (minutes, up to 12 GB) and test them
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[isolated]"
 	RECGAUGE_REQUIRE_PEERS=1 $(BIN)/python -m pytest -m isolated $(ARGS)
 
 clusters: $(VENV)-clusters/.installed  ## run sweeps and judge lists on a Ray of two nodes, on Dask and Spark and, where Debian's slurm-wlm and munge are, on a Slurm
@@ -80,7 +81,6 @@ differential-metrics differential-models: differential-%: $(VENV)-differential-%
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest $(PEER_TESTS) -p no:cacheprovider $(ARGS)
 
 differential-export: $(VENV)-differential-metrics/.installed  ## evaluate exported files with ranx, trec_eval, RecTools and RecBole
-	$(<D)/bin/recgauge env make recbole
 	RECGAUGE_REQUIRE_PEERS=1 $(<D)/bin/python -m pytest tests/differential/test_export.py -p no:cacheprovider $(ARGS)
 
 $(VENV)-differential-%/.installed: pyproject.toml

@@ -3,10 +3,6 @@
 import sys
 
 try:
-    from recgauge.utils.lazy import pause_collecting
-
-    if __name__ == "__main__":  # before the imports that take long
-        pause_collecting()
     import hydra
     from omegaconf import DictConfig
 

@@ -60,8 +60,6 @@ def recgauge(problem, kind, n_epochs):
         "bias": lambda: models.Bias(n_epochs=n_epochs, reg_i=REG_I, reg_u=REG_U),
         "biased_mf": lambda: models.BiasedMF(N_FACTORS, n_epochs, LEARNING_RATE, REGULARIZATION, INIT_STD),
         "svd_pp": lambda: models.SVDpp(n_epochs=n_epochs),
-        "nmf": lambda: models.NMF(n_epochs=n_epochs),
-        "slope_one": models.SlopeOne,
     }
     rates = kind in made
     make = made[kind] if rates else lambda: rankers.of_recgauge(kind, n_epochs)
@@ -80,7 +78,7 @@ def recgauge(problem, kind, n_epochs):
 
 def surprise(problem, kind, n_epochs):
     """Train on Surprise's own training set, which is made before and not timed."""
-    from surprise import NMF, SVD, BaselineOnly, Dataset, Reader, SlopeOne, SVDpp
+    from surprise import SVD, BaselineOnly, Dataset, Reader, SVDpp
 
     rows = list(zip(*(column.tolist() for column in problem.train), repeat(None)))
     train = Dataset(Reader(rating_scale=(1, 5))).construct_trainset(rows)
@@ -90,9 +88,7 @@ def surprise(problem, kind, n_epochs):
             options = {"method": "als", "n_epochs": n_epochs, "reg_i": REG_I, "reg_u": REG_U}
             return BaselineOnly(bsl_options=options, verbose=False).fit(train)
         if kind != "biased_mf":
-            others = {"svd_pp": SVDpp, "nmf": NMF}
-            model = others[kind](n_epochs=n_epochs, random_state=0) if kind in others else SlopeOne()
-            return model.fit(train)
+            return SVDpp(n_epochs=n_epochs, random_state=0).fit(train)
         return SVD(
             n_factors=N_FACTORS, n_epochs=n_epochs, lr_all=LEARNING_RATE, reg_all=REGULARIZATION,
             init_std_dev=INIT_STD, random_state=0,

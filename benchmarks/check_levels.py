@@ -17,17 +17,10 @@ import numpy as np
 import pandas as pd
 from _measure import HERE, save
 
-from recgauge.checks.judge import Estimate, judge_users
-from recgauge.checks.looks import Look, climbs, holm_level
 from recgauge.checks.rules import Rules
+from recgauge.checks.verdicts import judge_users
 from recgauge.comparison import UserGroups, UserValues
-from recgauge.comparison.tests_of_pairs import (
-    UserSums,
-    detectable_difference,
-    student_quantile,
-    t_above,
-    users_to_show,
-)
+from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, users_to_show
 
 WORLDS, METRICS, SEGMENTS = 2000, 8, 6
 ALPHA = 0.05
@@ -153,56 +146,6 @@ def power(n_worlds, mean):
             }
 
 
-def looks(n_worlds, n_candidates=50, n_users=500):
-    """Yield how often a candidate passes wrongly by being better than the baseline, when many are judged.
-
-    None is better. The last one is chosen by what was said of the others: the mean of those that seemed
-    better.
-    """
-    for correction in ("none", "holm", "ladder"):
-        rng = np.random.default_rng(9)
-        any_passed = chosen_passed = let_out = 0
-        for _ in range(n_worlds):
-            desk = Desk(correction)
-            differences = rng.normal(size=(n_candidates, n_users))
-            passed = [desk.judge(each) for each in differences]
-            seen = differences[desk.seemed_better] if desk.seemed_better else rng.normal(size=(1, n_users))
-            any_passed += any(passed)
-            let_out += sum(look.released for look in desk.before)
-            chosen_passed += desk.judge(seen.mean(axis=0))
-        yield {
-            "looks": correction,
-            "candidates": n_candidates,
-            "users": n_users,
-            "worlds": n_worlds,
-            "let out": let_out / n_worlds,
-            "any passes wrongly": any_passed / n_worlds,
-            "one chosen by verdicts passes wrongly": chosen_passed / n_worlds,
-        }
-
-
-class Desk:
-    """Judges one candidate after the other by their differences from the baseline."""
-
-    def __init__(self, correction):
-        self.correction, self.before, self.best = correction, [], 0.0
-        self.seemed_better = []
-
-    def judge(self, differences):
-        """Return whether a candidate passes."""
-        estimate, number = Estimate.of(UserSums.of(differences)), len(self.before) + 1
-        released = self.correction != "ladder" or climbs(
-            estimate.mean, estimate.stderr, self.best, higher=True
-        )
-        p = t_above(*estimate) if released else 1.0
-        level = ALPHA if self.correction == "none" else holm_level(number, self.before, ALPHA)
-        self.before.append(Look("", "", p, "", number, released=released))
-        if released and estimate.mean > 0:
-            self.seemed_better.append(number - 1)
-            self.best = max(self.best, estimate.mean)
-        return p <= level
-
-
 def draw(file):
     """Draw power against users from the stored results."""
     from matplotlib.figure import Figure
@@ -243,7 +186,6 @@ if __name__ == "__main__":
     options = parser.parse_args()
     population_mean, n_worlds = world_mean(), WORLDS // 10 if options.quick else WORLDS
     save("check-levels", levels(n_worlds, population_mean), options.quick)
-    save("check-looks", looks(n_worlds), options.quick)
     save("check-power", power(n_worlds, population_mean), options.quick)
     if not options.quick:
         draw(Path(__file__).parents[1] / "docs" / "images" / "check-power.png")

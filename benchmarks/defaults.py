@@ -36,7 +36,7 @@ from recgauge.search.trials import best, run_search
 CONF = HERE.parent / "conf"
 SETS = {"ml_latest_small": None, "ml_100k": None, "ml_1m": 2_000}  # users drawn, None: all
 LISTS = ("item_knn", "user_knn", "p3alpha", "rp3beta", "ease", "slim", "svd", "ials", "bpr")
-RATINGS = ("bias", "biased_mf", "svd_pp", "nmf", "co_clustering", "knn_basic", "knn_means", "knn_baseline")
+RATINGS = ("bias", "biased_mf", "svd_pp", "knn_basic", "knn_means", "knn_baseline")
 MODELS = (*LISTS, *RATINGS)
 TRIALS = 10
 LONG = {

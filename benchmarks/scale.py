@@ -4,7 +4,7 @@
 
 Lists of 100 for rows / 100 users, two relevant items each, in files of 10 million rows. They are sorted by
 user; with --mixed, the users of each file are from everywhere and its rows in random order, so that rows
-must be spread first. Measured are a scan (pyarrow reads every column of every file with two threads),
+are written to parts first. Measured are a scan (pyarrow reads every column of every file with two threads),
 recgauge (6 metrics at 3 cutoffs) and, where PYTHON has them, nDCG@10 alone in SQL by DuckDB and by polars'
 streaming engine. Each is a process of its own; MiB is the most memory it held, or one of its workers. CPU
 seconds tell more than seconds where other programs run.

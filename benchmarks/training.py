@@ -27,8 +27,6 @@ RATINGS = {
     "biased_mf": ("surprise", "cornac"),
     "bias": ("surprise",),
     "svd_pp": ("surprise",),
-    "nmf": ("surprise",),
-    "slope_one": ("surprise",),
 }
 LISTS = {
     "item_knn": ("implicit", "irspack"),
@@ -44,7 +42,6 @@ EPOCHS = {
     "biased_mf": 20,
     "bias": 10,
     "svd_pp": 5,
-    "nmf": 50,
     "ials": 16,
     "ials_nu_0": 16,
     "bpr": 20,

@@ -22,10 +22,20 @@ from recgauge.sweeps.places import work_folder
 # A shell that starts tests in the background lets them ignore Ctrl-C, which tests send to programs of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("default")
 
 gc.disable()  # while tests are collected: nothing of them is let go
+
+
+def pytest_configure(config):
+    """Remove kernels that are older than a source beside theirs: numba does not look at helpers' files."""
+    if hasattr(config, "workerinput"):
+        return
+    for index in (REPOSITORY / "src" / "recgauge").rglob("__pycache__/*.nbi"):
+        sources = index.parents[1].glob("*.py")
+        if index.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+            index.unlink()
 
 
 def pytest_collection_finish():

@@ -76,7 +76,7 @@ class Page(HTMLParser):
         where = self._open
         if "style" in where and ("url(" in data or "@import" in data):
             self.problems.append("a style loads something")
-        if where and where[-1] in ("h1", "h2", "h3") and self.headings:
+        if {"h1", "h2", "h3"} & set(where):
             self.headings[-1] = (self.headings[-1][0], self.headings[-1][1] + data)
         if "caption" in where:
             self._caption += data

@@ -8,7 +8,7 @@ from dataclasses import fields
 from recgauge.conventions import Convention, conventions
 from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_classes
-from recgauge.report.page.behind import section_of
+from recgauge.page.protocol import section_of
 
 METRICS_HEAD = """# Metrics: formulas, parameters, and who computes which variant
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from recgauge.cli.settings import register_schema, typed_settings
-from recgauge.cli.words import Words
+from recgauge.cli.words import CommandLine
 from recgauge.data.split import Split
 from recgauge.experiment import prepare
 from recgauge.sweeps.compose import compose
@@ -36,6 +36,6 @@ if __name__ == "__main__":
     register_schema()
     for file in sorted((conf_folder() / "experiment" / "leakage").glob("*.yaml")):
         words = ("experiment=leakage", f"+experiment/leakage={file.stem}", "model=popularity")
-        experiment = compose(typed_settings(Words({}, words).composed()))
+        experiment = compose(typed_settings(CommandLine({}, words).composed()))
         split = prepare(experiment, Timings(NoProgress())).split
         sys.stdout.write(f"{file.stem} {share_of_sittings(split):.4f}\n")

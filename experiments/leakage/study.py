@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 from recgauge.comparison import compare
 from recgauge.comparison.results import Pair
 from recgauge.report import markdown_table
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.stored import PER_USER, RunFolder
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, number_row, where
 
 from ..sampled_metrics.ranks import agreement_table, plot_ranks, rank_table, turned, values_of
@@ -70,7 +71,7 @@ class Leakage(Study):
         rows = super().rows(runs, source)
         ended = [(run, run.record) for run in runs if run.record is not None]
         tables = {
-            (condition_of(run), run.names["model"]): RunFolder(record, run.folder).per_user([self.metric])
+            (condition_of(run), run.names["model"]): FinishedRun(record, run.folder).per_user([self.metric])
             for run, record in ended
         }
         below, differences = self._surely_below(tables), self._differences(tables)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.report import markdown_table
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.stored import PER_USER, RunFolder
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Row, Study, distinct, folded, label, missing_runs, number_row, where
 from recgauge.utils.checks import DoubleArray
 
@@ -148,7 +149,7 @@ def _shown(rows: Sequence[Row]) -> str:
 def _ranks(run: JobOutcome) -> "tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]":
     """Return the rank of one relevant item of each user, and how many other candidates the user has."""
     assert run.record is not None
-    values = RunFolder(run.record, run.folder).per_user([RankOfOne.name, OthersOfOne.name])
+    values = FinishedRun(run.record, run.folder).per_user([RankOfOne.name, OthersOfOne.name])
     ranks, others = (values[name].to_numpy(np.int64) for name in values.columns)
     return ranks, others
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from recgauge.comparison.tests_of_pairs import paired_t
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.stored import PER_USER, RunFolder
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Row, Study, folded, label, missing_runs, number_row, plain_table, where
 from recgauge.utils.checks import DoubleArray
 
@@ -58,7 +59,7 @@ class SeedsAndFolds(Study):
         rows = {tuple(self.about(run).values()): run for run in runs}  # fold 0 of split 0 is run twice
         found = super().rows(list(rows.values()), source)
         values = {
-            about: RunFolder(run.record, run.folder).per_user([self.metric])[self.metric]
+            about: FinishedRun(run.record, run.folder).per_user([self.metric])[self.metric]
             for about, run in rows.items()
             if run.record is not None
         }

@@ -11,8 +11,9 @@ from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.report import render_markdown
 from recgauge.report.stability_tables import choice_table, claims, option_table
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.stored import LISTS, PER_USER, TEST, RunFolder
+from recgauge.runs.stored import LISTS, PER_USER, TEST
 from recgauge.studies import Row, Study, distinct, folded, where
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class WinnerStability(Study):
 
         ``surely_below`` names the models that are above this one beyond noise.
         """
-        stored = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
+        stored = [FinishedRun(run.record, run.folder) for run in runs if run.record is not None]
         found = stability_of(stored, self.metric).axes if len(stored) > 1 else ()
         rows = [row for axis in found for row in rows_of(axis)]
         missing = [run for run in runs if run.record is None]

@@ -81,6 +81,8 @@ def listed(names: Iterable[object], most: int = 20) -> str:
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
     """Return the name that was probably meant, None if none is near; case, ``_`` and ``-`` do not count.
 
+    A name that is the end of another, as ``nmf`` of ``surprise_nmf``, is near it.
+
     Examples
     --------
     >>> nearest("ML-100K", ["demo", "ml_1m", "ml_100k"]), nearest("svdd", ["svd"]), nearest("bag", ["svd"])
@@ -88,7 +90,7 @@ def nearest(wrong: str, names: Iterable[str]) -> str | None:
     """
     known = list(names)
     close = get_close_matches(_plain(wrong), map(_plain, known), n=1)
-    alike = [name for name in known if _plain(name) in close]
+    alike = [name for name in known if _plain(name) in close or name.endswith(f"_{wrong}")]
     return next(iter(get_close_matches(wrong, alike, n=1, cutoff=0.0)), None)
 
 

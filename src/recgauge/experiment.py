@@ -1,7 +1,7 @@
 """One run from data to numbers. The page to read first: `run_experiment` shows its steps in order."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 
 from recgauge.candidates import Candidates
@@ -45,13 +45,48 @@ from recgauge.utils.resources import watch_peak
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Experiment:
-    """Everything that decides a run's numbers.
+class DataPlan:
+    """What decides the rows of a run: those that a model learns from, and those that it is measured on.
 
     Parameters
     ----------
     dataset : DatasetSource
     splitter : Splitter
+    filters : tuple of Filter
+        Run in their order before the split.
+    seed : int
+        Every stage draws from a stream of its own made from it.
+    fit_on : {"train", "train_validation", "all"}
+        Rows that the model learns from; with ``all`` it sees the test rows, as in some articles.
+    evaluate_on : {"test", "validation"}
+        With ``validation``, for choosing models and settings, test rows are not looked at.
+    guards : GuardSettings
+        Which guards may not stop the run, and what the settings were chosen by.
+    """
+
+    dataset: DatasetSource
+    splitter: Splitter
+    _: KW_ONLY
+    filters: tuple[Filter, ...] = ()
+    seed: int = 0
+    fit_on: FitOn = "train"
+    evaluate_on: EvaluateOn = "test"
+    guards: GuardSettings = field(default_factory=GuardSettings)
+
+    def __post_init__(self) -> None:
+        if self.evaluate_on == "validation" and self.fit_on != "train":
+            raise ConfigError(
+                f"evaluate_on=validation: the model must not have seen these rows, so fit_on must be train, "
+                f"got {self.fit_on}."
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Experiment(DataPlan):
+    """Everything that decides a run's numbers: a `DataPlan`, a model, and how it is measured.
+
+    Parameters
+    ----------
     candidates : Candidates
     model : Recommender or RatingPredictor
         Metrics of lists need a recommender, rating metrics a rating predictor; a model may be both.
@@ -59,20 +94,10 @@ class Experiment:
         Result name to definition.
     cutoffs : tuple of int
         Every metric of lists is computed at each; the largest is the length of the lists.
-    filters : tuple of Filter
-        Run in their order before the split.
     policies : Policies
         What happens to users without relevant items, equal scores and the like.
-    seed : int
-        Every stage draws from a stream of its own made from it.
-    fit_on : {"train", "train_validation", "all"}
-        Rows that the model learns from; with ``all`` it sees the test rows, as in some articles.
-    evaluate_on : {"test", "validation"}
-        With ``validation``, for choosing models and settings, test rows are not looked at.
     memory_mib : int
         Memory for blocks of users while lists are made, MiB; never changes a number.
-    guards : GuardSettings
-        Which guards may not stop the run, and what the settings were chosen by.
     sanity : bool
         Evaluate random and the best lists, too.
     curves : bool
@@ -81,37 +106,26 @@ class Experiment:
         What is watched on validation rows while a model learns in epochs, and when its training ends.
     """
 
-    dataset: DatasetSource
-    splitter: Splitter
     candidates: Candidates
     model: Recommender | RatingPredictor
     metrics: Mapping[str, Definition]
     cutoffs: tuple[int, ...]
-    filters: tuple[Filter, ...] = ()
     policies: Policies = field(default_factory=Policies)
-    seed: int = 0
-    fit_on: FitOn = "train"
-    evaluate_on: EvaluateOn = "test"
     memory_mib: int = 256
-    guards: GuardSettings = field(default_factory=GuardSettings)
     sanity: bool = False
     curves: bool = False
     learning: Learning | None = None
 
     def __post_init__(self) -> None:
+        DataPlan.__post_init__(self)  # a class with slots has no super() without arguments
         of_lists = self.metrics_of("lists")
         if self.sanity and not of_lists:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
-        if self.evaluate_on == "validation" and self.fit_on != "train":
-            raise ConfigError(
-                f"evaluate_on=validation: the model must not have seen these rows, so fit_on must be train, "
-                f"got {self.fit_on}."
-            )
         if (of_rankings := self.metrics_of("full rankings")) and not of_lists:
             names = ", ".join(of_rankings)
             raise ConfigError(f"metrics: {names} need metrics of lists as well; add metrics=[ranking].")
-        if others := {n: d for n, d in self.metrics.items() if d.metric.kind == "class labels"}:
-            check_measures_lists(others)
+        if of_labels := self.metrics_of("class labels"):
+            check_measures_lists(of_labels)
 
     def metrics_of(self, kind: Kind) -> dict[str, Definition]:
         """Return the metrics that measure lists, ratings, or rankings of all candidates."""
@@ -120,7 +134,7 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedData:
-    """What a run has before its model is trained; the same for every model and setting of a model.
+    """The rows and the task of a run before its model is trained, the same for all models and their settings.
 
     Parameters
     ----------
@@ -128,7 +142,7 @@ class PreparedData:
     split : Split
     guards : tuple of GuardResult
     task : RankingTask or None
-        None without metrics of lists.
+        None of a plan alone, and without metrics of lists.
     """
 
     dataset: Dataset
@@ -151,7 +165,7 @@ def run_experiment(
     progress : Progress, optional
         Notified about every stage.
     prepared : PreparedData, optional
-        What `prepare` gave for an experiment that differs in the model alone.
+        The result of `prepare` for an experiment that differs in the model alone.
     watch : callable, optional
         Called after every epoch if `learning` is set; an error that it raises ends the run.
 
@@ -203,53 +217,58 @@ def run_experiment(
     return RunResult(ready.dataset, split, model, ranking, rating, *about)
 
 
-def prepare(experiment: Experiment, timings: Timings) -> PreparedData:
-    """Load, filter, split and guard the data, and choose the candidates.
+def prepare(plan: DataPlan, timings: Timings) -> PreparedData:
+    """Load, filter, split and guard the data; of an experiment that measures lists, choose the candidates.
 
     Raises
     ------
     RecgaugeError
         If a stage cannot do its work; the message says which setting to change.
     """
-    seed = experiment.seed
     with timings.stage("load") as reporter:
-        attributes = [name for rule in experiment.filters for name in rule.attributes]
-        attributes += experiment.splitter.attributes
-        dataset = experiment.dataset.with_attributes(attributes).load(reporter)
+        attributes = [name for rule in plan.filters for name in rule.attributes]
+        attributes += plan.splitter.attributes
+        dataset = plan.dataset.with_attributes(attributes).load(reporter)
     timings.data = f"{len(dataset.interactions):,} rows"  # for the message if memory runs out
     with timings.stage("split"):
-        dataset, steps = apply_filters(dataset, experiment.filters, seed=seed)
-        splitter = experiment.splitter.for_dataset(dataset)
+        dataset, steps = apply_filters(dataset, plan.filters, seed=plan.seed)
+        splitter = plan.splitter.for_dataset(dataset)
         # a guard reports pairs in both train and test, so that the user can override it
-        split = splitter.split(dataset.interactions, rng=stream(seed, "split"), steps=steps, overlap=True)
-        if experiment.evaluate_on == "validation":
+        split = splitter.split(
+            dataset.interactions, rng=stream(plan.seed, "split"), steps=steps, overlap=True
+        )
+        if plan.evaluate_on == "validation":
             split = split.on_validation()
-        elif experiment.fit_on == "train_validation":
+        elif plan.fit_on == "train_validation":
             split = split.with_validation_in_train()
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
-        found = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
-        found += check_filters(experiment.filters, dataset.interactions)
-        guards = enforce([check_selection(experiment.guards), *found], experiment.guards)
-    task, metrics = None, experiment.metrics_of("lists")
-    if metrics and isinstance(experiment.model, Recommender):
+        checks = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
+        checks += check_filters(plan.filters, dataset.interactions)
+        guards = enforce([check_selection(plan.guards), *checks], plan.guards)
+    task = None
+    if isinstance(plan, Experiment) and plan.metrics_of("lists") and isinstance(plan.model, Recommender):
         with timings.stage("candidates"):
-            task = RankingTask(
-                dataset,
-                split,
-                relevant,
-                experiment.candidates.choose(split, rng=stream(seed, "candidates")),
-                metrics,
-                experiment.cutoffs,
-                experiment.policies,
-                seed,
-                experiment.memory_mib,
-            )
+            task = _ranking_task(plan, dataset, split, relevant)
             sizes = {"n_users": split.test.n_users, "n_items": split.test.n_items}
-            found = check_candidates(task.candidates, relevant, **sizes, top_k=max(experiment.cutoffs))
-            guards += enforce(found, experiment.guards)
+            checks = check_candidates(task.candidates, relevant, **sizes, top_k=max(plan.cutoffs))
+            guards += enforce(checks, plan.guards)
     coverage = split.coverage() if task is None else task.coverage()
-    guards += enforce(check_coverage(coverage, split), experiment.guards)
+    guards += enforce(check_coverage(coverage, split), plan.guards)
     return PreparedData(dataset, split, guards, task)
+
+
+def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, relevant: Relevant) -> RankingTask:
+    return RankingTask(
+        dataset,
+        split,
+        relevant,
+        experiment.candidates.choose(split, rng=stream(experiment.seed, "candidates")),
+        experiment.metrics_of("lists"),
+        experiment.cutoffs,
+        experiment.policies,
+        experiment.seed,
+        experiment.memory_mib,
+    )
 
 
 def _with_lists(
@@ -264,9 +283,9 @@ def _with_lists(
     if isinstance(model, GivesLists):
         guards += (check_lengths(ranking.top_k, ranking.candidates, task.split.test),)
         listed = task.with_lists(ranking.top_k, task.coverage())
-        found = enforce(check_coverage(listed, task.split, of_lists=True), experiment.guards)
-        names = {guard.name for guard in found}
-        guards = (*(guard for guard in guards if guard.name not in names), *found)
+        of_lists = enforce(check_coverage(listed, task.split, of_lists=True), experiment.guards)
+        names = {guard.name for guard in of_lists}
+        guards = (*(guard for guard in guards if guard.name not in names), *of_lists)
     if ranking.sanity is not None:
         guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     return guards
@@ -292,9 +311,9 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
         measure = partial(task.evaluate, lists=lists)
-        counted, known = lists.of(task.users), task.relevant
+        top_k, relevant = lists.of(task.users), task.relevant
         evaluation, refused = evaluate_or_refuse(task.metrics, measure)
-        ties = ties_at_cutoffs(task.metrics, counted, known, cutoffs=task.cutoffs, measure=measure)
+        ties = ties_at_cutoffs(task.metrics, top_k, relevant, cutoffs=task.cutoffs, measure=measure)
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))
@@ -304,9 +323,18 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
     if experiment.curves or of_rankings:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
-            rankings = rank_relevant(model, known, task.candidates, **sizes)
-            ids = task.dataset.interactions.user_ids[known.users]
+            rankings = rank_relevant(model, relevant, task.candidates, **sizes)
+            ids = task.dataset.interactions.user_ids[relevant.users]
             evaluation, undefined = add_full_rankings(evaluation, of_rankings, rankings, ids)
             refused |= undefined
-    about = (known, task.catalogue, evaluation, ties, refused, task.candidates, sanity, rankings)
-    return RankingResult(counted, *about)
+    return RankingResult(
+        top_k,
+        relevant,
+        task.catalogue,
+        evaluation,
+        ties,
+        refused=refused,
+        candidates=task.candidates,
+        sanity=sanity,
+        rankings=rankings,
+    )

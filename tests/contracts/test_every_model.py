@@ -136,8 +136,8 @@ def test_order_of_rows_changes_nothing_much(kind, checkerboard):
 
 def of_taste(*, ratings):
     """The models that learn a user's taste, from rows alone or from ratings."""
-    # Bias and SlopeOne add a part of the user and one of the item: who likes what else does not count
-    without = {"Random", "RandomRating", "Popularity", "Bias", "SlopeOne"}
+    # Bias adds a part of the user and one of the item: who likes what else does not count
+    without = {"Random", "RandomRating", "Popularity", "Bias"}
     found = [kind for kind in all_models() if issubclass(kind, RatingPredictor) == ratings]
     return pytest.mark.parametrize(
         "kind", [k for k in found if k.__name__ not in without], ids=lambda kind: kind.__name__

@@ -85,7 +85,7 @@ def expected_values(function, world, k):
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(world=worlds(), k=st.integers(1, 8))
 def test_every_metric_of_lists_gives_what_its_docstring_shows(world, k):
     lists = judged(*world)  # once for all metrics: making worlds takes longest
@@ -99,7 +99,7 @@ SCORED = st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_s
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(rows=SCORED)
 def test_every_metric_of_full_rankings_gives_what_its_docstring_shows(rows):
     flags, scores = zip(*rows, strict=True)

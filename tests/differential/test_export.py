@@ -18,7 +18,7 @@ from differential.libraries import library
 from finished import finished
 from recgauge.cli.commands.cli import main
 from recgauge.errors import ConfigError
-from recgauge.isolated import find_environment
+from recgauge.isolated import WORKERS, find_uv
 from recgauge.recorded import read_recorded
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
@@ -124,14 +124,18 @@ RECBOLE = {"recall": "recall", "precision": "precision", "hit_rate": "hit", "mrr
 
 
 def test_recbole(exported, tmp_path):
+    script = WORKERS / "train_recbole.py"
     try:
-        environment = find_environment("recbole")
-    except ConfigError as error:
+        uv = find_uv()
+        subprocess.run([uv, "sync", "--quiet", "--script", script], check=True)
+    except (ConfigError, subprocess.CalledProcessError) as error:
         if os.environ.get("RECGAUGE_REQUIRE_PEERS") == "1":
             raise
         pytest.skip(str(error))
+    find = [uv, "python", "find", "--script", script]
+    python = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
     worker = Path(__file__).parent / "recbole_worker.py"
-    words = [str(environment.interpreter), str(worker), str(exported), "demo", ",".join(map(str, CUTOFFS))]
+    words = [python, str(worker), str(exported), "demo", ",".join(map(str, CUTOFFS))]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     values = json.loads(done.stdout.splitlines()[-1])

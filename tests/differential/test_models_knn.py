@@ -53,7 +53,7 @@ def test_surprise_predicts_the_same_ratings(method, theirs, similarity, user_bas
         ours = RatingKNN(method, user_based, similarity, k, min_k, min_support=2, shrinkage=20.0)
         ours.fit(train, rng=np.random.default_rng(0))
         found = ours.predict(rows.user[test], rows.item[test])
-        found = np.where(np.isnan(found), ours.known().mean, found)
+        found = np.where(np.isnan(found), ours.training().mean, found)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 

@@ -6,26 +6,32 @@ with the exit code; or, if there is `leave` in it, with the process id of the fo
 [event, point]`` the run kills itself just before the event with that number, as a power cut would, and the
 answer is the exit code and how many of each event there were. Most of the time of a short run goes to
 imports, to numba's tables of types and to the demo data; here they are paid for once.
-The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Runs that are
-started as a user starts them (`run_fresh`) have the real one.
+The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Workers
+of sweeps are forks as well. A new SQLite store is a copy of one that was made before the first run. Runs that
+are started as a user starts them (`run_fresh`) have the real processes and make their own store, as do runs
+that kill themselves.
 """
 
 import gc
 import json
 import mmap
 import os
+import shutil
 import signal
 import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import hydra
 from hydra.core.singleton import Singleton
+from loky.backend.context import set_start_method
 from numba.core.registry import cpu_target
 from omegaconf import OmegaConf
 
@@ -39,6 +45,7 @@ from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder, work_folder
 from recgauge.tracking import __main__ as tracking_program
 from recgauge.tracking import outbox
+from recgauge.tracking import store as tracking_store
 from recgauge.tracking.store import MLFLOW_DEFAULTS
 
 IMPORTED_LATE = (
@@ -70,25 +77,44 @@ def warm_up() -> None:
     gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it
 
 
+def make_store(file: Path) -> None:
+    """Make an empty store in a fork: no run inherits a connection to it."""
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return
+    try:
+        tracking_store._create(file)
+    finally:
+        os._exit(0)
+
+
+def copy_store(empty: Path, file: Path) -> None:
+    """Put a copy of an empty store where there is none."""
+    if not file.is_file() or not file.stat().st_size:
+        hidden = file.with_name(f".{file.name}.unfinished")
+        shutil.copy(empty, hidden)
+        hidden.replace(file)
+
+
 class Delivering:
     """A fork that delivers, as far as `outbox.Deliveries` needs the methods of a process."""
 
     def __init__(self) -> None:
-        (theirs_in, ours_in), (ours_out, theirs_out) = os.pipe(), os.pipe()
+        (child_in, parent_out), (parent_in, child_out) = os.pipe(), os.pipe()
         self._pid = os.fork()
         if not self._pid:
-            os.dup2(theirs_in, 0)
-            os.dup2(theirs_out, 1)
-            for number in (theirs_in, theirs_out, ours_in, ours_out):
+            os.dup2(child_in, 0)
+            os.dup2(child_out, 1)
+            for number in (child_in, child_out, parent_in, parent_out):
                 os.close(number)
             sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
             try:
                 tracking_program.main()
             finally:
                 os._exit(0)
-        os.close(theirs_in)
-        os.close(theirs_out)
-        self.stdin, self.stdout = os.fdopen(ours_in, "w"), os.fdopen(ours_out)
+        os.close(child_in)
+        os.close(child_out)
+        self.stdin, self.stdout = os.fdopen(parent_out, "w"), os.fdopen(parent_in)
 
     def kill(self) -> None:
         os.kill(self._pid, signal.SIGKILL)
@@ -135,38 +161,38 @@ class Counter:
             setattr(os, name, self._watched(getattr(os, name), event))
 
     def _watched(self, function: Callable[..., Any], event: str) -> Callable[..., Any]:
-        def counted(*arguments: Any, **options: Any) -> Any:
+        def watched(*arguments: Any, **options: Any) -> Any:
             self.count(event)
             return function(*arguments, **options)
 
-        return counted
+        return watched
 
 
-def answer(asked: dict[str, Any]) -> object:
-    """Do what a line asks for."""
-    if "wait" in asked:
-        return exit_code(asked["wait"], os.WNOHANG)
-    if "kill_at" in asked:
-        counter = Counter(*asked["kill_at"])
-        return run_in_fork(asked, counter.watch), counter.counts()
-    return run_in_fork(asked)
+def answer(request: dict[str, Any], store: Path) -> object:
+    """Do what a line asks for; `store` is an empty one."""
+    if "wait" in request:
+        return exit_code(request["wait"], os.WNOHANG)
+    if "kill_at" in request:
+        counter = Counter(*request["kill_at"])
+        return run_in_fork(request, counter.watch), counter.counts()
+    return run_in_fork(request, lambda: setattr(tracking_store, "_create", partial(copy_store, store)))
 
 
-def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: None) -> int | None:
+def run_in_fork(request: dict[str, Any], prepare: Callable[[], None]) -> int | None:
     """Run one command in a process of its own, prepared; return its exit code, or its id if it is left."""
     child = os.fork()
     if child:
-        return child if "leave" in asked else exit_code(child)
+        return child if "leave" in request else exit_code(child)
     code = 70  # of an error that command_line lets through
     try:
-        os.chdir(asked["folder"])
-        os.environ.update(asked["environment"])
-        sys.path[:0] = filter(None, asked["environment"].get("PYTHONPATH", "").split(os.pathsep))
-        for name, number in ((os.devnull, 0), (asked["out"], 1), (asked["err"], 2)):
+        os.chdir(request["folder"])
+        os.environ.update(request["environment"])
+        sys.path[:0] = filter(None, request["environment"].get("PYTHONPATH", "").split(os.pathsep))
+        for name, number in ((os.devnull, 0), (request["out"], 1), (request["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
         outbox.delivering = program.delivering = cache(Delivering)
-        code = command_line(words=asked["arguments"])
+        code = command_line(words=request["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except BaseException:
@@ -179,6 +205,10 @@ def run_in_fork(asked: dict[str, Any], prepare: Callable[[], None] = lambda: Non
 
 if __name__ == "__main__":
     answers = os.dup(1)
+    set_start_method("fork")
     warm_up()
-    for line in sys.stdin:
-        os.write(answers, f"{json.dumps(answer(json.loads(line)))}\n".encode())
+    with TemporaryDirectory() as folder:
+        empty = Path(folder) / "mlflow.db"
+        make_store(empty)
+        for line in sys.stdin:
+            os.write(answers, f"{json.dumps(answer(json.loads(line), empty))}\n".encode())

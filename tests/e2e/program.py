@@ -76,16 +76,16 @@ class ForkServer:
     ) -> Done:
         with TemporaryDirectory() as kept:
             out, err = Path(kept) / "out", Path(kept) / "err"
-            asked = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
-            answer = self.ask(asked | {"environment": dict(environment)} | more)
+            request = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
+            answer = self.ask(request | {"environment": dict(environment)} | more)
             code, events = answer if "kill_at" in more else (answer, {})
             return Done(code, out.read_text(), err.read_text(), events)
 
-    def ask(self, asked: Mapping[str, object]):
+    def ask(self, request: Mapping[str, object]):
         """Send one line, see `fork_server.py`, and return the answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asked, default=str) + "\n")
+        self._process.stdin.write(json.dumps(request, default=str) + "\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
 
@@ -99,8 +99,8 @@ class AtWork:
     def __init__(self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str]):
         number = len(list(folder.glob("*.out.txt")))
         self._files = [folder / f"{number}.{name}.txt" for name in ("out", "err")]
-        asked = {"folder": folder, "arguments": list(arguments), "environment": environment, "leave": True}
-        self.pid = _server().ask(asked | dict(zip(("out", "err"), self._files, strict=True)))
+        request = {"folder": folder, "arguments": list(arguments), "environment": environment, "leave": True}
+        self.pid = _server().ask(request | dict(zip(("out", "err"), self._files, strict=True)))
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -204,13 +204,11 @@ class Workplace:
         return done
 
     def runs(self, *, comparisons: bool = False):
-        """Return the runs, oldest first; those that sum up a sweep only if asked for, and then alone."""
+        """Return the runs, oldest first; those that sum up a sweep only if `comparisons`, and then alone."""
         client = MlflowClient(tracking_uri=self.uri)
         experiment = client.get_experiment_by_name("recgauge")
-        found = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
-        return [
-            run for run in found if (run.data.tags.get("recgauge.summary") == "comparison") == comparisons
-        ]
+        runs = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
+        return [run for run in runs if (run.data.tags.get("recgauge.summary") == "comparison") == comparisons]
 
     def output(self, pattern: str = "*/*") -> list[Path]:
         return sorted(path for path in (self.folder / "outputs").glob(pattern) if path.is_dir())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 
 
 def test_all_sampled_and_test_items_side_by_side(workplace):

@@ -101,19 +101,13 @@ def no_tag(stored):
     stored.sql("DELETE FROM tags WHERE key = 'recgauge.files_sha256'")
 
 
-def no_record(stored):
-    (stored.files / "record.json").write_text("{}")
-
-
 @pytest.mark.parametrize(
     ("harm", "reason"),
     [
         (another_value, "record.json is missing or not as it was stored"),
         (signed(another_value), "SHA256SUMS is missing or not as it was stored"),
         (tagged(another_seed), "its files have been changed, or lack what the job asks for"),
-        (tagged(no_record), "its files have been changed, or lack what the job asks for"),
         (gone("record.json"), "record.json is missing or not as it was stored"),
-        (gone(CHECKSUMS), "SHA256SUMS is missing or not as it was stored"),
         (no_tag, "SHA256SUMS is missing or not as it was stored"),
     ],
 )

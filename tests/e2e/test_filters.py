@@ -5,9 +5,9 @@ import json
 import pytest
 from mlflow import MlflowClient
 
-from recgauge.report.data_card import DataCard
+from recgauge.data.card import DataCard
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 
 
 def test_each_step_is_printed_recorded_and_logged(workplace):

@@ -21,7 +21,6 @@ QUICK = ["model=popularity", "cutoffs=[1]", "tracking=off"]
 def host(tmp_path, monkeypatch):
     """A host that must not be asked: its address; the working folder has a table and the user's keys."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")  # which `run` sets, and programs of later tests would inherit
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2hunter2")
     (tmp_path / "rows.csv").write_text(ROWS)

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.e2e
 
 
 def test_two_first_runs_share_one_new_store(workplace):
-    jobs = [workplace.start(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
+    jobs = [workplace.start_fresh(f"model={model}", "cutoffs=[5]") for model in ("popularity", "random")]
     errors = [job.communicate(timeout=240)[1] for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0], errors
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2

@@ -7,7 +7,7 @@ import pytest
 
 from recgauge.cli.commands.cli import main
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 
 
 def test_ratings_and_lists_in_one_run(workplace, mirror):

@@ -15,6 +15,7 @@ import pytest
 import recgauge
 from finished import finished
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums
+from report_page import read_page
 
 pytestmark = pytest.mark.e2e
 WORDS = ("metrics=[ranking,beyond_accuracy]", "cutoffs=[5,10]")
@@ -79,41 +80,25 @@ def test_the_same_runs_give_the_same_bytes_and_every_number_again(sweep, package
     assert out.count("numbers, rows and lists") == 2
 
 
-@pytest.mark.parametrize(("lists", "n_numbers"), [("relevant", 14), ("none", 0)])
-def test_a_package_may_have_less_of_the_lists(sweep, verify, lists, n_numbers):
-    package = recgauge.package(sweep, "package.zip", lists=lists)
-    with zipfile.ZipFile(package) as archive:
-        assert not [name for name in archive.namelist() if "recommendations" in name]
-    code, out, _ = verify(package, "--train")
-    assert code == 0, out
-    assert f"identical: {n_numbers} of" in out
-    assert ("ndcg" in out.split("not seen ")[1]) == (lists == "none")
-    assert "catalog_coverage" in out.split("not seen ")[1]
-
-
-def test_runs_that_stored_hits_alone_are_judged_from_their_ranks(verify, tmp_path):
-    words = ("metrics=[ranking,beyond_accuracy,curves]", "cutoffs=[3,10]")
-    finished(tmp_path / "whole", "item_knn", *words)
-    finished(tmp_path / "hits", "item_knn", *words, "artifacts.lists=relevant_k")
-    for run, lists in (("whole", "relevant"), ("hits", "all")):
-        code, out, _ = verify(recgauge.package(tmp_path / run, f"{run}.zip", lists=lists))
-        assert code == 0, out
-        assert "identical: 20 of 50 numbers" in out
-
-    folder = unpacked(tmp_path / "whole.zip", tmp_path / "unpacked")
-    change_table(next(folder.rglob("ranks.parquet")), "rank", 0, row=slice(None))
-    assert "differs  precision_at_3: stored 0." in verify(folder)[1]
-
-
-def test_the_page_answers_from_the_records_and_nothing_private_is_inside(package, tmp_path):
+def test_the_page_shows_the_result_and_nothing_private_is_inside(package, tmp_path):
     folder = unpacked(package, tmp_path)
-    page = (folder / "README.md").read_text()
-    assert "| Are baselines tuned with equal budget? | no run was tuned" in page
-    assert "| Which hardware? | platform: not known" in page
-    assert "svd is better than popularity" in page
+    page = read_page(folder / "report.html")
+    assert page.problems == []
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    for shown in ("svd is better than popularity", "n_factors", "recgauge verify", "held-out rows"):
+        assert shown in text
     texts = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     for private in (b"hunter22pass", b"/home/ann", b"ann:", str(Path.home()).encode() + b"/"):
         assert private not in texts
+
+
+def test_runs_without_lists_are_seen_by_training_alone(verify, tmp_path):
+    finished(tmp_path / "hits", "item_knn", "metrics=[ranking]", "cutoffs=[3]", "artifacts.lists=relevant_k")
+    package = recgauge.package(tmp_path / "hits", "package.zip")
+    code, out, _ = verify(package, "--train")
+    assert code == 0, out
+    assert "identical: 0 of" in out
+    assert "ndcg" in out.split("not seen ")[1]
 
 
 def value(folder):
@@ -149,7 +134,7 @@ def held_out(folder):
 
 
 def claim(folder):
-    path = folder / "comparison.md"
+    path = folder / "report.html"
     path.write_text(path.read_text().replace("svd is better", "svd is far better"))
 
 
@@ -162,25 +147,21 @@ def claim(folder):
         (config, "config.yaml, line "),
         (split, "differs  train rows: stored sha256 "),
         (held_out, "differs  test.parquet (1 of "),
-        (claim, "comparison.md, line "),
+        (claim, "svd is far better"),
     ],
 )
 def test_what_was_changed_is_named_though_the_digests_fit(package, verify, tmp_path, change, named):
     folder = unpacked(package, tmp_path / "unpacked")
     change(folder)
+    if change is claim:
+        assert "the file was changed" in verify(folder)[1]
+        page = folder / "report.html"
+        page.write_text(page.read_text().replace('content="recgauge ', 'content="recgauge 9.'))
     sign(folder)
     code, out, _ = verify(folder)
     assert code == 1
     assert named in out
     assert "not as packed" in out
-
-
-def test_what_was_changed_and_does_not_fit_its_digest_is_named(package, verify, tmp_path):
-    folder = unpacked(package, tmp_path / "unpacked")
-    claim(folder)
-    code, out, _ = verify(folder)
-    assert code == 1
-    assert "the file was changed" in out
 
 
 def with_member(name, content=b"x", mode=stat.S_IFREG):
@@ -202,16 +183,16 @@ def with_member(name, content=b"x", mode=stat.S_IFREG):
         (with_member("link", b"/etc/passwd", stat.S_IFLNK), "does not name, link"),
         (with_member("bomb", bytes(1 << 29)), "more than 200 times its size"),
         (with_member("more"), "does not name, more"),
-        (with_member("README.md"), "README.md is there twice"),
-        (with_member("../README.md"), "README.md is there twice"),
-        (None, "lacks README.md"),
+        (with_member("report.html"), "report.html is there twice"),
+        (with_member("../report.html"), "report.html is there twice"),
+        (None, "lacks report.html"),
     ],
 )
 def test_a_package_that_is_none_is_refused_in_one_line(package, verify, tmp_path, add, problem):
     file = tmp_path / "bad.zip"
     with zipfile.ZipFile(package) as archive, zipfile.ZipFile(file, "w") as bad:
         for name in archive.namelist():
-            if add is not None or name != "README.md":
+            if add is not None or name != "report.html":
                 bad.writestr(name, archive.read(name))
         if add is not None:
             add(bad)
@@ -260,15 +241,6 @@ def test_a_full_disk_is_not_blamed_on_the_package(package, verify, tmp_path, mon
     assert str(package) not in err
 
 
-def test_a_full_disk_ends_packing_in_one_line(sweep, command, tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    code, _, err = command("package", sweep, "--out", tmp_path / "package.zip")
-    assert code == 1
-    assert "TMPDIR" in err
-    assert len(err.splitlines()) == 1
-
-
 def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, monkeypatch):
     rows = [f"{user},{item},{1 + (user * item) % 5}" for user in range(40) for item in range(user % 3, 30, 3)]
     here, there = tmp_path / "here", tmp_path / "there"
@@ -278,13 +250,10 @@ def test_rows_that_nobody_may_pass_on_stay_with_who_has_them(verify, tmp_path, m
     words = ("dataset=table", f"dataset.path={here / 'ratings.csv'}", "metrics=[ranking,rating]")
     for model in ("bias", "biased_mf"):
         finished(here / "runs", model, *words)
-    package = recgauge.package(here / "runs", there / "package.zip", lists="relevant")
-    with zipfile.ZipFile(package) as archive:
-        names = {Path(name).name for name in archive.namelist()}
-        page = archive.read("README.md").decode()
-    assert not names & {"test.parquet", "predictions.parquet", "recommendations.parquet"}
-    assert {"ranks.parquet", "predicted.parquet"} <= names
-    assert "not in the package" in page
+    package = recgauge.package(here / "runs", there / "package.zip")
+    folder = unpacked(package, tmp_path / "unpacked")
+    assert not [*folder.rglob("test.parquet"), *folder.rglob("predictions.parquet")]
+    assert "not in the package" in (folder / "report.html").read_text()
 
     monkeypatch.chdir(there)
     code, _, err = verify(package)

@@ -43,7 +43,6 @@ from conftest import REPOSITORY
 from e2e.program import Workplace
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.demo import Demo
-from recgauge.isolated import environments_folder
 
 pytestmark = pytest.mark.e2e
 DOCS = REPOSITORY / "docs"
@@ -160,8 +159,6 @@ class Reader:
                 return False
             self.set("RECGAUGE_MIRROR", mirror)
             return (Path(mirror) / f"{name.replace('_', '-')}.zip").is_file()
-        if name.startswith("environment of "):
-            return environments_folder().joinpath(name.rpartition(" ")[2]).is_dir()
         return find_spec(name) is not None
 
     def do(self, block: Block, page: str) -> None:
@@ -294,11 +291,7 @@ def test_a_page_does_what_it_says(name, workplace, monkeypatch, request):
     monkeypatch.chdir(workplace.folder)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     reader = Reader(workplace, request)
-    cache, environments = workplace.folder / "cache", environments_folder()
-    cache.mkdir()
-    if environments.is_dir():
-        (cache / "environments").symlink_to(environments)
-    reader.set("RECGAUGE_CACHE", str(cache))
+    reader.set("RECGAUGE_CACHE", str(workplace.folder / "cache"))
     reader.follow(PAGES[name])
     if reader.lacking:
         pytest.skip(f"all but what needs {', '.join(dict.fromkeys(reader.lacking))}")

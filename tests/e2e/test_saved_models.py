@@ -19,7 +19,7 @@ from mlflow import MlflowClient
 from conftest import REPOSITORY
 from recgauge.cli.commands.cli import main
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 QUICK = ("metrics=[ndcg]", "cutoffs=[5]")
 
 

@@ -9,7 +9,7 @@ from mlflow import MlflowClient
 
 from e2e.program import wait_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.usefixtures("has_store")]
+pytestmark = pytest.mark.e2e
 TUNED = ("model=bias", "tune=random", "split.validation_size=0.1", "metrics=[ndcg]")
 
 
@@ -159,10 +159,8 @@ def test_a_sweep_may_have_jobs_with_and_without_a_search(workplace):
 
 REFUSED = {
     "tune.metric=ndcg_at_7": "ndcg_at_7 is not a result of this run",
-    "search.reg_i={low: 5, high: 1}": "search.reg_i: ",
     "search.reg_i={low: -1.0, high: -0.5, log: false}": "search.reg_i: -1.0 is no value for it",
     "+search.reg=[1,2]": "the model has no setting reg; it has",
-    "tune.trials=0": "tune: Search: trials must be",
     "evaluate_on=validation": "a search chooses by validation rows",
     "model=random": "there is nothing to search",
     "split.validation_size=0": "there are no validation rows",

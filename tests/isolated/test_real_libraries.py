@@ -1,6 +1,6 @@
-"""The real RecBole, LensKit and RecTools, in environments that the normal command makes.
+"""The real RecBole, LensKit and RecTools, which uv installs.
 
-The first time takes some minutes and 4 GB: ``make isolated`` runs these tests, no other target does.
+The first time takes minutes and up to 12 GB: ``make isolated`` runs these tests, no other target does.
 """
 
 import json
@@ -14,16 +14,14 @@ import pytest
 
 from conftest import REPOSITORY
 from recgauge.candidates import CandidateItems
-from recgauge.cli.commands import cli
 from recgauge.datasets.demo import Demo
-from recgauge.errors import MissingDataError
-from recgauge.isolated import find_environment, make_environment
+from recgauge.errors import MissingLibraryError
+from recgauge.isolated import WORKERS, find_uv
 from recgauge.models.isolated import LensKit, RecBole, RecTools
 from recgauge.models.item_knn import ItemKNN
 from recgauge.models.recommend import recommend
 from recgauge.models.svd import SVD
 from recgauge.splits.shares import RandomRows
-from recgauge.utils.progress import NoProgress
 
 pytestmark = [pytest.mark.slow, pytest.mark.isolated]
 
@@ -43,11 +41,11 @@ def split():
     return RandomRows(test_size=0.2).split(Demo().load().interactions, rng=np.random.default_rng(0))
 
 
-def made(library):
-    """Make the environment, or use the one that is there; skip where it cannot be installed."""
+def fitted(model, train, seed=SEED):
+    """Fit a model, which installs its library; skip where it cannot be installed."""
     try:
-        make_environment(library, NoProgress())
-    except MissingDataError as error:
+        return model.fit(train, rng=np.random.default_rng(seed))
+    except MissingLibraryError as error:
         (pytest.fail if os.environ.get("RECGAUGE_REQUIRE_PEERS") else pytest.skip)(str(error))
 
 
@@ -62,7 +60,10 @@ def called_directly(library, train, users, job, folder):
     np.save(folder / "users.npy", users)
     (folder / "job.json").write_text(json.dumps(job))
     script = Path(__file__).with_name("called_directly.py")
-    command = [find_environment(library).interpreter, "-I", script, library, folder]
+    worker = WORKERS / f"train_{library}.py"
+    find = [find_uv(), "python", "find", "--script", worker]
+    python = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    command = [python, "-I", script, library, folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return np.load(folder / "lists.npy")
@@ -71,10 +72,9 @@ def called_directly(library, train, users, job, folder):
 @pytest.mark.parametrize("case", CASES)
 def test_lists_are_those_of_the_library_called_directly(case, split, tmp_path):
     kind, name, settings, theirs = CASES[case]
-    made(kind.library)
     train = split.train
     users = np.unique(train.user).astype(np.int32)
-    model = kind(name, settings).fit(train, rng=np.random.default_rng(SEED))
+    model = fitted(kind(name, settings), train)
     lists = recommend(model, users, K, excluded=train.to_csr())
     job = {
         "name": name,
@@ -84,7 +84,7 @@ def test_lists_are_those_of_the_library_called_directly(case, split, tmp_path):
     }
     direct = called_directly(kind.library, train, users, job, tmp_path)
     assert_same_lists(lists, direct)
-    again = kind(name, settings).fit(train, rng=np.random.default_rng(SEED))
+    again = fitted(kind(name, settings), train)
     assert np.array_equal(recommend(again, users, K, excluded=train.to_csr()).items, lists.items)
 
 
@@ -107,29 +107,24 @@ def assert_same_lists(lists, direct):
     ids=["item_knn", "svd"],
 )
 def test_a_model_that_recgauge_has_too_gives_nearly_the_same_lists(theirs, ours, least, split):
-    made(theirs.library)
     users, seen = np.unique(split.train.user).astype(np.int32), CandidateItems(excluded=split.train.to_csr())
-    found = [
-        recommend(model.fit(split.train, rng=np.random.default_rng(0)), users, K, candidates=seen).items
-        for model in (theirs, ours)
+    lists = [
+        recommend(fitted(model, split.train), users, K, candidates=seen).items for model in (theirs, ours)
     ]
-    shared = [len(set(one) & set(other)) / K for one, other in zip(*found, strict=True)]
+    shared = [len(set(own) & set(other)) / K for own, other in zip(*lists, strict=True)]
     assert np.mean(shared) > least
 
 
-def test_the_commands_of_the_page_work(tmp_path, monkeypatch, capsys):
-    for library in ("recbole", "lenskit"):
-        made(library)
+def test_a_run_records_the_exact_versions(tmp_path, monkeypatch, split):
+    fitted(LensKit(), split.train)
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["env", "list"]) == 0
-    assert "recbole 1.2.1, torch" in capsys.readouterr().out
-    for words in (["-m", "model=popularity,lenskit"], ["model=recbole", "+model.settings.epochs=2"]):
-        command = [sys.executable, REPOSITORY / "run.py", *words, "metrics=[ndcg]", "cutoffs=[10]"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+    command = [sys.executable, REPOSITORY / "run.py", "-m", "model=popularity,lenskit", "metrics=[ndcg]"]
+    done = subprocess.run([*command, "cutoffs=[10]"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     records = [json.loads(path.read_text()) for path in Path("outputs").rglob("record.json")]
-    own = {one["names"]["model"]: one["environment"].get("model_environment") for one in records}
+    own = {record["names"]["model"]: record["environment"].get("model_environment") for record in records}
     assert own["popularity"] is None
-    assert own["recbole"]["recbole"] == "1.2.1"
+    assert own["lenskit"]["lenskit"] == "2025.8.1"
     assert set(own["lenskit"]) == {"lenskit", "torch", "numpy", "python"}
-    assert all(one["seconds"]["exchange"] > 0 for one in records if one["names"]["model"] != "popularity")
+    seconds = {record["names"]["model"]: record["seconds"] for record in records}
+    assert seconds["lenskit"]["exchange"] > 0

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from recgauge.errors import TrackingError
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, read_checksums, write_checksums
 from recgauge.runs.record import JobFacts
-from recgauge.runs.stored import RunFolder
 from recgauge.tracking import Store, deliver
 from server.conftest import Place
 
@@ -37,7 +37,7 @@ def copies(place, made, numbers):
     for number in numbers:
         folder = place.folder / "outputs" / f"run{number}"
         shutil.copytree(made, folder)
-        record = RunFolder.read(folder).record
+        record = FinishedRun.read(folder).record
         settings = record.settings | {"seed": number, "model": record.settings["model"] | {"number": number}}
         job = JobFacts(
             "popularity", time.time(), time.time(), store=Store(place.uri, place.experiment).plain()

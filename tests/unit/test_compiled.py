@@ -1,4 +1,4 @@
-"""Compiling is no part of training, and machine code is kept where that is safe and fresh."""
+"""Compiling is no part of training, and a later process compiles nothing."""
 
 import json
 import os
@@ -6,8 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
-from recgauge.utils import compiled as _compiled
 
 RUNS = """
 import json, sys
@@ -77,55 +75,3 @@ def test_compiling_any_model_counts_for_no_other_stage_and_a_later_process_compi
     seconds = list(check(names_of_models(), tmp_path))
     assert sum(taken > 0 for taken in seconds) > 10
     assert not any(check(names_of_models(), tmp_path))
-
-
-@pytest.fixture
-def package(tmp_path):
-    """A module with a kernel that calls a helper in a file beside it."""
-    header = "from recgauge.utils.compiled import compiled, njit\n"
-    (tmp_path / "_helper.py").write_text(f"{header}@njit\ndef by(number):\n    return 2 * number\n")
-    (tmp_path / "_doubling.py").write_text(
-        f"{header}from _helper import by\n@compiled()\ndef double(number):\n    return by(number)\n"
-    )
-    return tmp_path
-
-
-DOUBLED = "import _doubling; print(_doubling.double(21), dict(_doubling.double.stats.cache_hits) != {})"
-
-
-def test_a_changed_helper_in_another_file_is_compiled_anew(package, tmp_path):
-    cache = tmp_path / "cache"
-    assert run(DOUBLED, cache, PYTHONPATH=str(package)) == "42 False\n"
-    assert run(DOUBLED, cache, PYTHONPATH=str(package)) == "42 True\n"
-    helper = package / "_helper.py"
-    helper.write_text(helper.read_text().replace("2 * number", "3 * number"))
-    assert run(DOUBLED, cache, PYTHONPATH=str(package)) == "63 False\n"
-
-
-@pytest.fixture
-def folders(monkeypatch, tmp_path):
-    """The folders that may hold machine code: numba's, and the user's two."""
-    monkeypatch.setattr(_compiled.config, "CACHE_DIR", str(tmp_path / "numba"))
-    monkeypatch.setattr(_compiled, "user_cache", lambda: tmp_path / "user")
-    monkeypatch.setattr(_compiled, "user_temporary", lambda: None)
-    _compiled._kernel_folder.cache_clear()
-    yield tmp_path
-    _compiled._kernel_folder.cache_clear()
-
-
-def load(package):
-    source = package / "_module.py"
-    source.write_text("def twice(number):\n    return 2 * number\n")
-    names = {"__name__": "module"}
-    exec(compile(source.read_text(), str(source), "exec"), names)
-    return _compiled.compiled()(names["twice"])
-
-
-def test_a_folder_that_others_can_write_is_not_used(folders, tmp_path):
-    load(tmp_path)
-    (folder,) = (tmp_path / "numba").iterdir()
-    folder.chmod(0o777)
-    _compiled._kernel_folder.cache_clear()
-    assert load(tmp_path)(21) == 42
-    assert not list(folder.rglob("*.nbi"))
-    assert list((tmp_path / "__pycache__").rglob("*.nbi"))

@@ -6,45 +6,12 @@ import pytest
 
 import recgauge
 from recgauge.data.interactions import Interactions
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.lists import Relevant
 from recgauge.errors import RecgaugeError, SchemaError
 from recgauge.metrics.discounted import NDCG
 
 LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
 RELEVANT = {"ann": {2: 1.0}, "bob": {4: 2.0, 9: 1.0}}
-
-
-def test_frames_and_mappings_agree() -> None:
-    rows = [(user, item, rank) for user, items in LISTS.items() for rank, item in enumerate(items)]
-    ranked = pd.DataFrame(rows, columns=["user", "item", "rank"])
-    scored = ranked.assign(score=-ranked["rank"].astype(float)).drop(columns="rank")
-    truth = pd.DataFrame(
-        [(user, item, grade) for user, items in RELEVANT.items() for item, grade in items.items()],
-        columns=["user", "item", "grade"],
-    )
-    expected = recgauge.evaluate(LISTS, RELEVANT).values()
-    assert recgauge.evaluate(ranked, RELEVANT).values() == expected
-    assert recgauge.evaluate(ranked.sample(frac=1, random_state=1), truth).values() == expected
-    assert recgauge.evaluate(scored.sample(frac=1, random_state=2), truth).values() == expected
-
-
-def test_codes_and_ids_agree() -> None:
-    items = np.array([[1, 2, 3], [4, 5, -1]], np.int32)
-    scores = np.array([[3, 2, 1], [2, 1, -np.inf]], np.float32)
-    top_k = TopK(np.array([0, 1], np.int32), items, scores)
-    relevant = Relevant(
-        np.array([0, 1], np.int32),
-        np.array([0, 1, 3]),
-        np.array([2, 4, 9], np.int32),
-        np.array([1.0, 2, 1]),
-        0,
-    )
-    expected = recgauge.evaluate(LISTS, RELEVANT).values()
-    assert recgauge.evaluate(top_k, relevant).values() == expected
-    with pytest.raises(RecgaugeError, match="by_ids"):
-        recgauge.evaluate(top_k, {0: RELEVANT["ann"], 1: RELEVANT["bob"]})
-    by_ids = top_k.by_ids(["ann", "bob"], range(6))
-    assert recgauge.evaluate(by_ids, RELEVANT).values() == expected
 
 
 @pytest.mark.parametrize(
@@ -56,11 +23,6 @@ def test_ids_of_any_hashable_type(rename) -> None:
         user: {rename(item): grade for item, grade in items.items()} for user, items in RELEVANT.items()
     }
     assert recgauge.evaluate(lists, relevant).values() == recgauge.evaluate(LISTS, RELEVANT).values()
-
-
-def test_ids_of_several_types_stay_apart() -> None:
-    result = recgauge.evaluate({"u": [1, "1"]}, {"u": ["1"]}, metrics=("rr",), cutoffs=(None,))
-    assert result.values() == {"rr": 0.5}
 
 
 def test_users_are_counted_by_policy() -> None:

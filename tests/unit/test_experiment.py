@@ -109,7 +109,7 @@ def test_a_suite_of_refused_metrics_is_an_error():
         run_experiment(experiment(Random(), metrics=("mrr",), conventions="cornac"))
 
 
-@pytest.mark.parametrize("conventions", ["recbole", "rectools", "replay", "trec"])
+@pytest.mark.parametrize("conventions", ["recbole", "trec"])
 def test_the_harness_computes_what_evaluate_computes(conventions):
     """The same lists and held-out rows, once as codes in a run, once as tables of ids."""
     import pandas as pd

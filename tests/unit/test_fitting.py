@@ -87,7 +87,7 @@ def test_biased_mf_folds_in_one_row_without_regularization():
 def test_folded_users_are_known_to_rating_metrics(held_out):
     for model in (Bias(), BiasedMF(n_factors=4, n_epochs=2)):
         assert isinstance(fitted(model, held_out), RatingPredictor)
-        assert model.known().users[held_out.test_users].all()
+        assert model.training().users[held_out.test_users].all()
 
 
 def test_fold_in_rows_are_a_users_past_but_not_popularity(held_out):

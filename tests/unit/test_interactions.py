@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge.data import interactions
 from recgauge.data.interactions import Interactions, apart, pair_codes, sorted_pairs, stored
-from recgauge.data.lists import Relevant
 from recgauge.errors import SchemaError
-from recgauge.evaluation.ranking_task import _best_first
-from recgauge.models import Random
-from recgauge.splits.shares import RandomRows
-from recgauge.utils.grouped import encode_sorted
-from recgauge.utils.randomness import pair_bits
 
 
 def build(**changes):
@@ -36,12 +30,6 @@ def test_columns_have_their_dtypes_and_cannot_be_written():
         rows.value[0] = 1.0
 
 
-def test_the_callers_array_stays_writable():
-    value = np.array([3.0, 4.0], dtype=np.float32)
-    build(value=value)
-    value[0] = 1.0
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -62,15 +50,6 @@ def test_ids_of_any_sortable_type_become_codes():
     rows = Interactions.from_ids(["bob", "ann", "bob"], ["x", "y", "y"], [1, 2, 3])
     assert rows.user_ids[rows.user].tolist() == ["bob", "ann", "bob"]
     assert rows.item_ids[rows.item].tolist() == ["x", "y", "y"]
-
-
-@given(st.lists(st.integers(-3, 60)), st.sampled_from([1, 2**20]))
-def test_codes_follow_sorted_ids(ids, stretch):
-    ids = np.array(ids, dtype=np.int64) * stretch
-    distinct, codes = encode_sorted(ids)
-    assert (codes.dtype, distinct.dtype) == (np.int32, ids.dtype)
-    assert distinct.tolist() == sorted(set(ids.tolist()))
-    assert distinct[codes].tolist() == ids.tolist()
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25)
@@ -133,49 +112,3 @@ def test_pieces_of_any_length_give_what_numpy_gives_at_once(chosen, in_order, pi
     assert matrix.has_canonical_format
     assert matrix.nnz == len(set(codes.tolist()))
     assert (matrix.data.dtype, matrix.indices.dtype, matrix.indptr.dtype) == (np.float32, np.int32, np.int32)
-
-
-@given(PAIRS, st.lists(st.sampled_from([0.5, 1.0, 4.0]), min_size=25, max_size=25), st.booleans())
-def test_best_items_are_in_the_order_of_lexsort(chosen, gains, in_order):
-    rows, gain = part(sorted(set(chosen)) if in_order else chosen), np.array(gains)
-    gain = gain[: len(rows)]
-    order = _best_first(rows.user, rows.item, gain)
-    np.testing.assert_array_equal(order, np.lexsort((rows.item, -gain, rows.user)))
-
-
-@given(PAIRS.filter(bool))
-def test_relevant_rows_in_order_need_no_sort(chosen):
-    one, other = (Relevant.from_interactions(part(rows), None) for rows in (chosen, sorted(set(chosen))))
-    for name in ("users", "start", "items", "gains", "none_relevant"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-        assert getattr(one, name).dtype == getattr(other, name).dtype
-
-
-@given(st.integers(2, 3000), st.integers(0, 2**32), st.floats(0.01, 0.6), st.sampled_from([0.0, 0.1, 0.35]))
-@example(65_536, 0, 0.2, 0.1)
-@example(65_537, 1, 0.2, 0.0)
-@example(1_000_003, 2, 0.25, 0.1)
-def test_random_rows_are_those_of_a_permutation_of_their_numbers(n_rows, seed, test_size, validation_size):
-    zero = np.zeros(n_rows, np.int32)
-    rows = Interactions(zero, zero, zero, None, np.arange(1), np.arange(1))
-    drawn, expected = np.random.default_rng(seed), np.random.default_rng(seed)
-    found = RandomRows(test_size, validation_size).assign(rows, rng=drawn)
-    position = expected.permutation(n_rows)
-    n_test, n_validation = np.rint(n_rows * test_size), np.rint(n_rows * validation_size)
-    np.testing.assert_array_equal(found.test, position < n_test)
-    held = (position >= n_test) & (position < n_test + n_validation)
-    if validation_size:
-        np.testing.assert_array_equal(found.validation, held)
-    else:
-        assert found.validation is None
-    assert drawn.random() == expected.random()
-
-
-def test_random_scores_are_the_top_bits_of_the_pairs_hash():
-    train = part([(user, item) for user in range(6) for item in range(6)])
-    users = np.array([5, 0, 3] * 20, np.int32)
-    key = np.random.default_rng(1).integers(2**64, dtype=np.uint64)
-    scores = Random().fit(train, rng=np.random.default_rng(1)).score(users)
-    bits = pair_bits(key, users[:, None], np.arange(6)[None, :])
-    np.testing.assert_array_equal(scores, (bits >> np.uint64(40)).astype(np.float32) / np.float32(2**24))
-    assert scores.dtype == np.float32

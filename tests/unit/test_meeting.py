@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recgauge.data.meeting import FEWEST, Meeting, meet, meet_codes, require_meeting
+from recgauge.data.meeting import FEWEST, Meeting, meet, require_meeting
 from recgauge.errors import SchemaError
 
 SIDES = ("lists", "truth")
@@ -94,11 +94,3 @@ def test_between_a_twentieth_and_half_there_is_a_warning_with_the_share() -> Non
 
 def test_a_side_without_ids_misses_nothing() -> None:
     assert not require_meeting(meeting_of([], [1, 2])).warning
-
-
-def test_joint_codes_give_the_same_meeting() -> None:
-    ids = np.array(["007", "7", "8", "9"])
-    first, second = np.isin(ids, ["007", "9"]), np.isin(ids, ["7", "8"])
-    assert meet_codes(ids, first, second, name="user", sides=SIDES) == meet(
-        ids[first], ids[second], name="user", sides=SIDES
-    )

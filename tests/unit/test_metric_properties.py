@@ -13,7 +13,7 @@ import recgauge
 import recgauge.errors
 from beyond_lists import judged_lists
 from recgauge.conventions import conventions
-from recgauge.metrics import RunMetric, UserMetric
+from recgauge.metrics import FScoreOfMeans, PooledPrecision, RunMetric, UserMetric
 from recgauge.metrics.discounted import (
     DCG,
     NDCG,
@@ -26,9 +26,7 @@ from recgauge.metrics.precision import (
     AveragePrecision,
     AverageRecall,
     FScore,
-    FScoreOfMeans,
     HitRate,
-    PooledPrecision,
     Precision,
     Recall,
     RPrecision,
@@ -85,7 +83,6 @@ def judged_of(rows: np.ndarray, relevant: dict[int, dict[int, float]]):
     return judged_lists([row[row >= 0] for row in rows], list(relevant.values()))
 
 
-@settings(max_examples=30)
 @given(cases(), CUTOFFS)
 def test_values_stay_in_range(case, k) -> None:
     judged = judged_of(*case)
@@ -96,7 +93,6 @@ def test_values_stay_in_range(case, k) -> None:
     assert (DCG().per_user(judged, k) >= 0).all()
 
 
-@settings(max_examples=30)
 @given(cases(), CUTOFFS, st.integers(1, 7))
 def test_moving_a_relevant_item_up_never_hurts(case, k, rank) -> None:
     rows, relevant = case
@@ -120,7 +116,6 @@ def test_ap_by_hits_can_fall_when_a_list_finds_more() -> None:
     assert metric.per_user(two, None)[0] < metric.per_user(one, None)[0] == 1.0
 
 
-@settings(max_examples=30)
 @given(cases(min_users=2), CUTOFFS, st.integers(1, 5))
 def test_blocks_of_users_merge_to_the_same(case, k, cut) -> None:
     judged = judged_of(*case)

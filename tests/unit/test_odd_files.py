@@ -6,8 +6,8 @@ import pytest
 
 from finished import finished
 from recgauge.errors import SchemaError
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import read_checksums, read_folder, read_jobs
-from recgauge.runs.stored import RunFolder
 from recgauge.tracking.delivering import delivered
 
 KINDS = {
@@ -44,7 +44,7 @@ def put(request, stored, tmp_path):
 )
 def test_a_run_with_what_is_no_file_is_refused(put, name):
     with pytest.raises(SchemaError, match=f"{name} is not a regular file"):
-        RunFolder.read(put(name))
+        FinishedRun.read(put(name))
 
 
 def test_digests_that_are_no_file_are_not_absent(put):

@@ -34,7 +34,7 @@ def cases(draw):
     return np.array(values), kind(threshold)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40)
 @given(cases())
 def test_runs_and_files_call_the_same_rows_relevant(case) -> None:
     values, threshold = case

@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recgauge import evaluate
@@ -121,7 +121,6 @@ def test_every_metric_with_a_formula_is_tested():
     assert all(metric.has_expected for metric in EXACT)
 
 
-@settings(max_examples=30)
 @given(case=tied_scores())
 def test_the_expected_value_is_the_mean_over_every_order(case):
     scores, grades, width = case

@@ -13,7 +13,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pairs_matrix, stored
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.columns import ITEMS, USERS, Wanted
+from recgauge.files.columns import ITEMS, USERS, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import find_list_files
 from recgauge.files.text import not_utf8
@@ -22,7 +22,7 @@ from recgauge.utils.checks import IntArray, shown
 
 def codes_by_text(ids: IdArray) -> dict[str, int]:
     """Return ``{id as text: code}``."""
-    return {str(one): code for code, one in enumerate(ids.tolist())}
+    return {str(id_): code for code, id_ in enumerate(ids.tolist())}
 
 
 def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
@@ -37,7 +37,7 @@ def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
             raise not_utf8(file) from error
 
 
-def some(ids: IdArray) -> str:
+def example_of(ids: IdArray) -> str:
     """Return a few ids as an example of how the data set writes them."""
     return listed(ids[:3].tolist())
 
@@ -96,21 +96,21 @@ class AllowList(Candidates):
         """Return the items of the list, and what users have seen as excluded."""
         ids = split.train.item_ids
         code_of = codes_by_text(ids)
-        n_unknown, n_known = 0, 0
-        first, known = ("", ""), set[int]()
+        n_unknown, n_items = 0, 0
+        first, items = ("", ""), set[int]()
         for where, text in self._named():
             if text in code_of:
-                known.add(code_of[text])
-                n_known += 1
+                items.add(code_of[text])
+                n_items += 1
             else:
                 first, n_unknown = first if n_unknown else (where, text), n_unknown + 1
-        if n_unknown and (self.unknown == "error" or not known):
+        if n_unknown and (self.unknown == "error" or not items):
             raise SchemaError(
                 f"AllowList: {first[0]}: the data set has no item {shown(first[1])} ({n_unknown} of "
-                f"{n_unknown + n_known} ids are unknown). Write ids as the data set does, such as "
-                f"{some(ids)}; to leave unknown ones out: candidates.unknown=skip."
+                f"{n_unknown + n_items} ids are unknown). Write ids as the data set does, such as "
+                f"{example_of(ids)}; to leave unknown ones out: candidates.unknown=skip."
             )
-        codes = np.array(sorted(known), np.int32)
+        codes = np.array(sorted(items), np.int32)
         whole = len(codes) == len(ids)
         return CandidateItems(
             excluded=seen_rows(split, self.seen),
@@ -124,7 +124,7 @@ class AllowList(Candidates):
     def _named(self) -> Iterator[tuple[str, str]]:
         """Yield the position of each id and its text."""
         if self.path is None:
-            yield from ((f"items[{number}]", str(one)) for number, one in enumerate(self.items or ()))
+            yield from ((f"items[{number}]", str(item)) for number, item in enumerate(self.items or ()))
             return
         number = 0
         for number, line in numbered_lines("AllowList", self.path):
@@ -134,12 +134,11 @@ class AllowList(Candidates):
 
 
 _HEAD = 1 << 10  # bytes that show how a file begins
-_NEGATIVES = Wanted(
+_NEGATIVES = Roles(
     {"user": USERS, "item": ITEMS},
     option="candidates.{}={}",
     setting="candidates.{}={}",
     of_lists=True,
-    mixed_ids=True,
 )
 _PAIR = re.compile(r"\(\s*([^,]+?)\s*,\s*([^,]+?)\s*\)")
 
@@ -230,7 +229,7 @@ class NegativesFile(Candidates):
         codes = []
         kinds = (("user", rows.user, users, test.user_ids), ("item", rows.item, items, test.item_ids))
         for kind, column, code_of, ids in kinds:
-            of_distinct = np.array([code_of.get(str(one), -1) for one in column.distinct.tolist()], np.int32)
+            of_distinct = np.array([code_of.get(str(id_), -1) for id_ in column.distinct.tolist()], np.int32)
             code = of_distinct[column.codes]
             if len(unknown := np.flatnonzero(code < 0)):
                 text = str(column.distinct[column.codes[unknown[0]]])
@@ -272,7 +271,7 @@ class NegativesFile(Candidates):
     def _unknown(self, where: str, kind: str, text: str, ids: IdArray) -> SchemaError:
         return SchemaError(
             f"NegativesFile: {where}: the data set has no {kind} {shown(text)}. "
-            f"Write ids as the data set does, such as {some(ids)}; published files often renumber them."
+            f"Write ids as the data set does, such as {example_of(ids)}; published files often renumber them."
         )
 
     def _check_rows(self, split: Split, rows: list[tuple[int, int, int]]) -> None:
@@ -295,8 +294,8 @@ class NegativesFile(Candidates):
 
 def _odd_negatives(split: Split, users: IntArray, negatives: IntArray, seen: str) -> tuple[str, ...]:
     """Tell of negatives that are test items or training rows of their own user."""
-    test, known = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
-    user, item = known.row.astype(np.int32), known.col.astype(np.int32)
+    test, pairs = split.test, pairs_matrix(users, negatives, (split.test.n_users, split.test.n_items)).tocoo()
+    user, item = pairs.row.astype(np.int32), pairs.col.astype(np.int32)
     tested = stored(test.to_csr(), user, item)
     n_tested, n_users = int(tested.sum()), len(np.unique(user[tested]))
     n_seen = int(stored(split.seen, user, item).sum())

@@ -56,14 +56,14 @@ class SampledNegatives(Candidates):
         """Return each user's test items and negatives."""
         test, shape = split.test, (split.test.n_users, split.test.n_items)
         parts = [part for part in (split.history, split.validation, test) if part is not None]
-        known = pairs_matrix(
+        excluded = pairs_matrix(
             np.concatenate([part.user for part in parts]),
             np.concatenate([part.item for part in parts]),
             shape,
         )
         popularity = self.by == "popularity"
         weight = split.train.item_counts().astype(np.float64) if popularity else np.ones(shape[1])
-        user, item = draw_negatives(split.test_users, self.n, known, weight, rng)
+        user, item = draw_negatives(split.test_users, self.n, excluded, weight, rng)
         n_short = int((np.bincount(user, minlength=shape[0])[split.test_users] < self.n).sum())
         notes = (
             (f"{n_short:,} users had fewer than {self.n} items left to draw and got all of them",)
@@ -82,9 +82,9 @@ class SampledNegatives(Candidates):
 
 
 def draw_negatives(
-    users: IntArray, n: int, known: sparse.csr_array, weight: DoubleArray, rng: np.random.Generator
+    users: IntArray, n: int, excluded: sparse.csr_array, weight: DoubleArray, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Draw `n` distinct items for each user from those that the user's row of `known` does not store.
+    """Draw `n` distinct items for each user from those that the user's row of `excluded` does not store.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def draw_negatives(
         Distinct codes; the result does not depend on their order.
     n : int
         Fewer are drawn where fewer are left.
-    known : scipy.sparse.csr_array, shape (n_users, n_items)
+    excluded : scipy.sparse.csr_array, shape (n_users, n_items)
     weight : ndarray of float64, shape (n_items,)
         Chance of each item to be the next one drawn, up to scale; 0: never.
     rng : numpy.random.Generator
@@ -105,13 +105,13 @@ def draw_negatives(
     Notes
     -----
     Drawing with repetition and dropping what a user has or was given already is drawing one by one without
-    repetition. After some rounds, users who still need items (nearly everything is known to them, or the
-    known items weigh nearly everything) get the rest from an explicit list of what is left, which
+    repetition. After some rounds, users who still need items (nearly everything is excluded, or the
+    excluded items weigh nearly everything) get the rest from an explicit list of what is left, which
     continues the same process.
     """
     n_items = len(weight)
     users = np.sort(users)
-    excluded = _codes(known, users, n_items)
+    excluded_codes = _codes(excluded, users, n_items)
     open_to_all = np.flatnonzero(weight > 0)
     chance = weight[open_to_all] / weight.sum()
     uniform = bool((weight[open_to_all] == weight[open_to_all][0]).all())
@@ -127,20 +127,20 @@ def draw_negatives(
             at = np.searchsorted(np.cumsum(chance), rng.random(len(row)) * chance.sum(), side="right")
         item = open_to_all[np.minimum(at, len(open_to_all) - 1)]
         code = distinct(row * np.int64(n_items) + item)
-        code = code[~(_among(code, excluded) | _among(code, taken))]
+        code = code[~(_among(code, excluded_codes) | _among(code, taken))]
         taken = np.sort(np.concatenate((taken, code)), kind="stable")
         missing = n - np.bincount(taken // n_items, minlength=len(users))
     rest = [
-        _rest(int(position), int(missing[position]), (taken, excluded), weight, rng)
+        _rest(int(position), int(missing[position]), (taken, excluded_codes), weight, rng)
         for position in np.flatnonzero(missing)
     ]
     taken = np.sort(np.concatenate((taken, *rest)))
     return users[taken // n_items], (taken % n_items).astype(np.int32)
 
 
-def _codes(known: sparse.csr_array, users: IntArray, n_items: int) -> LongArray:
+def _codes(pairs: sparse.csr_array, users: IntArray, n_items: int) -> LongArray:
     """Row of each user among `users` and item as one rising number."""
-    rows = sparse.csr_array(known[users])
+    rows = sparse.csr_array(pairs[users])
     row = np.repeat(np.arange(len(users), dtype=np.int64), np.diff(rows.indptr))
     return np.sort(row * n_items + rows.indices)
 
@@ -150,8 +150,8 @@ def _among(code: LongArray, excluded: LongArray) -> BoolArray:
     if len(excluded) == 0:
         return np.zeros(len(code), np.bool_)
     at = np.minimum(np.searchsorted(excluded, code), len(excluded) - 1)
-    found: BoolArray = excluded[at] == code
-    return found
+    is_excluded: BoolArray = excluded[at] == code
+    return is_excluded
 
 
 def _rest(

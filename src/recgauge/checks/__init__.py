@@ -1,4 +1,4 @@
 """May this model replace that one: of each rule, is it shown to hold, shown not to hold, or undecided.
 
-Start with `checking.check`; `judge.decide` is the statistics, `rules.Rules` what can be asked.
+Start with `checking.check`; `decision.decide` is the statistics, `rules.Rules` what can be required.
 """

@@ -6,19 +6,18 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from recgauge.errors import ConfigError, MissingDataError, did_you_mean, listed
+from recgauge.errors import ConfigError, did_you_mean, listed, said
 from recgauge.metrics.names import Directions, as_key, label
 from recgauge.utils.checks import check_choice, check_int, check_real
-from recgauge.utils.files import refuse_irregular
+from recgauge.utils.files import read_own
 
 Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
 Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
 FamilyCorrection = Literal["hochberg", "holm", "none"]
-Repeats = Literal["none", "holm", "ladder"]
 Undecided = Literal["fail", "pass"]
 Ungrouped = Literal["fail", "pass"]
 
-_LARGEST_FILE = 1 << 20
+_LONGEST_FILE = 1 << 20
 _DEEPEST = 20  # rules are three deep
 _SECTIONS = (*get_args(Kind), "segments", "cost")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -38,15 +37,15 @@ class Bound:
     relative: bool = False
 
     @classmethod
-    def of(cls, place: str, text: object) -> Self:
-        """Read ``0.005`` or ``2%``; ConfigError names the `place` of another value."""
+    def of(cls, path: str, text: object) -> Self:
+        """Read ``0.005`` or ``2%``; ConfigError names the `path` of another value."""
         match = re.fullmatch(rf"\s*({_NUMBER})\s*(%?)\s*", str(text)) if type(text) is not bool else None
         if match is None:
             raise ConfigError(
-                f"{place}: expected a number, such as 0.005, or a share of the baseline's value, such as 2%; "
+                f"{path}: expected a number, such as 0.005, or a share of the baseline's value, such as 2%; "
                 f"got {text!r}."
             )
-        value = check_real(place, float(match[1]), low=-1e300, high=1e300)
+        value = check_real(path, float(match[1]), low=-1e300, high=1e300)
         return cls(round(value / 100, 15), relative=True) if match[2] else cls(value)
 
     def __str__(self) -> str:
@@ -87,15 +86,15 @@ class MetricRule:
         if self.kind in ("not_worse", "better_by") and value < 0:
             other = "better_by" if self.kind == "not_worse" else "not_worse"
             raise ConfigError(
-                f"{self.place}: a margin must be >= 0, got {self.bound}; {other} says the other."
+                f"{self.path}: a margin must be >= 0, got {self.bound}; {other} says the other."
             )
         if self.kind == "not_worse" and self.bound.relative and value >= 1:
             raise ConfigError(
-                f"{self.place}: a candidate that may lose {self.bound} of the baseline's value may lose all "
+                f"{self.path}: a candidate that may lose {self.bound} of the baseline's value may lose all "
                 "of it; give less than 100%."
             )
         if self.kind in ("at_least", "at_most") and self.bound.relative and value <= 0:
-            raise ConfigError(f"{self.place}: a share of the baseline's value must be > 0, got {self.bound}.")
+            raise ConfigError(f"{self.path}: a share of the baseline's value must be > 0, got {self.bound}.")
 
     @property
     def compares(self) -> bool:
@@ -103,8 +102,8 @@ class MetricRule:
         return self.bound.relative or self.kind in ("not_worse", "better_by")
 
     @property
-    def place(self) -> str:
-        """Where the rule stands in a file: ``segments.activity.ndcg@10``."""
+    def path(self) -> str:
+        """Its path in a file of rules: ``segments.activity.ndcg@10``."""
         return ".".join(filter(None, ["segments" if self.by else self.kind, self.by, label(self.metric)]))
 
     def __str__(self) -> str:
@@ -137,11 +136,11 @@ class CostRule:
             hint = did_you_mean(str(self.what), get_args(Cost))
             raise ConfigError(f"cost: there is no {self.what}. {hint}There are {listed(get_args(Cost))}.")
         if self.bound.value <= 0:
-            raise ConfigError(f"{self.place}: must be above 0, got {self.bound}.")
+            raise ConfigError(f"{self.path}: must be above 0, got {self.bound}.")
 
     @property
-    def place(self) -> str:
-        """Where the rule stands in a file: ``cost.fit_seconds``."""
+    def path(self) -> str:
+        """Its path in a file of rules: ``cost.fit_seconds``."""
         return f"cost.{self.what}"
 
     def __str__(self) -> str:
@@ -162,9 +161,6 @@ class Rules:
     correction : {"hochberg", "holm", "none"}
         Over all rules and groups that are tested. ``none``: the level is that of each verdict alone, and of
         a pass.
-    looks : {"none", "holm", "ladder"}
-        What is done about candidates that were judged on the same test rows before; see
-        `recgauge.checks.looks`.
     undecided : {"fail", "pass"}
         What a check does whose rules are shown or undecided.
     ungrouped : {"fail", "pass"}
@@ -172,7 +168,7 @@ class Rules:
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
     lower_is_better, higher_is_better : tuple of str
-        Metrics of the rules of which less or more is better, where neither runs nor recgauge know it.
+        Metrics of which less or more is better, where neither runs nor recgauge have a direction.
 
     Raises
     ------
@@ -182,7 +178,7 @@ class Rules:
     Examples
     --------
     >>> rules = Rules.of({"not_worse": {"ndcg@10": "2%"}, "segments": {"activity": {"ndcg@10": 0.01}}})
-    >>> [(rule.place, str(rule)) for rule in rules.metrics]
+    >>> [(rule.path, str(rule)) for rule in rules.metrics]
     [('not_worse.ndcg@10', 'not worse by 2 %'), ('segments.activity.ndcg@10', 'not worse by 0.01')]
     """
 
@@ -190,7 +186,6 @@ class Rules:
     cost: tuple[CostRule, ...] = ()
     confidence: float = 0.95
     correction: FamilyCorrection = "hochberg"
-    looks: Repeats = "none"
     undecided: Undecided = "fail"
     ungrouped: Ungrouped = "fail"
     groups: int = 4
@@ -200,23 +195,20 @@ class Rules:
     def __post_init__(self) -> None:
         check_real("confidence", self.confidence, low=0.5, high=0.9999)
         check_choice("correction", self.correction, get_args(FamilyCorrection))
-        check_choice("looks", self.looks, get_args(Repeats))
         check_choice("undecided", self.undecided, get_args(Undecided))
         check_choice("ungrouped", self.ungrouped, get_args(Ungrouped))
         check_int("groups", self.groups, minimum=2)
-        places = [rule.place for rule in self.metrics] + [rule.place for rule in self.cost]
-        if not places:
+        paths = [rule.path for rule in self.metrics] + [rule.path for rule in self.cost]
+        if not paths:
             raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
-        if twice := [place for place in places if places.count(place) > 1]:
+        if twice := [path for path in paths if paths.count(path) > 1]:
             raise ConfigError(f"rules: {twice[0]} is there twice.")
         self.directions.check_names(self.keys)
 
     @property
     def directions(self) -> Directions:
-        """Of which metrics less or more is better; nobody need know it of those compared with a number."""
+        """Of which metrics less or more is better; metrics that are compared with a number need none."""
         directed = [rule.metric for rule in self.metrics if rule.kind in ("not_worse", "better_by")]
-        if self.looks == "ladder":  # which compares candidates by the first metric
-            directed += self.keys[:1]
         indifferent = tuple(key for key in self.keys if key not in directed)
         return replace(Directions.of(self.lower_is_better, self.higher_is_better), indifferent=indifferent)
 
@@ -248,32 +240,32 @@ class Rules:
             return source
         if isinstance(source, Mapping):
             return cls._of_mapping(source)
-        path = Path(source)
+        file = Path(source)
         try:
-            return cls._of_mapping(_read(path))
+            return cls._of_mapping(_read(file))
         except ConfigError as error:
-            raise ConfigError(f"{path}: {error}") from error
+            raise ConfigError(f"{file}: {error}") from error
 
     @classmethod
     def _of_mapping(cls, content: Mapping[str, Any]) -> Self:
         options = [field.name for field in fields(cls) if field.name not in ("metrics", "cost")]
-        known = [*_SECTIONS, *options]
-        if unknown := [str(key) for key in content if key not in known]:
-            hint = did_you_mean(unknown[0], known)
-            raise ConfigError(f"rules: there is no {unknown[0]}. {hint}There are {listed(known)}.")
+        keys = [*_SECTIONS, *options]
+        if unknown := [str(key) for key in content if key not in keys]:
+            hint = did_you_mean(unknown[0], keys)
+            raise ConfigError(f"rules: there is no {unknown[0]}. {hint}There are {listed(keys)}.")
         metrics = [
             MetricRule(kind, as_key(metric), Bound.of(f"{kind}.{metric}", value))
             for kind in get_args(Kind)
             for metric, value in _entries(kind, content.get(kind)).items()
         ]
         for by, margins in _entries("segments", content.get("segments")).items():
-            place = f"segments.{by}"
+            path = f"segments.{by}"
             metrics += [
-                MetricRule("not_worse", as_key(metric), Bound.of(f"{place}.{metric}", value), by)
-                for metric, value in _entries(place, margins).items()
+                MetricRule("not_worse", as_key(metric), Bound.of(f"{path}.{metric}", value), by)
+                for metric, value in _entries(path, margins).items()
             ]
         costs: Any = _entries("cost", content.get("cost"))
-        cost = [CostRule(what, Bound.of(f"cost.{what}", value)) for what, value in costs.items()]
+        cost = [CostRule(name, Bound.of(f"cost.{name}", value)) for name, value in costs.items()]
         chosen = {key: content[key] for key in options if key in content}
         for key in ("lower_is_better", "higher_is_better"):
             if isinstance(names := chosen.get(key, ()), str):
@@ -284,11 +276,11 @@ class Rules:
         return cls(tuple(metrics), tuple(cost), **chosen)
 
 
-def _entries(place: str, value: object) -> Mapping[str, Any]:
+def _entries(path: str, value: object) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{place}: expected names with a value each, such as ndcg@10: 2%; got {value!r}.")
+        raise ConfigError(f"{path}: expected names with a value each, such as ndcg@10: 2%; got {value!r}.")
     return {str(key): each for key, each in value.items()}
 
 
@@ -301,8 +293,8 @@ def _read(path: Path) -> Mapping[str, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             if twice := [key for key in keys if keys.count(key) > 1]:
                 raise ConfigError(f"{twice[0]} is there twice.")
-            found: dict[Any, Any] = super().construct_mapping(node, deep)
-            return found
+            mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+            return mapping
 
     text = _read_text(path)
     try:
@@ -319,20 +311,18 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _read_text(path: Path) -> str:
     try:
-        refuse_irregular(path, "rules")
-        with path.open("rb") as stream:
-            text = stream.read(_LARGEST_FILE + 1)
-        if len(text) > _LARGEST_FILE:
-            raise ConfigError(f"larger than {_LARGEST_FILE:,} bytes, so these are no rules.")
-        return text.decode()
+        text = read_own(path)
     except FileNotFoundError as error:
         raise ConfigError(
             "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
         ) from error
-    except MissingDataError as error:
-        raise ConfigError(str(error)) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read ({error}). Mend it, or name another file, --rules.") from error
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"cannot be read ({said(error)}). Mend it, or name another file, --rules."
+        ) from error
+    if len(text) > _LONGEST_FILE:
+        raise ConfigError(f"longer than {_LONGEST_FILE:,} characters, so these are no rules.")
+    return text
 
 
 def _refuse_nested(events: Iterable[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Errors of Hydra in one message: what is wrong, where, and what would be right."""
+"""Errors of Hydra in one message: the setting, the rule and the valid values."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from omegaconf.errors import (
     MissingMandatoryValue,
     OmegaConfBaseException,
 )
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.runs.targets import TARGET, installed_options
@@ -35,8 +36,10 @@ def group_options(group: str) -> list[str]:
 
 
 def explain_config_error(error: Exception, words: Sequence[str] = (), compose: Compose | None = None) -> str:
-    """Return the message for an error of Hydra or OmegaConf about words of a command line."""
+    """Return the message for an error of Hydra, OmegaConf or YAML about words of a command line."""
     text = str(error)
+    if isinstance(error, YAMLError):
+        return f"a file of settings cannot be read: {' '.join(text.split())}."
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     if isinstance(error, InterpolationResolutionError | GrammarParseError):
@@ -98,12 +101,12 @@ def _explain_key(key: str, words: Sequence[str], compose: Compose) -> str:
             return f"{key}: nothing of {parent} is chosen. Add {options}, or leave {key} out."
         parent, _, name = parent.rpartition(".")
     node = OmegaConf.select(config, parent) if parent else config
-    known = [str(each) for each in node if each not in ((TARGET, "engine") if parent else ("hydra",))]
-    given = [each for each in known if not OmegaConf.is_missing(node, each)]
-    inner = [f"{each}.{deep}" for each in given if OmegaConf.is_dict(node[each]) for deep in node[each]]
+    names = [str(each) for each in node if each not in ((TARGET, "engine") if parent else ("hydra",))]
+    filled = [each for each in names if not OmegaConf.is_missing(node, each)]
+    inner = [f"{each}.{deep}" for each in filled if OmegaConf.is_dict(node[each]) for deep in node[each]]
     choices, group = config.hydra.runtime.choices if "hydra" in config else {}, parent.replace(".", "/")
     subject = f"{parent} {choices.get(group) or ''}".strip() or "recgauge"
     return (
-        f"{key}: {subject} has no such setting. {did_you_mean(name, [*known, *inner])}"
-        f"Settings: {', '.join(known) or 'none'}.{_MORE.get(parent, '')}"
+        f"{key}: {subject} has no such setting. {did_you_mean(name, [*names, *inner])}"
+        f"Settings: {', '.join(names) or 'none'}.{_MORE.get(parent, '')}"
     )

@@ -1,39 +1,43 @@
-"""From what Hydra has composed to jobs: of a single run and of a sweep. OmegaConf ends here."""
+"""Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
-from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf
+from hydra.types import HydraContext
+from omegaconf import DictConfig, OmegaConf, read_write
 from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.commands.run_data import data_again
 from recgauge.cli.explain import explain_config_error
+from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import SWEEPER, check_trusted
-from recgauge.cli.words import check_choices
+from recgauge.cli.words import check_choices, hydra_loader
+from recgauge.data.dataset import Dataset
+from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError, SchemaError, said
 from recgauge.metrics import HEADLINE
 from recgauge.report.console import print_run, shown_path
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome, read_jobs, write_jobs
-from recgauge.runs.stored import RunFolder
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
 from recgauge.sweeps.jobs import Job, make_job
 from recgauge.sweeps.places import served_by
 from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
+from recgauge.sweeps.tables import reused_line
 from recgauge.tracking import Deliveries
 from recgauge.utils.checks import check_int
-from recgauge.utils.lazy import resume_collecting
-from recgauge.utils.messages import explain_error, print_error
+from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
 
@@ -54,17 +58,40 @@ def run_alone(config: DictConfig) -> bool:
     return True
 
 
-def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
-    (outcome,), store = sweep.every, sweep.store
-    if outcome.record is not None:
-        address = None if store is None else deliveries.run_address(outcome.folder)
-        print_run(outcome, address, None if store is None else served_by(store.uri))
+def run_for_python(config: DictConfig) -> FinishedRun:
+    """Run one job that is none of a sweep, print no table, and return the run; RecgaugeError if it fails."""
+    job = job_of(config, Path(config.hydra.runtime.output_dir))
+    study = job.study()
+    if study is not None and not study.needs_runs:
+        raise ConfigError(
+            f"recgauge.run: {study.name} has no run. Type recgauge run experiment={study.name}."
+        )
+    sweep = Sweep(job.folder, build_store(job.typed.tracking), [job], words=job.words, alone=True)
+    run_sweep(sweep, Engine, _end_quietly)
+    (outcome,) = sweep.all_outcomes
+    if outcome.run is None:
+        raise RecgaugeError(outcome.reason or f"{outcome.label}: the run has no result.")
+    return outcome.run
+
+
+def _end_quietly(sweep: Sweep, deliveries: Deliveries) -> bool:  # noqa: ARG001 -- as `end` of `run_sweep`
+    """Say how a run that the store did not take gets there later; return whether all is well."""
+    (outcome,), store = sweep.all_outcomes, sweep.store
     if outcome.status == "not tracked" and store is not None:
         print_error(
             f"{outcome.reason} Complete results are in {outcome.folder}; when the store works again, "
             f"`{store.sync_command}`, or the next run, tracks them."
         )
     return outcome.status in ("done", "reused")
+
+
+def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
+    (outcome,), store = sweep.all_outcomes, sweep.store
+    if (run := outcome.run) is not None:
+        address = None if store is None else deliveries.run_address(outcome.folder)
+        notes = [*outcome.notes, *([reused_line(outcome)] if outcome.status == "reused" else [])]
+        print_run(run, address, None if store is None else served_by(store.uri), notes)
+    return _end_quietly(sweep, deliveries)
 
 
 def launch(
@@ -80,7 +107,6 @@ def launch(
     `first` is the number of the first job; a sweeper can give out jobs in batches. `load` composes the
     configuration of a job from its words.
     """
-    resume_collecting()  # composing leaves garbage, most of a megabyte for each job
     sweep = _sweep(config)
     with suppress(OSError):  # Hydra has just written it, with all passwords
         written = sweep.folder / "multirun.yaml"
@@ -115,7 +141,7 @@ def launch(
         ended_well = run_sweep(sweep, workers, end)
     if not ended_well:
         raise SystemExit(1)
-    return [_headline(outcome) for outcome in sweep.every]
+    return [_headline(outcome) for outcome in sweep.all_outcomes]
 
 
 def _loaded(
@@ -131,8 +157,8 @@ def _loaded(
 
 def _end_batch(config: DictConfig, first: int, sweep: Sweep, deliveries: Deliveries) -> bool:
     """Add the jobs of a batch to those that are listed; they are summed up here only if the user stops it."""
-    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.every], sweep.folder)
-    stopped = any(outcome.status == "stopped" for outcome in sweep.every)
+    write_jobs([*read_jobs(sweep.folder)[:first], *sweep.all_outcomes], sweep.folder)
+    stopped = any(outcome.status == "stopped" for outcome in sweep.all_outcomes)
     return not stopped or _end_batches(config, deliveries)
 
 
@@ -145,27 +171,30 @@ def _end_batches(config: DictConfig, deliveries: Deliveries) -> bool:
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
-    return end_sweep(
-        sweep, deliveries, load=partial(data_again, words=sweep.words) if config.report else None
-    )
+    def load(run: FinishedRun, packages: Sequence[str]) -> tuple[Dataset, Split]:
+        return load_data(run, [*packages, *sweep.words])
+
+    return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 
-class SweepEnd(Callback):
-    """Sums up a sweep that its sweeper has given out in batches; others have their table by then."""
-
-    def on_multirun_end(self, config: DictConfig, **_: Any) -> None:
-        """Print one table over all jobs; of a callback's errors Hydra lets only SystemExit pass."""
-        if not _in_batches(config) or config.plan:
-            return
-        try:
+def start_sweep(config: DictConfig) -> None:
+    """Let a sweeper make jobs and give them to the launcher, and sum up jobs that came in batches."""
+    with ExitStack() as stack:
+        loader = stack.enter_context(hydra_loader())
+        if config.plan:  # a sweeper writes its settings into the folder
+            folder = stack.enter_context(TemporaryDirectory())
+            with read_write(config.hydra):
+                config.hydra.sweep.dir = folder
+        HydraConfig.instance().set_config(config)
+        context = HydraContext(loader, cast("Any", None))  # recgauge's launcher has no callbacks
+        sweeper = Plugins.instance().instantiate_sweeper(
+            hydra_context=context, task_function=run_alone, config=config
+        )
+        sweeper.sweep(arguments=_typed_words(config))
+        if _in_batches(config) and not config.plan:
             with Deliveries(_sweep(config).store) as deliveries:
-                ended_well = _end_batches(config, deliveries)
-        except Exception as error:
-            folder = Path(config.hydra.sweep.dir)
-            print_error(explain_error(error, folder) or f"{type(error).__name__}: {error}")
-            raise SystemExit(1) from error
-        if not ended_well:
-            raise SystemExit(1)
+                if not _end_batches(config, deliveries):
+                    raise SystemExit(1)
 
 
 def _sweep(config: DictConfig) -> Sweep:
@@ -183,7 +212,7 @@ def _in_batches(config: DictConfig) -> bool:
 
 
 def _headline(outcome: JobOutcome) -> float | None:
-    """Return what a sweeper that searches makes better: the value of the first metric."""
+    """Return the value of the first metric, which a searching sweeper improves."""
     if outcome.record is None:
         return None
     results = [entry for name in HEADLINE for entry in outcome.record.results if entry.name == name]
@@ -194,7 +223,7 @@ def _with_record(job: JobOutcome) -> JobOutcome:
     if job.status in ("no data", "stopped", "failed"):
         return job
     try:
-        return replace(job, record=RunFolder.read(job.folder).record)
+        return replace(job, record=FinishedRun.read(job.folder).record)
     except SchemaError as damage:
         return replace(job, status="failed", reason=str(damage))
 
@@ -231,6 +260,6 @@ def _config_folder(config: DictConfig) -> str:
 
 
 def _typed_words(config: DictConfig) -> list[str]:
-    """Return the overrides as they were typed: Hydra would fill in what ``${...}`` in them means."""
+    """Return the overrides as typed, with their references ``${...}`` unresolved."""
     words: Any = OmegaConf.to_container(config.hydra.overrides.task)
     return list(words)

@@ -1,13 +1,15 @@
-"""The schema of a run's settings, and what a configuration may read of the environment."""
+"""The schema of a run's settings, and the variables that a configuration may read."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig, OmegaConf
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.errors import ConfigError, did_you_mean
 from recgauge.runs.settings import RunSettings
@@ -19,7 +21,7 @@ READABLE = "RECGAUGE_"
 
 
 def register_schema() -> None:
-    """Make known to Hydra what conf/config.yaml refers to; the schema refuses unknown keys."""
+    """Register the schema, which refuses unknown keys, and the resolvers of conf/config.yaml."""
     ConfigStore.instance().store(name="run_schema", node=RunSettings)
     register = partial(OmegaConf.register_new_resolver, replace=True)
     register("recgauge.work_folder", lambda name: str(work_folder() / name))
@@ -29,15 +31,24 @@ def register_schema() -> None:
     register("oc.env", _read_variable)  # so that none of the user's variables gets out
 
 
+def set_output_folder(config: DictConfig) -> Path:
+    """Return the output folder of a run, which settings that refer to Hydra's own see from now on."""
+    HydraConfig.instance().set_config(config)
+    folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
+    with read_write(config.hydra.runtime):
+        config.hydra.runtime.output_dir = str(folder)
+    return folder
+
+
 def typed_settings(config: DictConfig) -> RunSettings:
     """Return a composed configuration, with Hydra's part or without, as the settings of a run."""
-    known = [field.name for field in fields(RunSettings)]
-    if unknown := [str(key) for key in config if key not in (*known, "hydra")]:
-        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(known)}.")
+    names = [field.name for field in fields(RunSettings)]
+    if unknown := [str(key) for key in config if key not in (*names, "hydra")]:
+        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(names)}.")
     for name, default in vars(RunSettings()).items():
         if is_dataclass(default):
             _check_keys(config[name], default, name)
-    values: dict[str, Any] = {name: config[name] for name in known}
+    values: dict[str, Any] = {name: config[name] for name in names}
     for name, node in values.items():
         values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
     if TARGET not in (values["tune"] or {}):  # tune=off
@@ -59,13 +70,13 @@ def _check_keys(node: Any, default: Any, path: str) -> None:
 
 
 def _read_variable(name: str, *default: Any) -> str | None:
-    """Answer ``${oc.env:NAME}`` for recgauge's own variables alone."""
+    """Answer ``${oc.env:NAME}`` for recgauge's own variables alone; an empty one counts as not set."""
     if not str(name).startswith(READABLE):
         raise ConfigError(
             f"a configuration may only read environment variables that begin with {READABLE}, got {name}"
         )
-    if name in os.environ:
-        return os.environ[name]
+    if value := os.environ.get(name):
+        return value
     if not default:
         raise ConfigError(f"the environment variable {name} is not set")
     return None if default[0] is None else str(default[0])

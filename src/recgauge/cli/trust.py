@@ -1,15 +1,18 @@
 """One rule of trust: a file of settings may be a stranger's, so it decides neither code nor hosts.
 
-What the rule guards is as our own files have it, or the user has typed it. All else are data.
+What Hydra acts on is as recgauge's own files have it; what can run code, and the hosts that get data and
+passwords, the user has typed. All else are data.
 """
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from shlex import quote
 from typing import Any
 
+from hydra.conf import HydraConf
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -20,33 +23,25 @@ from recgauge.sweeps.places import conf_folder
 
 LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"
 SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
-ENVIRONMENT = (
-    "a configuration may not set environment variables (hydra.job.env_set, hydra.job.env_copy), which decide "
-    "what other programs do. Set them in the shell."
-)
-_QUIET = (  # as Hydra's ``disabled`` and ``none``; other settings could name classes of handlers
-    {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True},
-    {"version": 1, "root": None, "disable_existing_loggers": False},
-)
-_LOGS = "settings of logging can name code to run; leave disabled."
-GUARDED: Mapping[str, tuple[Sequence[Any], str]] = {
-    "callbacks": (
-        ({}, {"sweep": {TARGET: "recgauge.cli.launching.SweepEnd"}}),
-        "a configuration may not add callbacks; leave them out.",
-    ),
-    "job_logging": (_QUIET, _LOGS),
-    "hydra_logging": (_QUIET, _LOGS),
-    "job.env_set": (({},), ENVIRONMENT),
-    "job.env_copy": (([],), ENVIRONMENT),
-    "output_subdir": (
-        (None,),
-        "leave it null. Hydra would store the settings with all passwords; config.yaml in the output folder "
-        "has them without.",
-    ),
+_QUIET = {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True}
+_OWN = {  # other handlers of logging could run code
+    "hydra_logging": _QUIET,
+    "job_logging": _QUIET,
+    "output_subdir": None,  # a copy of all settings with their passwords
 }
-"""Settings of Hydra that can run code, the values that ours have, and what to do; nobody may type others."""
-TYPED = ("launcher.address", "launcher.setup", "launcher.additional_parameters")
-"""Settings of Hydra that are there to run code: lines of shell, options of sbatch, another's cluster."""
+_DATA = {
+    *("mode", "run", "sweep", "searchpath", "verbose", "help", "hydra_help", "overrides", "runtime"),
+    *("job.name", "job.chdir", "job.override_dirname", "job.id", "job.num", "job.config_name", "job.config"),
+    *("launcher", "sweeper"),  # which have a check of their own
+}
+"""Settings of Hydra that files and words may change; all others are as recgauge and Hydra have them."""
+TYPED = (
+    "allowed_targets",
+    "hydra.launcher.address",
+    "hydra.launcher.setup",
+    "hydra.launcher.additional_parameters",
+)
+"""Settings that can run code, as packages, lines of shell, options of sbatch and another's cluster can."""
 _VARIABLES = ("RECGAUGE_", "MLFLOW_TRACKING_URI")
 """How the names of the environment's variables begin that can name a host."""
 _ABOUT = ("source", "licence", "citation")
@@ -62,31 +57,31 @@ _PLAIN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _IN_A_TEXT = re.compile(r"[a-z][\w+.-]+:[/:][^\s'\",|]+", re.IGNORECASE)
+_SIGNS_OF_YAML = re.compile(r"[\s'\",|\[\]{}]+")
 
 
 def check_trusted(config: DictConfig, words: Sequence[Override]) -> None:
-    """Refuse a configuration with code or a host that neither our own files nor the words name."""
-    hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
-    for path, (ours, remedy) in GUARDED.items():
-        if _at(hydra, path) not in (*ours, None):
-            raise ConfigError(f"hydra.{path}: {remedy}")
-    names = {word.key_or_group.removeprefix("hydra.") for word in words}
-    for path in TYPED:
-        value = _at(hydra, path)
-        parts = [f"{path}.{key}" for key in value] if isinstance(value, Mapping) else [path]
-        if value and path not in names and not names.issuperset(parts):
+    """Refuse a configuration with code or a host that neither recgauge's own files nor the words name."""
+    plain: Any = OmegaConf.to_container(config, resolve=False)
+    settings, own = _of_hydra(plain["hydra"]), _of_hydra(asdict(HydraConf()) | _OWN)
+    for path, value in settings.items():
+        if path not in _DATA and value != own.get(path, {}):
             raise ConfigError(
-                f"hydra.{path}: a file of settings may not set it, since it can run code. Type it."
+                f"hydra.{path}: stays as it is, since Hydra acts on it before anything is checked. Leave it "
+                "out; set variables of the environment in the shell."
             )
-    trusted = _check_packages(config, words)
-    plugins = {"launcher": LAUNCHER, "sweeper": SWEEPER}
-    for part, own in plugins.items():
-        _check_plugin(hydra[part] or {}, f"hydra.{part}", own, trusted)
-    settings = {str(name): _resolved(config, str(name)) for name in config if name != "hydra"}
-    settings["hydra"] = {
-        part: {key: node for key, node in (hydra[part] or {}).items() if key != "params"} for part in plugins
-    }
-    check_addresses(settings, [str(word.input_line) for word in words])
+    typed = {word.key_or_group for word in words if not word.is_sweep_override()}
+    for path in TYPED:
+        _check_typed(_at(plain, path), path, typed)
+    named = _resolved(config, "allowed_targets") or []
+    allowed_packages(named)
+    addresses = {str(name): _resolved(config, str(name)) for name in config if name != "hydra"}
+    for part, target in (("launcher", LAUNCHER), ("sweeper", SWEEPER)):
+        plugin = settings[part] or {}
+        _check_plugin(plugin, f"hydra.{part}", target, named)
+        # what is swept is checked with each job
+        addresses[f"hydra.{part}"] = {key: node for key, node in plugin.items() if key != "params"}
+    check_addresses(addresses, [str(word.input_line) for word in words])
 
 
 def check_addresses(
@@ -105,22 +100,22 @@ def check_addresses(
 
     Examples
     --------
-    >>> found = {"tracking": {"uri": "http://somewhere:5000/"}}
-    >>> check_addresses(found, ["tracking.uri=http://ann:secret@somewhere:5000"], {})
-    >>> check_addresses(found, [], {"MLFLOW_TRACKING_URI": "http://here:5000"})
+    >>> settings = {"tracking": {"uri": "http://somewhere:5000/"}}
+    >>> check_addresses(settings, ["tracking.uri=http://ann:secret@somewhere:5000"], {})
+    >>> check_addresses(settings, [], {"MLFLOW_TRACKING_URI": "http://here:5000"})
     Traceback (most recent call last):
         ...
     recgauge.errors.ConfigError: tracking.uri: a file of settings, not you, names http://somewhere:5000...
     """
-    typed = {word.lstrip("+").partition("=")[0] for word in words}
-    places = [(path, place) for path, text in _texts(settings) if (place := _place(text)) is not None]
-    typed_texts = [*words, *(text for name, text in environment.items() if name.startswith(_VARIABLES))]
-    named = {place for path, place in places if path in typed} | _named(typed_texts)
-    for path, place in sorted(places):
-        if place not in named and place not in _ours():
+    keys = {word.lstrip("+").partition("=")[0] for word in words}
+    addresses = [(path, text, host) for path, text in _texts(settings) if (host := _host(text)) is not None]
+    of_variables = [text for name, text in environment.items() if name.startswith(_VARIABLES)]
+    named = {host for path, _, host in addresses if path in keys} | _hosts([*words, *of_variables])
+    for path, text, host in sorted(addresses):
+        if host not in named and not _is_own(text):
             raise ConfigError(
-                f"{path}: {owner}, not you, names {printable(place)}. If you trust it with your data and "
-                f"passwords, type {option + quote(place) if option else f'{path}=ADDRESS'}."
+                f"{path}: {owner}, not you, names {printable(host)}. If you trust it with your data and "
+                f"passwords, type {option + quote(host) if option else f'{path}=ADDRESS'}."
             )
 
 
@@ -137,7 +132,7 @@ def _texts(node: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(part, path)
 
 
-def _place(text: str) -> str | None:
+def _host(text: str) -> str | None:
     """Return kind and host of an address, None of a file; an address in an odd form counts as a whole."""
     if _LOCAL.match(text):
         return None
@@ -145,31 +140,31 @@ def _place(text: str) -> str | None:
     return text if plain is None else f"{plain[1]}://{plain['host']}".lower()
 
 
-def _named(texts: Sequence[str]) -> set[str | None]:
-    """Return the places of the addresses in texts, which can be lists in brackets."""
-    found = [each for text in texts for each in (text, *text.split("|"), *_IN_A_TEXT.findall(text))]
-    return {_place(form) for each in found for form in (each, each.rstrip("]})"))}
+def _hosts(texts: Sequence[str]) -> set[str | None]:
+    """Return the hosts of the addresses in texts, which can be lists in brackets."""
+    addresses = [part for text in texts for part in (text, *text.split("|"), *_IN_A_TEXT.findall(text))]
+    return {_host(form) for text in addresses for form in (text, text.rstrip("]})"))}
 
 
-@cache
-def _ours() -> set[str | None]:
-    """Return the places that our own files of settings name, and those of installed packages."""
+@cache  # of jobs that read the same files
+def _is_own(address: str) -> bool:
+    """Whether recgauge's own files of settings, or those of installed packages, have this very address."""
     folders = (conf_folder(), *installed_options().values())
-    return _named([file.read_text(encoding="utf-8") for each in folders for file in each.rglob("*.yaml")])
+    texts = (file.read_text(encoding="utf-8") for folder in folders for file in folder.rglob("*.yaml"))
+    return any(address in text and address in _SIGNS_OF_YAML.split(text) for text in texts)
 
 
-def _check_packages(config: DictConfig, words: Sequence[Override]) -> list[str]:
-    """Return the packages that the words trust; refuse others."""
-    named = _resolved(config, "allowed_targets") or []
-    values = [word.value() for word in words if word.key_or_group == "allowed_targets"]
-    trusted = [str(name) for value in values if isinstance(value, list) for name in value]
-    if unknown := [name for name in named if name not in trusted]:
+def _check_typed(value: Any, path: str, typed: Collection[str]) -> None:
+    """Refuse a value that a file has set, also by a reference to another setting."""
+    if not value or (path in typed and "${" not in str(value)):
+        return
+    if not isinstance(value, Mapping) or path in typed:
         raise ConfigError(
-            f"allowed_targets: a file of settings names {', '.join(map(str, unknown))}. Say whose code you "
-            f"trust on the command line: allowed_targets=[{','.join(map(str, named))}]."
+            f"{path}: a file of settings names {value}, which can run code. If you trust it, type "
+            f"{path}=VALUE."
         )
-    allowed_packages(named)
-    return trusted
+    for key, part in value.items():
+        _check_typed(part, f"{path}.{key}", typed)
 
 
 def _check_plugin(settings: Mapping[str, Any], path: str, own: str, trusted: Sequence[str]) -> None:
@@ -182,20 +177,23 @@ def _check_plugin(settings: Mapping[str, Any], path: str, own: str, trusted: Seq
     if "${" in str(settings):  # which could be another thing by the time that Hydra acts on it
         raise ConfigError(f"{path}: write out what it is; it may not refer to other settings.")
     check_plain({key: node for key, node in settings.items() if key != TARGET}, path)
-    for key in settings.get("params") or ():
-        if str(key).lstrip("+~").startswith(("hydra", "allowed_targets")):
-            raise ConfigError(f"{path}.params: {key} cannot be swept; name it on the command line.")
+
+
+def _of_hydra(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of Hydra by path: those of a job one by one."""
+    of_job = {f"job.{name}": value for name, value in settings["job"].items()}
+    return {name: value for name, value in settings.items() if name != "job"} | of_job
 
 
 def _at(node: Any, path: str) -> Any:
-    """Return what stands at a path with dots, None if nothing does."""
+    """Return the value at a path with dots, None if there is none."""
     for key in path.split("."):
         node = node.get(key) if isinstance(node, Mapping) else None
     return node
 
 
 def _resolved(config: DictConfig, key: str) -> Any:
-    """Return a setting with what it refers to, None where that fails: whoever uses it gets the error."""
+    """Return a setting with its references resolved, None where that fails: its user gets the error."""
     try:
         node = OmegaConf.select(config, key)
         return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node

@@ -7,46 +7,51 @@ configuration is composed here first, by Hydra's Compose API, and checked before
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, OmegaConf, read_write
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.cli.trust import ENVIRONMENT, check_trusted
+from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError, RecgaugeError, said
+from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
-_FLAGS = ("help", "hydra_help", "version", "resolve", "run", "multirun", "shell_completion")
-_VALUES = ("cfg", "package", "config_dir")
-_SHORT = {"help": "h", "cfg": "c", "package": "p", "run": "r", "multirun": "m", "shell_completion": "sc",
-          "config_dir": "cd", "info": "i"}  # fmt: skip
+_FLAGS = {"help": "-h", "hydra_help": "", "version": "", "resolve": "", "run": "-r", "multirun": "-m",
+          "shell_completion": "-sc"}  # fmt: skip
+_VALUES = {"cfg": "-c", "package": "-p", "config_dir": "-cd", "info": "-i"}
+_SHOWN = ("help", "hydra_help", "version", "shell_completion", "cfg", "info")
+"""Options that show something, so that no job runs."""
+_SEARCH_PATH = "hydra.searchpath"
 _OPTIONAL = ("tune", "experiment", "debug")
-_TAKES_ONE = ("dataset", "split", "candidates", "model", "conventions", "tracking")
+_TAKES_ONE = option_groups("rows", "model", "output", options="one")
 
 
 @dataclass(frozen=True)
-class Words:
+class CommandLine:
     """A command line as Hydra takes it apart."""
 
     options: Mapping[str, Any]
     overrides: tuple[str, ...]
 
     @classmethod
-    def read(cls, words: Sequence[str]) -> "Words":
+    def read(cls, words: Sequence[str]) -> "CommandLine":
         """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
-        known, rest = _parser().parse_known_args(
+        parsed, rest = _parser().parse_known_args(
             ["plan=true" if word == "--plan" else word for word in words]
         )
         if unknown := [word for word in rest if word.startswith("-")]:
@@ -54,8 +59,8 @@ class Words:
                 f"{unknown[0]}: there is no such option; {program()} --help lists what there is. Settings "
                 "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
             )
-        options = {name: value for name, value in vars(known).items() if value and name != "overrides"}
-        overrides = (*known.overrides, *rest)
+        options = {name: value for name, value in vars(parsed).items() if value and name != "overrides"}
+        overrides = (*parsed.overrides, *rest)
         for word in overrides:
             if "=" not in word and not word.startswith("~"):
                 raise ConfigError(f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.")
@@ -68,7 +73,7 @@ class Words:
             if not Path(folder).is_dir():
                 raise ConfigError(f"--config-dir={folder}: there is no such folder.")
             options["config_dir"] = str(Path(folder).absolute())  # Hydra takes others for packages
-        return cls(options, tuple(_with_each_job(overrides)) if "multirun" in options else overrides)
+        return cls(options, overrides)
 
     @cached_property
     def parsed(self) -> list[Override]:
@@ -77,45 +82,40 @@ class Words:
 
     @property
     def plan(self) -> bool:
-        """Whether only the plan of the command is wanted."""
+        """Whether only the plan of the command is printed."""
         return any(word.key_or_group == "plan" and word.value() is True for word in self.parsed)
 
     @property
-    def runs(self) -> bool:
-        """Whether jobs will run, rather than only be shown."""
-        shows = {"help", "hydra_help", "version", "shell_completion", "cfg", "info"}
-        return shows.isdisjoint(self.options) and not self.plan
+    def shows(self) -> bool:
+        """Whether Hydra shows settings, help and the like, and no job is made."""
+        return not self.options.keys().isdisjoint(_SHOWN)
 
-    def is_single(self, config: DictConfig) -> bool:
-        """Whether one job is to run, rather than a sweep, and nothing only shown."""
-        return (
-            self.options.keys() <= {"run", "config_dir", "package"}
-            and config.hydra.mode != RunMode.MULTIRUN
-            and not any(word.is_sweep_override() for word in self.parsed)
-        )
-
-    def for_hydra(self, more: Sequence[str] = ()) -> list[str]:
+    def for_hydra(self) -> list[str]:
         """Return the words in the order that Hydra's own parser understands."""
         options = [
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
             for name, value in self.options.items()
         ]
-        own = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
-        return [*options, *own, _search_path_word(self.search_path()), *more]
+        overrides = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
+        return [*options, *overrides, _search_path_word(self.search_path())]
 
     def composed(self) -> DictConfig:
-        """Return the configuration with Hydra's part, without what is swept, checked."""
+        """Return the checked configuration, Hydra's part included, without swept values.
+
+        Its mode says whether one job runs or a sweep; Hydra's list of overrides has the swept words, too.
+        """
         offer_metrics(self.parsed)
         check_once(self.parsed)
         check_choices(self.parsed)
         config = self.compose(self.overrides)
         check_trusted(config, self.parsed)
-        typed = [str(word.input_line) for word in self.parsed if not word.is_sweep_override()]
-        typed = [word for word in typed if not word.startswith(("hydra.", "hydra/"))]
-        if OmegaConf.to_container(config.hydra.overrides.task, resolve=False) != typed:
+        typed = _by_owner(_single(self.parsed))
+        typed["hydra"].append(_search_path_word(self._folders()))
+        if OmegaConf.to_container(config.hydra.overrides, resolve=False) != typed:
             raise ConfigError("hydra.overrides: a configuration may not say what was typed; leave it out.")
         swept = [word.input_line for word in self.parsed if word.is_sweep_override()]
-        if swept and config.hydra.mode != RunMode.MULTIRUN and "multirun" not in self.options:
+        is_sweep = "multirun" in self.options or config.hydra.mode == RunMode.MULTIRUN
+        if swept and not is_sweep:
             key, _, value = str(swept[0]).partition("=")
             raise ConfigError(
                 f"{swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
@@ -124,40 +124,37 @@ class Words:
         params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
         if isinstance(params, dict) and "metrics" in params:
             offer_metrics(OverridesParser.create().parse_overrides([f"metrics={params['metrics']}"]))
+        with read_write(config.hydra):
+            config.hydra.mode = RunMode.MULTIRUN if is_sweep else RunMode.RUN
+            config.hydra.overrides.task = _by_owner(self.parsed)["task"]
         return config
 
     def compose(self, words: Sequence[str]) -> DictConfig:
-        """Compose some of the words, without what is swept, unchecked."""
-        single = [
-            word
-            for word in OverridesParser.create().parse_overrides(list(words))
-            if not word.is_sweep_override() and word.key_or_group != "hydra.searchpath"
-        ]
-        config_dir = self.options.get("config_dir")
-        paths = [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
-        own = [str(word.input_line) for word in single]
-        folder = str(conf_folder())
-        running = GlobalHydra.instance().hydra  # of a sweep at work, which goes on with it afterwards
-        GlobalHydra.instance().clear()
+        """Compose words without those that are swept; nothing is checked."""
+        single = _single(OverridesParser.create().parse_overrides(list(words)))
+        own = [*(str(word.input_line) for word in single), _search_path_word(self._folders())]
         try:
-            with initialize_config_dir(folder, job_name="run", version_base="1.3"):
-                return compose("config", [*own, _search_path_word(paths)], return_hydra_config=True)
+            with hydra_loader():
+                return compose("config", own, return_hydra_config=True)
         except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
             raise
         except KeyError as error:  # how Hydra answers a variable that is not set
-            raise ConfigError(f"hydra.job.env_copy: {ENVIRONMENT}") from error
+            raise ConfigError("hydra.job.env_copy: set variables of the environment in the shell.") from error
         except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
             raise ConfigError(
                 f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "
                 "defaults, options are texts, such as 'off' in quotes; a word hydra.KEY=VALUE names one "
                 "of Hydra's settings."
             ) from error
-        finally:
-            GlobalHydra.instance().hydra = running
+
+    def _folders(self) -> list[str]:
+        """Return all folders of settings beside the first."""
+        config_dir = self.options.get("config_dir")
+        return [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
 
     def search_path(self) -> list[str]:
         """Return the folders of settings beside the first: of installed packages, and named ones."""
-        typed = [word.value() for word in self.parsed if word.key_or_group == "hydra.searchpath"]
+        typed = [word.value() for word in self.parsed if word.key_or_group == _SEARCH_PATH]
         named = typed[0] if typed else []
         if not isinstance(named, (list, tuple)):
             raise ConfigError(f"hydra.searchpath: expected a list of folders, got {named!r}.")
@@ -167,37 +164,51 @@ class Words:
         return [*(f"file://{folder}" for folder in installed_options().values()), *map(str, named)]
 
 
+@contextmanager
+def hydra_loader() -> Iterator[ConfigLoader]:
+    """Give Hydra's loader of recgauge's settings; a sweep at work goes on with its own afterwards."""
+    running = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(conf_folder()), job_name="run", version_base="1.3"):
+            yield GlobalHydra.instance().config_loader()
+    finally:
+        GlobalHydra.instance().hydra = running
+
+
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False)
     parser.add_argument("overrides", nargs="*")
     kinds: dict[str, dict[str, Any]] = {name: {"action": "store_true"} for name in _FLAGS}
     kinds |= {name: {} for name in _VALUES} | {"info": {"nargs": "?", "const": "all"}}
-    for name, kind in kinds.items():
-        short = [f"-{_SHORT[name]}"] if name in _SHORT else []
-        parser.add_argument(f"--{name.replace('_', '-')}", *short, **kind)
+    for name, short in (_FLAGS | _VALUES).items():
+        parser.add_argument(f"--{name.replace('_', '-')}", *filter(None, [short]), **kinds[name])
     return parser
 
 
-def _with_each_job(words: Sequence[str]) -> Iterator[str]:
-    """Let settings of components that are swept come with each job, as a choice of one value.
+def _single(words: Sequence[Override]) -> list[Override]:
+    """Return the words that Hydra composes before a sweep.
 
-    Hydra also composes what all jobs share, where the default is chosen: for ``-m model=bpr,slim
-    model.l2=1`` it would look for the setting in svd.
+    Settings of a component that is swept come with each job: of ``-m model=bpr,slim model.l2=1`` the settings
+    that all jobs share have the default model, perhaps without l2.
     """
-    try:
-        parsed = OverridesParser.create().parse_overrides(list(words))
-    except HydraException:  # which is explained where they are used
-        yield from words
-        return
-    swept = {word.key_or_group for word in parsed if word.is_sweep_override()}
-    for text, word in zip(words, parsed, strict=True):
-        (group, _, setting), value = word.key_or_group.partition("."), text.partition("=")[2]
-        plain = setting and value and not (word.is_sweep_override() or word.is_add() or word.is_delete())
-        yield f"{word.key_or_group}=choice({value})" if plain and group in swept else text
+    swept = {word.key_or_group for word in words if word.is_sweep_override()}
+    with_jobs = swept | {_SEARCH_PATH}
+    return [
+        word for word in words if with_jobs.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))
+    ]
+
+
+def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
+    """Return the words about Hydra, and those about the task."""
+    owners: dict[str, list[str]] = {"hydra": [], "task": []}
+    for word in words:
+        owners["hydra" if word.is_hydra_override() else "task"].append(str(word.input_line))
+    return owners
 
 
 def _search_path_word(paths: Sequence[str]) -> str:
-    """Return the override of all folders, also of none: what a file of settings says does not count then."""
+    """Return the override of all folders, also of none: it replaces that of a file of settings."""
     return f"hydra.searchpath=[{','.join(map(_quoted, paths))}]"
 
 
@@ -235,7 +246,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def check_once(parsed: Sequence[Override]) -> None:
-    """Refuse a setting that is typed twice, of which Hydra would take the last in silence."""
+    """Refuse a setting that is typed twice: Hydra would take the last in silence."""
     typed: dict[str, Override] = {}
     for word in parsed:
         key = word.get_key_element().lstrip("+")
@@ -247,7 +258,7 @@ def check_once(parsed: Sequence[Override]) -> None:
 
 
 def check_choices(parsed: Sequence[Override]) -> None:
-    """Refuse choices of which Hydra would mix the settings, or forget one, in silence."""
+    """Refuse choices that Hydra would mix or drop in silence."""
     for word in parsed:
         group, value = word.key_or_group, word.value()
         if group in _TAKES_ONE and (value in (None, "") or isinstance(value, list)):

@@ -2,7 +2,7 @@
 
 Start with `compare`, or, with arrays at hand, with `UserValues` and `compare_values`. Finished runs
 are found by `recgauge.tracking.find_runs` and compared by `compare_runs`, `segment_runs` and `stability_of`.
-Results hold data; `recgauge.compare` and `recgauge.report.results` return the same with tables and figures.
+Results hold data, and show themselves as tables and figures.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
-    from recgauge.comparison.reading import RunValues as RunValues
     from recgauge.comparison.reading import read_long as read_long
     from recgauge.comparison.reading import read_run as read_run
     from recgauge.comparison.resampling import Rounded as Rounded
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
     from recgauge.comparison.results import Procedure as Procedure
     from recgauge.comparison.results import Repeats as Repeats
     from recgauge.comparison.results import RunRow as RunRow
-    from recgauge.comparison.run_segments import RunSegments as RunSegments
+    from recgauge.comparison.run_groups import RunGroup as RunGroup
+    from recgauge.comparison.run_groups import group as group
     from recgauge.comparison.run_segments import SegmentOptions as SegmentOptions
     from recgauge.comparison.run_segments import segment_runs as segment_runs
-    from recgauge.comparison.runs import ComparedRuns as ComparedRuns
-    from recgauge.comparison.runs import Condition as Condition
     from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs
     from recgauge.comparison.segments import SegmentPair as SegmentPair
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.segments import Segments as Segments
     from recgauge.comparison.segments import compare_item_groups as compare_item_groups
     from recgauge.comparison.segments import compare_segments as compare_segments
-    from recgauge.comparison.series import Series as Series
     from recgauge.comparison.stability import AxisOrders as AxisOrders
     from recgauge.comparison.stability import Stability as Stability
     from recgauge.comparison.stability import Turn as Turn
@@ -58,5 +55,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.user_tables import UserGroups as UserGroups
     from recgauge.comparison.user_tables import UserTable as UserTable
     from recgauge.comparison.user_values import UserValues as UserValues
+    from recgauge.runs.finished import RunValues as RunValues
 else:
     __getattr__, __dir__ = lazy_names(__name__)

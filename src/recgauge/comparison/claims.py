@@ -4,26 +4,12 @@ from collections.abc import Sequence
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
+from recgauge.data.coverage import of_few
 from recgauge.errors import listed
 from recgauge.metrics.names import metric_label
 
 if TYPE_CHECKING:
     from recgauge.comparison.results import MetricComparison, Pair, Procedure
-
-
-FEW_USERS = 20
-"""Fewer stand beside every interval."""
-
-
-def of_few(n_users: int) -> str:
-    """Return of how many users an interval is, where they are few; else an empty text.
-
-    Examples
-    --------
-    >>> of_few(7), of_few(20)
-    (' of 7 users', '')
-    """
-    return f" of {n_users} user{'s' * (n_users != 1)}" if 0 < n_users < FEW_USERS else ""
 
 
 def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[str, ...]:
@@ -47,24 +33,24 @@ def metric_claims(result: "MetricComparison", procedure: "Procedure") -> tuple[s
 def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> str:
     """Return what may be claimed of two runs of a comparison."""
     decimals = _decimals((pair.high - pair.low) / 2)
-    what, sure = metric_words(result), f"{100 * confidence:g} %"
+    metric, sure = metric_words(result), f"{100 * confidence:g} %"
     if result.n_held_out is not None and result.n_held_out > result.n_users:
-        what += f" of {result.n_users:,} of {result.n_held_out:,} users"
+        metric += f" of {result.n_users:,} of {result.n_held_out:,} users"
     if pair.equal == 1:
-        return f"{pair.a} and {pair.b} have the same {what} for every user."
+        return f"{pair.a} and {pair.b} have the same {metric} for every user."
     if not pair.differs:
-        seen = "so few users can show no difference at all"
+        power = "so few users can show no difference at all"
         if pair.detectable is not None:
-            seen = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
-        found = _with_interval(pair.difference, pair.low, pair.high, decimals, result.n_users)
-        return f"No difference shown between {pair.a} and {pair.b}: {found} {what}, {sure}; {seen}."
+            power = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
+        text = _with_interval(pair.difference, pair.low, pair.high, decimals, result.n_users)
+        return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}."
     ends = sorted((abs(pair.low), abs(pair.high)))
     if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
         ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
     wins = (pair.difference > 0) == result.higher_is_better
-    found = _with_interval(abs(pair.difference), ends[0], ends[1], decimals, result.n_users)
+    text = _with_interval(abs(pair.difference), ends[0], ends[1], decimals, result.n_users)
     return (
-        f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {found} {what}, {sure}; "
+        f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {text} {metric}, {sure}; "
         f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
     )
 
@@ -107,15 +93,15 @@ def ranks_claims(
     metric: str, runs: Sequence[str], groups: Sequence[Sequence[str]], n: int, p: float, alpha: float
 ) -> tuple[str, ...]:
     """Return what may be claimed from ranks over n data sets; runs are in the order of their ranks."""
-    what = f"{metric_label(metric)} on {n} data sets"
+    subject = f"{metric_label(metric)} on {n} data sets"
     if p > alpha:
-        return (f"{what}: no run is shown to differ from another (Friedman, p = {p:.2g}).",)
+        return (f"{subject}: no run is shown to differ from another (Friedman, p = {p:.2g}).",)
     with_best = next((group for group in groups if runs[0] in group), (runs[0],))
-    others = [run for run in runs if run not in with_best]
+    worse = [run for run in runs if run not in with_best]
     claims = []
-    if others:
-        claims.append(f"{what}: {runs[0]} has the best mean rank and differs from {listed(others)}.")
+    if worse:
+        claims.append(f"{subject}: {runs[0]} has the best mean rank and differs from {listed(worse)}.")
     if len(with_best) > 1:
         alike = [run for run in with_best if run != runs[0]]
-        claims.append(f"{what}: not shown to differ from the best, {runs[0]}: {listed(alike)}.")
+        claims.append(f"{subject}: not shown to differ from the best, {runs[0]}: {listed(alike)}.")
     return tuple(claims)

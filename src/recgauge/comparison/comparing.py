@@ -9,7 +9,7 @@ import numpy as np
 
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
-from recgauge.comparison.reading import Means, RunValues, read_long, read_run
+from recgauge.comparison.reading import Means, read_long, read_run
 from recgauge.comparison.results import (
     Comparison,
     Correction,
@@ -23,7 +23,9 @@ from recgauge.comparison.user_values import UserValues, choose_metrics, meetings
 from recgauge.data.meeting import require_meeting
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import Directions, label
-from recgauge.runs.protocol import MARK, Protocol, differences, protocol
+from recgauge.report.run_tables import MARK
+from recgauge.runs.finished import RunValues
+from recgauge.runs.protocol import Protocol, differences, protocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 USUAL = Procedure(correction="holm", interval="normal")
 """What needs no resamples: of so many users the mean is as good as normal."""
 _FEW = 30
-_OTHERS = (
+_REMEDY = (
     "Name runs that agree, choose them with --where, or compare all the same with --mark, which marks them."
 )
 _MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
@@ -55,7 +57,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
 
     Parameters
     ----------
-    runs : mapping of str to Evaluation, data frame or path; or one long table
+    runs : mapping of str to Evaluation, FinishedRun, data frame or path; or one long table
         By name; see `read_run`. A list of them is one run with several seeds or folds; a mapping of such
         mappings, several data sets by name. A long table is a data frame or a path with a row per value:
         see `read_long`.
@@ -74,8 +76,7 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     Raises
     ------
     ConfigError
-        If runs cannot be compared, nobody knows whether more of a metric is better, or a setting is not
-        valid.
+        If runs cannot be compared, the direction of a metric is unknown, or a setting is not valid.
     SchemaError
         If a table is not what `read_run` describes.
 
@@ -112,13 +113,13 @@ def check_protocols(
     runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str = "compare"
 ) -> None:
     """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`."""
-    known = {}
+    protocols = {}
     for name, run in runs.items():
-        records = [one.record for one in ([run] if isinstance(run, RunValues) else run)]
+        records = [repeat.record for repeat in ([run] if isinstance(run, RunValues) else run)]
         if all(record is not None for record in records):
-            known[name] = protocol([record for record in records if record is not None], metrics)
+            protocols[name] = protocol([record for record in records if record is not None], metrics)
     remedy = "To compare all the same, give their per-user values as data frames."
-    told_differences(list(known.values()), list(known), subject, remedy=remedy)
+    require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
     _refuse_other_definitions(runs, metrics, subject)
 
 
@@ -129,37 +130,37 @@ def _refuse_other_definitions(
     for key in metrics:
         texts: dict[str, dict[str, None]] = {}
         for name, run in runs.items():
-            for one in [run] if isinstance(run, RunValues) else run:
-                if key in one.definitions:
-                    texts.setdefault(one.definitions[key], {})[name] = None
+            for repeat in [run] if isinstance(run, RunValues) else run:
+                if key in repeat.definitions:
+                    texts.setdefault(repeat.definitions[key], {})[name] = None
         if len(texts) > 1:
-            told = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in texts.items())
+            definitions = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in texts.items())
             raise ConfigError(
-                f"{subject}: the runs measure {label(key)} differently: {told}. Evaluate them under one "
-                "convention."
+                f"{subject}: the runs measure {label(key)} differently: {definitions}. Evaluate them under "
+                "one convention."
             )
 
 
-def told_differences(
-    protocols: Sequence[Protocol], names: Sequence[str], place: str, *, mark: bool = False, remedy: str = ""
+def require_equal_protocols(
+    protocols: Sequence[Protocol], names: Sequence[str], subject: str, *, mark: bool = False, remedy: str = ""
 ) -> list[str]:
-    """Return in what runs differ, a marked line each; without `mark` that is refused, with the remedy."""
-    lines = [f"{what}: {_told(values, names)}" for what, values in differences(protocols).items()]
+    """Refuse runs that differ in more than the model; with `mark` return a marked line of each difference."""
+    lines = [f"{name}: {_by_value(values, names)}" for name, values in differences(protocols).items()]
     if lines and not mark:
-        told = "\n  ".join(lines)
+        all_lines = "\n  ".join(lines)
         raise ConfigError(
-            f"{place}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
-            f"{told}\n{remedy or _OTHERS}"
+            f"{subject}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
+            f"{all_lines}\n{remedy or _REMEDY}"
         )
-    return [f"{MARK} {place}: the runs differ in {line}" for line in lines]
+    return [f"{MARK} {subject}: the runs differ in {line}" for line in lines]
 
 
-def _told(values: Sequence[str], names: Sequence[str]) -> str:
-    """Return which runs have which value, in words."""
-    found: dict[str, list[str]] = {}
+def _by_value(values: Sequence[str], names: Sequence[str]) -> str:
+    """Return each value with the runs that have it."""
+    runs: dict[str, list[str]] = {}
     for value, name in zip(values, names, strict=True):
-        found.setdefault(value, []).append(name)
-    return "; ".join(f"{value} ({listed(some, most=3)})" for value, some in found.items())
+        runs.setdefault(value, []).append(name)
+    return "; ".join(f"{value} ({listed(own, most=3)})" for value, own in runs.items())
 
 
 def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = None) -> Comparison:
@@ -186,8 +187,8 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
     >>> strong, weak = np.linspace(0.5, 1.0, 40), np.linspace(0.0, 0.4, 40)
     >>> users = np.arange(40)
     >>> runs = {"a": RunValues(users, {"ndcg": weak}), "b": RunValues(users, {"ndcg": strong})}
-    >>> found = compare_values([UserValues.of(runs)], Procedure(interval="normal", correction="holm"))
-    >>> [(row.run, round(row.mean, 2), row.letters) for row in found.results[0].rows]
+    >>> comparison = compare_values([UserValues.of(runs)], Procedure(interval="normal", correction="holm"))
+    >>> [(row.run, round(row.mean, 2), row.letters) for row in comparison.results[0].rows]
     [('b', 0.75, 'a'), ('a', 0.2, 'b')]
     """
     procedure = procedure or Procedure()
@@ -198,14 +199,15 @@ def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = N
         check_runs(table.runs, procedure)
         warnings += _unmet([table], procedure)
         notes += _idle_seeds(table)
-        found = compare_table(table, procedure)
-        results += found
-        notes += [*table.notes, *notes_on(table.metrics, found, procedure, table.dataset)]
+        of_table = compare_table(table, procedure)
+        results += of_table
+        notes += [*table.notes, *notes_on(table.metrics, of_table, procedure, table.dataset)]
     means: Means = {}
-    for one in results:
-        for row in one.rows:
-            means.setdefault(one.metric, {}).setdefault(row.run, {})[one.dataset] = row.mean
-    over, more = _over_datasets(means, {one.metric: one.higher_is_better for one in results}, procedure)
+    for result in results:
+        for row in result.rows:
+            means.setdefault(result.metric, {}).setdefault(row.run, {})[result.dataset] = row.mean
+    directions = {result.metric: result.higher_is_better for result in results}
+    over, more = _over_datasets(means, directions, procedure)
     return Comparison(tuple(results), procedure, over, tuple(dict.fromkeys([*notes, *more])), tuple(warnings))
 
 
@@ -222,9 +224,9 @@ def _idle_seeds(table: UserValues) -> list[str]:
     idle = [
         run
         for run in table.runs
-        if (found := [repeats for (_, name), repeats in table.repeats.items() if name == run])
-        and all(len(set(repeats.means)) == 1 for repeats in found)
-        and any("seed" in text for text in found[0].labels)
+        if (own := [repeats for (_, name), repeats in table.repeats.items() if name == run])
+        and all(len(set(repeats.means)) == 1 for repeats in own)
+        and any("seed" in text for text in own[0].labels)
     ]
     if not idle:
         return []
@@ -268,8 +270,8 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
     ...     )
     ...     for rows in (slice(0, 15), slice(15, 40))
     ... ]
-    >>> found = compare_parts(parts)
-    >>> [(row.run, round(row.mean, 2), row.letters) for row in found.results[0].rows]
+    >>> comparison = compare_parts(parts)
+    >>> [(row.run, round(row.mean, 2), row.letters) for row in comparison.results[0].rows]
     [('b', 0.75, 'a'), ('a', 0.2, 'b')]
     """
     _refuse_no_sums(procedure)
@@ -280,21 +282,21 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
     warnings = _unmet(parts, procedure)
     largest, n_users = np.zeros(len(first.metrics)), np.zeros(len(first.metrics), np.int64)
     for part in parts:
-        for which in range(len(first.metrics)):
-            _, values, _ = part.complete(which)
-            largest[which] = max(largest[which], np.abs(values).max(initial=0.0))
-            n_users[which] += values.shape[1]
+        for row in range(len(first.metrics)):
+            _, values, _ = part.complete(row)
+            largest[row] = max(largest[row], np.abs(values).max(initial=0.0))
+            n_users[row] += values.shape[1]
     described = zip(first.metrics, first.higher_is_better, largest.tolist(), n_users, strict=True)
     sums = {
-        which: Sums(first.dataset, metric, first.runs, higher, procedure, greatest, int(n))
-        for which, (metric, higher, greatest, n) in enumerate(described)
+        row: Sums(first.dataset, metric, first.runs, higher, procedure, greatest, int(n))
+        for row, (metric, higher, greatest, n) in enumerate(described)
         if n > 1
     }
     if not sums:
         raise few_users(first.metrics, n_users)
     for part in parts:
-        for which, of_metric in sums.items():
-            of_metric.add(*part.complete(which))
+        for row, of_metric in sums.items():
+            of_metric.add(*part.complete(row))
     results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
     notes = notes_on(first.metrics, results, procedure)
     return Comparison(tuple(results), procedure, (), tuple(notes), tuple(warnings))
@@ -307,11 +309,11 @@ def _refuse_no_sums(procedure: Procedure) -> None:
         ("correction", procedure.correction, ("holm", "bh", "none")),
         *(("tests", test, ("t", "sign", "bootstrap")) for test in procedure.tests),
     ]
-    for name, value, known in more:
-        if value not in known:
+    for name, value, options in more:
+        if value not in options:
             raise ConfigError(
                 f"{name}: {value} is no sum over users, so it is not computed in parts; choose one of "
-                f"{', '.join(known)}, or read the files at once with recgauge.compare."
+                f"{', '.join(options)}, or read the files at once with recgauge.compare."
             )
 
 
@@ -330,20 +332,21 @@ def check_runs(runs: Sequence[str], procedure: Procedure) -> None:
 def notes_on(
     metrics: Sequence[str], results: Sequence[MetricComparison], procedure: Procedure, dataset: str = ""
 ) -> list[str]:
-    """Return what a reader must know to read the numbers of one data set."""
+    """Return the notes on the numbers of one data set."""
     place = f" on {dataset}" if dataset else ""
     notes = [
-        f"{one.metric}{place}: compared on the {one.n_users:,} users who have a value in every run; "
-        f"{one.n_left_out:,} have one in some runs only."
-        for one in results
-        if one.n_left_out
+        f"{result.metric}{place}: compared on the {result.n_users:,} users who have a value in every run; "
+        f"{result.n_left_out:,} have one in some runs only."
+        for result in results
+        if result.n_left_out
     ]
-    if procedure.baseline is None and (without := [one.metric for one in results if not one.rows[0].letters]):
+    without = [result.metric for result in results if not result.rows[0].letters]
+    if procedure.baseline is None and without:
         notes.append(f"{listed(without)}{place}: no letters, since it would take more than 100 of them.")
-    missing = [metric for metric in metrics if metric not in {one.metric for one in results}]
+    missing = [metric for metric in metrics if metric not in {result.metric for result in results}]
     if missing:
         notes.append(f"{listed(missing)}{place}: fewer than two users have a value in every run; left out.")
-    if results and min(one.n_users for one in results) < _FEW:
+    if results and min(result.n_users for result in results) < _FEW:
         notes.append(
             f"Fewer than {_FEW} users{place}: intervals are too narrow where so few users are skewed."
         )
@@ -360,7 +363,7 @@ def _over_datasets(
     means: Means, higher: Mapping[str, bool], procedure: Procedure
 ) -> tuple[tuple[DatasetsResult, ...], list[str]]:
     """Compare the runs that are on every data set, by each metric that is on several, and return notes."""
-    found, notes = [], []
+    compared, notes = [], []
     for metric, of_runs in means.items():
         datasets = {dataset for of_run in of_runs.values() for dataset in of_run}
         common = {run: of_runs[run] for run in sorted(of_runs) if len(of_runs[run]) == len(datasets)}
@@ -372,14 +375,14 @@ def _over_datasets(
         if len(datasets) > 1 and len(common) > 1:
             post_hoc: PostHoc = "holm" if procedure.correction == "holm" else "nemenyi"
             direction, alpha = higher[metric], procedure.alpha
-            found.append(
+            compared.append(
                 compare_datasets(
                     common, metric=metric, higher_is_better=direction, post_hoc=post_hoc, alpha=alpha
                 )
             )
-    if found and procedure.baseline is not None:
+    if compared and procedure.baseline is not None:
         notes.append("Over data sets, all pairs of runs are compared, not those with the baseline alone.")
-    return tuple(found), notes
+    return tuple(compared), notes
 
 
 def _compare_means(
@@ -389,17 +392,17 @@ def _compare_means(
     check_baseline(procedure.baseline, sorted({run for of_runs in chosen.values() for run in of_runs}))
     directions.check_names(list(chosen))
     higher = directions.higher_is_better(chosen)
-    found, notes = _over_datasets(chosen, higher, procedure)
-    if not found:
+    compared, notes = _over_datasets(chosen, higher, procedure)
+    if not compared:
         raise ConfigError(
             "compare: means without users take two runs with a value on each of two data sets or more. "
             "Give such a table, or values per user (a column user)."
         )
-    return Comparison((), procedure, found, ("Means without users: compared over data sets only.", *notes))
+    return Comparison((), procedure, compared, ("Means without users: compared over data sets only.", *notes))
 
 
 def _by_dataset(runs: Mapping[str, Any]) -> dict[str, dict[str, RunValues | list[RunValues]]]:
-    nested = runs if runs and all(isinstance(one, Mapping) for one in runs.values()) else {"": runs}
+    nested = runs if runs and all(isinstance(part, Mapping) for part in runs.values()) else {"": runs}
     return {
         dataset: {name: _read(source) for name, source in of_dataset.items()}
         for dataset, of_dataset in nested.items()
@@ -407,4 +410,4 @@ def _by_dataset(runs: Mapping[str, Any]) -> dict[str, dict[str, RunValues | list
 
 
 def _read(source: Any) -> RunValues | list[RunValues]:
-    return [read_run(one) for one in source] if isinstance(source, (list, tuple)) else read_run(source)
+    return [read_run(repeat) for repeat in source] if isinstance(source, (list, tuple)) else read_run(source)

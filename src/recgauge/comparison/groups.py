@@ -61,8 +61,8 @@ def days_in_data(train: Interactions) -> "pd.Series":
         raise SchemaError("age: the rows of this data set have no time, so a user's first row is not known.")
     first = np.full(train.n_users, np.iinfo(np.int64).max)
     np.minimum.at(first, train.user, train.timestamp)
-    known = train.user_counts() > 0
-    days = np.where(known, (int(train.timestamp.max()) - first) / _DAY, np.nan)
+    is_active = train.user_counts() > 0
+    days = np.where(is_active, (int(train.timestamp.max()) - first) / _DAY, np.nan)
     return pd.Series(days, train.user_ids)
 
 
@@ -143,11 +143,11 @@ def cut_groups(values: Any, n_groups: int = 4) -> "pd.Series":
 
     check_int("n_groups", n_groups, minimum=1)
     series: pd.Series = pd.Series(values)
-    known: pd.Series = series.dropna()
-    distinct, of_value, counts = np.unique(known.to_numpy(), return_inverse=True, return_counts=True)
+    present: pd.Series = series.dropna()
+    distinct, of_value, counts = np.unique(present.to_numpy(), return_inverse=True, return_counts=True)
     names, code = cut_values(distinct, counts, n_groups)
     groups = pd.Categorical.from_codes(code[of_value], pd.Index(names), ordered=True)
-    return pd.Series(groups, known.index).reindex(series.index)
+    return pd.Series(groups, present.index).reindex(series.index)
 
 
 def cut_values(distinct: Any, counts: LongArray, n_groups: int) -> tuple[list[str], LongArray]:

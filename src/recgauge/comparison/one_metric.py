@@ -64,7 +64,7 @@ class _Difference(NamedTuple):
 
 @dataclass(eq=False)
 class Measured(ABC):
-    """Runs by one metric, from values of users or from sums over them; what is told of them follows."""
+    """Runs by one metric, from values of users or from sums over them: their rows, pairs and claims."""
 
     dataset: str
     metric: str
@@ -89,35 +89,35 @@ class Measured(ABC):
     def difference(self, a: int, b: int) -> _Difference:
         """Return two runs compared, before the correction."""
 
-    def corrected(self, found: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, differences: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
-        first = np.array([each.p[self.procedure.tests[0]] for each in found.values()])
+        first = np.array([each.p[self.procedure.tests[0]] for each in differences.values()])
         level = self.procedure.alpha
         if self.procedure.correction == "holm":
-            return holm(first), student_quantile(1 - level / (2 * len(found)), self.n_compared - 1)
+            return holm(first), student_quantile(1 - level / (2 * len(differences)), self.n_compared - 1)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
 
-    def _pair(self, a: int, b: int, found: _Difference, p: float, critical: float) -> Pair:
-        n, base, stderr = self.n_compared, self.mean(b), found.deviation / sqrt(self.n_compared)
+    def _pair(self, a: int, b: int, difference: _Difference, p: float, critical: float) -> Pair:
+        n, base, stderr = self.n_compared, self.mean(b), difference.deviation / sqrt(self.n_compared)
         detectable = detectable_difference(stderr, n, critical)
         return Pair(
             self.runs[a],
             self.runs[b],
-            found.mean,
-            *found.interval,
+            difference.mean,
+            *difference.interval,
             stderr,
-            relative=found.mean / abs(base) if base else None,
-            p=found.p,
+            relative=difference.mean / abs(base) if base else None,
+            p=difference.p,
             p_adjusted=p,
             differs=p <= self.procedure.alpha,
-            effect_size=found.mean / found.deviation if found.deviation else None,
-            better=found.better / n,
-            equal=(n - found.better - found.worse) / n,
-            worse=found.worse / n,
+            effect_size=difference.mean / difference.deviation if difference.deviation else None,
+            better=difference.better / n,
+            equal=(n - difference.better - difference.worse) / n,
+            worse=difference.worse / n,
             detectable=detectable,
-            users_needed=users_to_show(found.mean, detectable, n),
-            p_folds=found.p_folds,
+            users_needed=users_to_show(difference.mean, detectable, n),
+            p_folds=difference.p_folds,
         )
 
     def compared(
@@ -134,17 +134,17 @@ class Measured(ABC):
         order = sorted(range(len(means)), key=lambda run: (-sign * means[run], run))
         base = None if self.procedure.baseline is None else self.runs.index(self.procedure.baseline)
         chosen = combinations(order, 2) if base is None else ((run, base) for run in order if run != base)
-        found = {(a, b): self.difference(a, b) for a, b in chosen}
-        adjusted, critical = self.corrected(found)
+        differences = {(a, b): self.difference(a, b) for a, b in chosen}
+        adjusted, critical = self.corrected(differences)
         pairs = [
-            self._pair(*place, found[place], p, critical)
-            for place, p in zip(found, adjusted.tolist(), strict=True)
+            self._pair(*place, differences[place], p, critical)
+            for place, p in zip(differences, adjusted.tolist(), strict=True)
         ]
         marks = None
         if base is None:
-            differ = [place for place, pair in zip(found, pairs, strict=True) if pair.differs]
+            differ = [place for place, pair in zip(differences, pairs, strict=True) if pair.differs]
             marks = compact_letters(len(order), [(order.index(a), order.index(b)) for a, b in differ])
-        places = [*sorted(set(means), reverse=self.higher_is_better), None]
+        means_in_order = [*sorted(set(means), reverse=self.higher_is_better), None]
         rows = [
             RunRow(
                 self.runs[run],
@@ -152,8 +152,8 @@ class Measured(ABC):
                 *self.interval(run),
                 self.n_compared,
                 letters=mark,
-                is_best=means[run] == places[0],
-                is_second=means[run] == places[1],
+                is_best=means[run] == means_in_order[0],
+                is_second=means[run] == means_in_order[1],
                 repeats=(repeats or {}).get(run),
             )
             for run, mark in zip(order, marks or [""] * len(order), strict=True)
@@ -195,10 +195,10 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
     if procedure.correction == "max_t" or "permutation" in procedure.tests:
         flips, exact = flipped_sums(rounded, procedure.n_resamples, procedure.seed)
     results = []
-    for place, which in enumerate(usable.tolist()):
-        metric, n = table.metrics[which], int(n_complete[which])
-        _, own, n_left_out = table.complete(which)
-        values = own if table.shares is None else table.shares[which][:, rounded.used[place]].copy()
+    for place, row in enumerate(usable.tolist()):
+        metric, n = table.metrics[row], int(n_complete[row])
+        _, own, n_left_out = table.complete(row)
+        values = own if table.shares is None else table.shares[row][:, rounded.used[place]].copy()
         observed = centre = rounded.sums()[place] / n
         drawn = None if means is None else means[:, place]
         if drawn is not None and (parts := table.pooled.get(metric)) is not None:
@@ -207,7 +207,7 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
             table.dataset,
             metric,
             table.runs,
-            table.higher_is_better[which],
+            table.higher_is_better[row],
             procedure,
             values,
             own,
@@ -217,14 +217,14 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
             None if flips is None else flips[:, place] / n,
             exact,
             2 * float(rounded.unit[place]),
-            None if table.folds is None else table.folds[which],
+            None if table.folds is None else table.folds[row],
         )
         repeats = {run: table.repeats.get((metric, name)) for run, name in enumerate(table.runs)}
         over_rows = metric in table.pooled
-        told = measured.compared(
+        compared = measured.compared(
             n_left_out, over_rows=over_rows, repeats=repeats, n_held_out=table.n_held_out
         )
-        results.append(told)
+        results.append(compared)
     return results
 
 
@@ -312,27 +312,27 @@ class _InMemory(Measured):
             return sign_test(gains)
         if test == "permutation":
             observed = float(self.observed[i] - self.observed[j])
-            null, one = _difference(_made(self.flipped), i, j), 0 if self.exact else 1
+            null, n_observed = _difference(_made(self.flipped), i, j), 0 if self.exact else 1
         else:
             observed = float(self.centre[i] - self.centre[j])
-            null, one = _difference(_made(self.drawn), i, j) - observed, 1
+            null, n_observed = _difference(_made(self.drawn), i, j) - observed, 1
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
-        return (n_as_large + one) / (len(null) + one)
+        return (n_as_large + n_observed) / (len(null) + n_observed)
 
-    def corrected(self, found: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, differences: Mapping[tuple[int, int], _Difference]) -> tuple[DoubleArray, float]:
         """Return the same; max-T compares in units of the root of the mean square, which no sign changes.
 
         Student's t is a rising function of that statistic, the same for all pairs.
         """
         if self.procedure.correction != "max_t":
-            return super().corrected(found)
+            return super().corrected(differences)
         flipped, n = _made(self.flipped), self.n_compared
         scale = np.array(
-            [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in found.values()]
+            [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in differences.values()]
         )
-        first, second = (list(side) for side in zip(*found, strict=True))
+        first, second = (list(side) for side in zip(*differences, strict=True))
         per_unit = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-        rows = max(1, _BLOCK_BYTES // (8 * len(found)))
+        rows = max(1, _BLOCK_BYTES // (8 * len(differences)))
         blocks = (flipped[start : start + rows] for start in range(0, len(flipped), rows))
         resampled = (np.abs(block[:, first] - block[:, second]) * per_unit for block in blocks)
         statistics = np.abs(self.observed[first] - self.observed[second]) * per_unit
@@ -352,7 +352,7 @@ def _made(resamples: DoubleArray | None) -> DoubleArray:
 
 @dataclass(eq=False)
 class Sums(Measured):
-    """Runs by one metric, from what users add up to: nobody's at first.
+    """Runs by one metric, from sums over users, which are empty at first.
 
     Parameters
     ----------
@@ -397,9 +397,9 @@ class Sums(Measured):
             words = hash_ids(pa.chunked_array([to_arrow(users)]), as_text=True)
             columns = np.vstack([np.rint(values / self._unit), np.ones(len(users))]).T
             for first in range(0, len(words), _WEIGHED):
-                some = slice(first, first + _WEIGHED)
-                weights = poisson_weights(words[some], len(self._weighted), self.procedure.seed)
-                self._weighted += weights @ columns[some]
+                users_of_block = slice(first, first + _WEIGHED)
+                weights = poisson_weights(words[users_of_block], len(self._weighted), self.procedure.seed)
+                self._weighted += weights @ columns[users_of_block]
 
     def mean(self, run: int) -> float:
         """Return the mean over the users."""

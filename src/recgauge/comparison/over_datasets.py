@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import pi, sqrt
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from recgauge.files.tables import read_table
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PostHoc = Literal["nemenyi", "holm"]
 
@@ -138,9 +141,9 @@ def performance_profiles(
     if (values < 0).any():
         raise ConfigError("performance_profiles: values must not be negative.")
     best = (values.max if higher_is_better else values.min)(axis=1, keepdims=True)
-    # with products nobody divides by zero: where all are zero, all are the best
-    one, other = (best, values) if higher_is_better else (values, best)
-    within = one[:, :, None] <= other[:, :, None] * factors
+    # products, since a value may be zero: where all are zero, all are the best
+    larger, smaller = (best, values) if higher_is_better else (values, best)
+    within = larger[:, :, None] <= smaller[:, :, None] * factors
     shares: DoubleArray = within.mean(axis=0)
     return shares
 
@@ -174,9 +177,11 @@ def bayesian_signed_rank(
     >>> positive > 0.95, negative < 0.01
     (True, True)
     """
-    every = np.concatenate([[0.0], np.asarray(differences, np.float64)])
-    weights = stream(seed, "comparison signed rank").dirichlet([prior, *np.ones(len(every) - 1)], n_draws)
-    means = (every[:, None] + every) / 2
+    all_differences = np.concatenate([[0.0], np.asarray(differences, np.float64)])
+    weights = stream(seed, "comparison signed rank").dirichlet(
+        [prior, *np.ones(len(all_differences) - 1)], n_draws
+    )
+    means = (all_differences[:, None] + all_differences) / 2
     above, below = (
         np.einsum("ni,ij,nj->n", weights, region.astype(np.float64), weights, optimize=True)
         for region in (means > rope, means < -rope)
@@ -239,6 +244,12 @@ class DatasetsResult:
         sign = 1.0 if self.higher_is_better else -1.0
         gains = [sign * (self.values[a][name] - self.values[b][name]) for name in self.datasets]
         return bayesian_signed_rank(np.array(gains), rope, n_draws=n_draws, seed=seed)
+
+    def plot(self) -> "Figure":
+        """Return the critical difference diagram."""
+        from recgauge.report.figures.compared import critical_difference_diagram
+
+        return critical_difference_diagram(self)
 
 
 def compare_datasets(
@@ -309,7 +320,7 @@ def compare_datasets(
     p_friedman, p_iman_davenport = friedman(ranks)
     critical, p = post_hoc_test(ranks[:, order], post_hoc, alpha)
     names = tuple(runs[i] for i in order)
-    groups = _neighbours(names, {pair for pair, one in p.items() if one <= alpha})
+    groups = _neighbours(names, {pair for pair, adjusted in p.items() if adjusted <= alpha})
     return DatasetsResult(
         metric,
         higher,
@@ -320,7 +331,7 @@ def compare_datasets(
         p_friedman,
         p_iman_davenport,
         critical,
-        {(names[i], names[j]): one for (i, j), one in p.items()},
+        {(names[i], names[j]): adjusted for (i, j), adjusted in p.items()},
         groups,
         ranks_claims(metric, names, groups, len(datasets), p_iman_davenport, alpha),
     )
@@ -355,11 +366,11 @@ def _by_run(values: Any) -> dict[str, dict[str, float]]:
 
 
 def _neighbours(runs: tuple[str, ...], different: set[tuple[int, int]]) -> tuple[tuple[str, ...], ...]:
-    found: list[range] = []
+    neighbours: list[range] = []
     for start in range(len(runs)):
         stop = start + 1
         while stop < len(runs) and not any((i, stop) in different for i in range(start, stop)):
             stop += 1
-        if stop - start > 1 and (not found or found[-1].stop < stop):
-            found.append(range(start, stop))
-    return tuple(tuple(runs[i] for i in group) for group in found)
+        if stop - start > 1 and (not neighbours or neighbours[-1].stop < stop):
+            neighbours.append(range(start, stop))
+    return tuple(tuple(runs[i] for i in group) for group in neighbours)

@@ -1,76 +1,27 @@
 """Users' values of a run, from wherever they are: a run, a table with a row per user, one long table."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from recgauge.data.ids import IdArray, as_ids
+from recgauge.data.ids import as_ids
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation import Evaluation, about_values
-from recgauge.files.columns import USERS, Wanted, is_label
+from recgauge.files.cells import numbers_of
+from recgauge.files.columns import USERS, Roles, is_label
 from recgauge.files.frames import as_arrow, is_frame
-from recgauge.files.rows import numbers_of
 from recgauge.files.tables import OwnTable, read_table
-from recgauge.metrics.names import as_key, known_direction
-from recgauge.metrics.rating import Pooled
+from recgauge.metrics.names import as_key, usual_direction
+from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray, LongArray, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recgauge.runs.record import RunRecord
-    from recgauge.runs.stored import RunFolder
-
-    Source: TypeAlias = "Evaluation | pd.DataFrame | str | Path | RunValues"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunValues:
-    """Per-user values of one run, which may be one of several seeds or folds.
-
-    Parameters
-    ----------
-    users : ndarray, shape (m,)
-        Distinct ids, in any order.
-    values : dict of str to ndarray of float64, shape (m,)
-        By metric; NaN where a user is left out.
-    higher_is_better : dict of str to bool
-        As far as known.
-    seed, fold : int or None
-        Which repeat this is.
-    record : RunRecord or None
-        Of a run of recgauge, from its output folder: what the values stand on.
-    pooled : dict of str to Pooled
-        Of metrics whose number is not the mean of the users' `values`, such as RMSE over all ratings: what
-        each user adds to it.
-    definitions : mapping of str to str
-        How metrics were measured, as far as known.
-    from_file : bool
-        Whether ids are as a file writes them: a number is then equal to the same text in another file.
-    unused : tuple of str
-        Columns of a table that hold no numbers, such as a user's region.
-    """
-
-    users: IdArray
-    values: dict[str, DoubleArray]
-    higher_is_better: dict[str, bool] = field(default_factory=dict)
-    seed: int | None = None
-    fold: int | None = None
-    record: "RunRecord | None" = None
-    pooled: dict[str, Pooled] = field(default_factory=dict)
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    from_file: bool = False
-    unused: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """Return the repeat in words, such as ``seed 1, fold 0``; empty if it is none."""
-        parts = (("seed", self.seed), ("fold", self.fold))
-        return ", ".join(f"{name} {value}" for name, value in parts if value is not None)
+    Source: TypeAlias = "Evaluation | FinishedRun | pd.DataFrame | str | Path | RunValues"
 
 
 def read_run(source: "Source") -> RunValues:
@@ -78,7 +29,7 @@ def read_run(source: "Source") -> RunValues:
 
     Parameters
     ----------
-    source : Evaluation, data frame, RunValues, or path
+    source : Evaluation, FinishedRun, data frame, RunValues, or path
         A data frame (of pandas, polars or Arrow) has a row per user and a column per metric; users are a
         column with a usual name, such as ``user_id`` or ``userId``, else the index of pandas. A path is a
         run's output folder (its per_user.parquet, and record.json for the direction of metrics), or a file
@@ -97,11 +48,15 @@ def read_run(source: "Source") -> RunValues:
     """
     if isinstance(source, RunValues):
         return source
+    if isinstance(source, FinishedRun):
+        return source.values()
     if isinstance(source, Evaluation):
-        pooled = {one.key: one.pooled for one in source.results if one.pooled is not None}
-        values = {one.key: one.per_user for one in source.results if one.per_user is not None}
+        pooled = {result.key: result.pooled for result in source.results if result.pooled is not None}
+        values = {result.key: result.per_user for result in source.results if result.per_user is not None}
         values |= {key: each.per_user() for key, each in pooled.items()}
-        directions = {one.key: one.higher_is_better for one in source.results if one.key in values}
+        directions = {
+            result.key: result.higher_is_better for result in source.results if result.key in values
+        }
         texts = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
         return RunValues(source.users, values, directions, pooled=pooled, definitions=texts)
     if isinstance(source, (str, Path)):
@@ -138,7 +93,7 @@ def _with_users(frame: Any, subject: str) -> Any:
     """Return a frame of pandas whose index is a column where it is users, and else is left out."""
     if not hasattr(frame, "iloc"):
         return frame
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     if any(is_user(str(name)) for name in frame.index.names if name is not None):
         return frame
     if any(is_user(str(name)) for name in frame.columns):
@@ -154,12 +109,12 @@ def _with_users(frame: Any, subject: str) -> Any:
 def user_column(names: Sequence[str], where: str) -> str:
     """Return the column of users among names, by a usual name."""
     return names[
-        Wanted({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).roles["user"]
+        Roles({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).positions["user"]
     ]
 
 
 def is_count(index: Any) -> bool:
-    """Whether an index of pandas is nobody's: without a name, from 0 to the last row."""
+    """Whether an index of pandas only counts the rows: without a name, from 0 to the last row."""
     import pandas as pd
 
     return index.names == [None] and bool(index.equals(pd.RangeIndex(len(index))))
@@ -183,7 +138,7 @@ def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValue
 
 def may_be_words(key: str) -> bool:
     """Whether a column of users' values may hold something else: it is no metric, and chooses no rows."""
-    return known_direction(key) is None and not is_label(key)
+    return usual_direction(key) is None and not is_label(key)
 
 
 def _has_numbers(table: OwnTable, name: str) -> bool:
@@ -205,16 +160,16 @@ def metric_columns(names: Sequence[str], user: str, where: str) -> dict[str, str
             f"{where}: has a column {items.pop()}, so it holds lists or relevant items and no users' values. "
             "Judge lists with recgauge evaluate --run LISTS --truth ITEMS."
         )
-    others = [name for name in names if name != user]
-    if not others:
+    metrics = [name for name in names if name != user]
+    if not metrics:
         raise SchemaError(
             f"{where}: expected a row per user, and a column of numbers per metric beside {user}; there is "
             "no metric."
         )
-    keys = list(map(as_key, others))
-    if twice := [name for name, key in zip(others, keys, strict=True) if keys.count(key) > 1]:
+    keys = list(map(as_key, metrics))
+    if twice := [name for name, key in zip(metrics, keys, strict=True) if keys.count(key) > 1]:
         raise SchemaError(f"{where}: {listed(twice)} are one metric. Leave one of the columns out.")
-    return dict(zip(keys, others, strict=True))
+    return dict(zip(keys, metrics, strict=True))
 
 
 def numbers_in(table: OwnTable, name: str) -> DoubleArray:
@@ -223,8 +178,8 @@ def numbers_in(table: OwnTable, name: str) -> DoubleArray:
 
     column = table.column(name)
     if pa.types.is_boolean(column.type):
-        found: DoubleArray = to_numpy(column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan))
-        return found
+        numbers: DoubleArray = to_numpy(column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan))
+        return numbers
     try:
         return table.numbers(name)
     except SchemaError as error:
@@ -239,14 +194,14 @@ def values_by_user(values: Any) -> "pd.DataFrame":
         table, user = read_users(values, "values")
         numbers = {name: numbers_in(table, name) for name in table.names if name != user}
         return pd.DataFrame(numbers, index=pd.Index(table.ids(user)))
-    if isinstance(values, Mapping) and all(isinstance(one, pd.Series) for one in values.values()):
+    if isinstance(values, Mapping) and all(isinstance(own, pd.Series) for own in values.values()):
         values = pd.DataFrame(dict(values))
     if not isinstance(values, pd.DataFrame):
         raise SchemaError(
             "values must be a data frame with a row per user and a column per run, or a series by user of "
             f"each run; got {type(values).__name__}."
         )
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     users = [name for name in values.columns if is_user(str(name))]
     frame: pd.DataFrame = values.set_index(users[0]) if len(users) == 1 else values
     if wrong := [str(run) for run in frame if frame[run].dtype.kind not in "fiub"]:
@@ -271,10 +226,8 @@ def series_by_id(groups: Any, by: str) -> "pd.Series":
 
 
 def _read_path(path: Path) -> RunValues:
-    from recgauge.runs.stored import RunFolder
-
     if (path / "record.json").is_file():
-        return run_values(RunFolder.read(path))
+        return FinishedRun.read(path).values()
     table = path / "per_user.parquet" if path.is_dir() else path
     if not table.exists():
         raise SchemaError(
@@ -282,25 +235,6 @@ def _read_path(path: Path) -> RunValues:
             "with a row per user."
         )
     return _of_table(str(table), "users' values", from_file=True)
-
-
-def run_values(
-    run: "RunFolder", keys: Sequence[str] | None = None, *, seed: int | None = None, fold: int | None = None
-) -> RunValues:
-    """Read the values of users of a finished run, by default of all metrics that are known for each user."""
-    from recgauge.runs.stored import pooled_errors, pooled_keys, user_columns, user_table
-
-    record = run.record
-    of_all = [key for key in pooled_keys(run.folder, record) if keys is None or key in keys]
-    columns = [key for key in (user_columns(run.folder) if keys is None else keys) if key not in of_all]
-    table = user_table(run.folder, record, columns)
-    users = to_numpy(table["user_id"])
-    values = {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in columns}
-    pooled = pooled_errors(run.folder, record, of_all, users) if of_all else {}
-    values |= {key: each.per_user() for key, each in pooled.items()}
-    directions = {entry.key: entry.higher_is_better for entry in record.results}
-    texts = {entry.key: f"{entry.definition}; {record.policies}" for entry in record.results}
-    return RunValues(users, values, directions, seed, fold, record, pooled, texts, from_file=True)
 
 
 Means = dict[str, dict[str, dict[str, float]]]
@@ -350,7 +284,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     columns = {
         "model" if name == "run" and "model" not in table.names else name: name for name in table.names
     }
-    is_user = Wanted({"user": USERS}, ()).is_name
+    is_user = Roles({"user": USERS}, ()).is_name
     users = [name for name in table.names if name not in _OF_LONG and is_user(name)]
     unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
     if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:
@@ -385,8 +319,8 @@ def _whole(table: OwnTable, name: str) -> LongArray:
     bad = np.flatnonzero(~(numbers == np.round(numbers)) | (numbers < 0))
     if len(bad):
         raise SchemaError(f"{table.place(int(bad[0]))}: the column {name} must hold whole numbers from 0.")
-    found: LongArray = numbers.astype(np.int64)
-    return found
+    whole: LongArray = numbers.astype(np.int64)
+    return whole
 
 
 def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) -> None:
@@ -398,7 +332,7 @@ def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) ->
 
 
 def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]]:
-    found: dict[str, dict[str, list[RunValues]]] = {}
+    runs: dict[str, dict[str, list[RunValues]]] = {}
     groups: Any = frame.groupby(["dataset", "model", "seed", "fold"])
     for (dataset, model, seed, fold), rows in groups:
         wide = rows.pivot(index="user", columns="metric", values="value")
@@ -408,8 +342,8 @@ def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]
             seed=None if seed == -1 else int(seed),
             fold=None if fold == -1 else int(fold),
         )
-        found.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
-    return found
+        runs.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
+    return runs
 
 
 def _means(frame: "pd.DataFrame") -> Means:

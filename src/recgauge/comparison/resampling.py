@@ -125,7 +125,7 @@ def flipped_sums(values: Rounded, n_resamples: int, seed: int) -> tuple[DoubleAr
     """
     m = len(values.columns)
     exact = m < 60 and 2**m <= n_resamples
-    fill = _every_sign(m) if exact else _drawn_signs(m, seed)
+    fill = _all_signs(m) if exact else _drawn_signs(m, seed)
     sums, _ = values.split(_weighted(values.columns, 2**m if exact else n_resamples, fill))
     return sums, exact
 
@@ -183,7 +183,7 @@ def _drawn_signs(m: int, seed: int) -> Fill:
     return fill
 
 
-def _every_sign(m: int) -> Fill:
+def _all_signs(m: int) -> Fill:
     users = np.arange(m)
 
     def fill(start: int, weights: DoubleArray) -> None:
@@ -224,8 +224,8 @@ def poisson_weights(words: Words, n_resamples: int, seed: int) -> DoubleArray:
     return np.concatenate(blocks)[:n_resamples]
 
 
-def _key(seed: int, what: str) -> int:
-    return int(stream(seed, f"comparison {what}").integers(2**64, dtype=np.uint64))
+def _key(seed: int, purpose: str) -> int:
+    return int(stream(seed, f"comparison {purpose}").integers(2**64, dtype=np.uint64))
 
 
 def _word(number: int) -> np.uint64:

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from recgauge.comparison.over_datasets import DatasetsResult
 from recgauge.errors import ConfigError, did_you_mean, listed
+from recgauge.report.shown import Shown
 from recgauge.utils.checks import check_choice, check_int, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from recgauge.comparison.run_groups import RunGroup
+    from recgauge.report.blocks import Block
 
 Interval = Literal["bca", "percentile", "normal"]
 Test = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign"]
@@ -281,7 +286,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Shown):
     """Runs compared by one or more metrics, on one or more data sets.
 
     Parameters
@@ -295,29 +300,40 @@ class Comparison:
         What a reader must know to read the numbers, such as users left out and tests that mislead.
     warnings : tuple of str
         What a reader must know first, such as runs that share few of their users.
+    differences : tuple of str
+        In what runs differ that are compared all the same.
+    groups : mapping of (str, str) to RunGroup
+        The finished runs that are compared, by data set and name; empty of other values.
     """
 
     results: tuple[MetricComparison, ...]
     procedure: Procedure
     over_datasets: tuple[DatasetsResult, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    groups: "Mapping[tuple[str, str], RunGroup]" = field(default_factory=dict)
 
     @property
     def claims(self) -> tuple[str, ...]:
         """All claims: of each metric, then over data sets."""
-        every: list[MetricComparison | DatasetsResult] = [*self.results, *self.over_datasets]
-        return tuple(claim for one in every for claim in one.claims)
+        parts: list[MetricComparison | DatasetsResult] = [*self.results, *self.over_datasets]
+        return tuple(claim for part in parts for claim in part.claims)
+
+    @property
+    def costs(self) -> dict[tuple[str, str], Cost]:
+        """What finished runs took, by data set and name."""
+        return {place: group.cost for place, group in self.groups.items()}
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics' keys."""
-        return tuple(dict.fromkeys(one.metric for one in self.results))
+        return tuple(dict.fromkeys(result.metric for result in self.results))
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """The data sets' names."""
-        return tuple(dict.fromkeys(one.dataset for one in self.results))
+        return tuple(dict.fromkeys(result.dataset for result in self.results))
 
     def result(self, metric: str, dataset: str | None = None) -> MetricComparison:
         """Return the comparison by one metric, such as ``ndcg@10``, on a data set if there are several.
@@ -327,9 +343,9 @@ class Comparison:
         ConfigError
             If there is none.
         """
-        for one in self.results:
-            if one.metric == metric.replace("@", "_at_") and dataset in (None, one.dataset):
-                return one
+        for result in self.results:
+            if result.metric == metric.replace("@", "_at_") and dataset in (None, result.dataset):
+                return result
         raise ConfigError(
             f"Comparison: no metric {metric!r} {f'on {dataset!r} ' if dataset else ''}here; there are "
             f"{', '.join(self.metrics)} on {', '.join(map(repr, self.datasets))}."
@@ -351,17 +367,43 @@ class Comparison:
 
         return pd.DataFrame(self.records(what))
 
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return leaderboards, pairs, claims and notes; `brief`: pairs and claims by the first metric."""
+        from recgauge.report.comparison_tables import comparison_blocks
+
+        return comparison_blocks(self, brief=brief)
+
+    def to_latex(self) -> str:
+        """Return the tables in LaTeX (booktabs)."""
+        from recgauge.report.comparison_tables import latex
+
+        return latex(self)
+
+    def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
+        """Return a figure of means and differences with their intervals.
+
+        Parameters
+        ----------
+        metric, dataset : str, optional
+            The first ones if not given.
+        """
+        from recgauge.report.figures.compared import forest
+
+        return forest(self, metric, dataset)
+
     def records(self, what: Literal["runs", "pairs"] = "runs") -> list[dict[str, Any]]:
         """Return the rows of `to_frame` as dictionaries."""
         return [
-            {"dataset": one.dataset, "metric": one.metric, **_flat(asdict(row)), **_held_out(one, what)}
-            for one in self.results
-            for row in (one.rows if what == "runs" else one.pairs)
+            {"dataset": result.dataset, "metric": result.metric}
+            | _flat(asdict(row))
+            | _held_out(result, what)
+            for result in self.results
+            for row in (result.rows if what == "runs" else result.pairs)
         ]
 
 
-def _held_out(result: MetricComparison, what: str) -> dict[str, int]:
-    return {"n_held_out": result.n_held_out} if what == "runs" and result.n_held_out is not None else {}
+def _held_out(result: MetricComparison, table: str) -> dict[str, int]:
+    return {"n_held_out": result.n_held_out} if table == "runs" and result.n_held_out is not None else {}
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:
@@ -369,11 +411,11 @@ def _flat(row: Mapping[str, object]) -> dict[str, object]:
     flat: dict[str, object] = {}
     for name, value in row.items():
         if name == "repeats":
-            given = value if isinstance(value, dict) else {}
-            flat |= {f"repeats_{part}": given.get(part) for part in ("mean", "deviation")}
-            flat["n_repeats"] = len(given.get("means", ())) or None
+            repeats = value if isinstance(value, dict) else {}
+            flat |= {f"repeats_{part}": repeats.get(part) for part in ("mean", "deviation")}
+            flat["n_repeats"] = len(repeats.get("means", ())) or None
         elif isinstance(value, dict):
-            flat |= {f"{name}_{key}": one for key, one in value.items()}
+            flat |= {f"{name}_{key}": number for key, number in value.items()}
         else:
             flat[name] = value
     return flat

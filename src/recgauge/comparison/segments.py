@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues, is_count, series_by_id, values_by_user
+from recgauge.comparison.reading import is_count, series_by_id, values_by_user
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
@@ -17,14 +17,17 @@ from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of
+from recgauge.report.segment_tables import ALL as ALL
+from recgauge.report.shown import Shown
+from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recgauge.report.blocks import Block
 
-ALL = "all"
-"""The group of everybody."""
+
 _EVERYBODY = -2  # its code, beside -1 of users without a group
 _OF_ROWS = ("segment", "n_users", "n_rows", "run", "mean", "low", "high")
 _OF_PAIRS = {
@@ -97,7 +100,7 @@ class SegmentPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Segments:
+class Segments(Shown):
     """Runs compared by one metric inside the groups of one attribute.
 
     Parameters
@@ -159,6 +162,12 @@ class Segments:
             for row in self.rows
         ]
         return pd.DataFrame(rows)
+
+    def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
+        """Return the table, and sentences on who gains and who loses."""
+        from recgauge.report.segment_tables import segment_blocks
+
+        return segment_blocks(self)
 
 
 def compare_segments(
@@ -225,8 +234,8 @@ def compare_segments(
     runs = {str(run): RunValues(users, {metric: frame[run].to_numpy(np.float64)}) for run in frame}
     part = UserValues.paired(runs, {metric: higher})
     of_users = UserGroups.of_series(by, series)
-    (found,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
-    return replace(found, metric=metric)
+    (segments,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
+    return replace(segments, metric=metric)
 
 
 def segments_of(
@@ -243,7 +252,7 @@ def segments_of(
     ConfigError
         If there is no such baseline.
     SchemaError
-        If nobody has both a value and a group.
+        If no user has both a value and a group.
     """
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     # a run's own values, and its differences from the baseline, by metric, group and run
@@ -262,18 +271,18 @@ def segments_of(
         higher |= zip(part.metrics, part.higher_is_better, strict=True)
         codes = groups.codes(part.users)
         for metric, of_metric in zip(part.metrics, part.values, strict=True):
-            known = np.flatnonzero(np.isfinite(of_metric).all(axis=0))
-            order = known[np.argsort(codes[known], kind="stable")]
+            complete = np.flatnonzero(np.isfinite(of_metric).all(axis=0))
+            order = complete[np.argsort(codes[complete], kind="stable")]
             present, starts = np.unique(codes[order], return_index=True)
             members = zip(present.tolist(), np.split(order, starts)[1:], strict=True)
-            for code, inside in ((_EVERYBODY, known), *members):
+            for code, inside in ((_EVERYBODY, complete), *members):
                 for run, values in enumerate(of_metric[:, inside]):
                     own[metric, code, run] += UserSums.of(values)
                     # equal values differ by exactly 0
                     change = np.round(values - of_metric[base, inside], DECIMALS)
                     changes[metric, code, run] += UserSums.of(change)
     results = []
-    others = [run for run in range(len(runs)) if run != base]
+    rest = [run for run in range(len(runs)) if run != base]
     for metric, is_higher in higher.items():
         grouped = [code for code in range(len(groups.names)) if (metric, code, base) in own]
         if not grouped:
@@ -281,35 +290,37 @@ def segments_of(
                 f"{groups.by}: no user has both a value in every run and a group. Users look like "
                 f"{listed(users[:3]) or 'nobody'}, those with a group like {groups}."
             )
-        places = [(ALL, _EVERYBODY), *((groups.names[code], code) for code in grouped)]
+        names_and_codes = [(ALL, _EVERYBODY), *((groups.names[code], code) for code in grouped)]
         rows = {
             (name, run): _of_sums(own[metric, code, run], confidence)
-            for name, code in places
-            for run in (base, *others)
+            for name, code in names_and_codes
+            for run in (base, *rest)
         }
         pairs = {
             (name, run): _of_sums(changes[metric, code, run], confidence, 1 if is_higher else -1)
-            for name, code in places
-            for run in others
+            for name, code in names_and_codes
+            for run in rest
         }
-        raw = [_unevenness([changes[metric, code, run] for code in grouped]) for run in others]
+        raw = [_unevenness([changes[metric, code, run] for code in grouped]) for run in rest]
         adjusted = holm(np.array(raw)).tolist() if raw else []
-        uneven = {runs[run]: p for run, p in zip(others, adjusted, strict=True)}
+        uneven = {runs[run]: p for run, p in zip(rest, adjusted, strict=True)}
         n_without = own[metric, -1, base].n_valued
         name = metric.replace("_at_", "@")
         warnings = (meeting.warning,) if meeting is not None and meeting.warning else ()
         notes = () if meeting is None or groups.table is None else (f"{meeting.sentence}.",)
-        found = Segments(groups.by, name, (), (), uneven, confidence, is_higher, n_without, notes, warnings)
-        results.append(_told(found, runs, rows, pairs))
+        segments = Segments(
+            groups.by, name, (), (), uneven, confidence, is_higher, n_without, notes, warnings
+        )
+        results.append(_corrected(segments, runs, rows, pairs))
     return results
 
 
 def _unevenness(changes: Sequence[UserSums]) -> float:
     """Return the p-value that a run's change is the same in all groups."""
     tested = [
-        (one.n_valued, one.mean, one.stderr)
-        for one in changes
-        if one.n_valued > 1 and one.least < one.greatest
+        (sums.n_valued, sums.mean, sums.stderr)
+        for sums in changes
+        if sums.n_valued > 1 and sums.least < sums.greatest
     ]
     return equal_means(*np.array(tested).T) if len(tested) > 1 else 1.0
 
@@ -374,25 +385,25 @@ def compare_item_groups(
     if not names:
         raise SchemaError(f"{by}: none of the items of the test rows has a group.")
     users, rows = np.unique(hits["user"].to_numpy(), return_inverse=True)
-    known = codes >= 0
+    has_group = codes >= 0
     columns = [np.ones(len(rows)), *(hits[run].to_numpy(np.float64) for run in runs)]
-    lost = int(hits["item"][~known].nunique())
+    lost = int(hits["item"][~has_group].nunique())
     segments = Segments(by, metric, (), (), {}, confidence, True, lost)
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     base = base_of(baseline, runs)
     order = [base, *(place for place in range(len(runs)) if place != base)]
-    found: list[dict[tuple[str, int], _Ratio]] = [{}, {}]
-    for name, inside in ((ALL, known), *((name, codes == code) for code, name in enumerate(names))):
+    ratios: list[dict[tuple[str, int], _Ratio]] = [{}, {}]
+    for name, inside in ((ALL, has_group), *((name, codes == code) for code, name in enumerate(names))):
         totals = np.array([np.bincount(rows[inside], each[inside], len(users)) for each in columns])
         if name != ALL:  # everybody has users without such a row, too
             totals = totals[:, totals[0] > 0]
         n, own = totals[0], totals[1:]
         for place in order:
-            found[0][name, place] = _of_clusters(own[place], n, confidence)
+            ratios[0][name, place] = _of_clusters(own[place], n, confidence)
             if place != base:
                 change = np.round(own[place] - own[base], DECIMALS)
-                found[1][name, place] = _of_clusters(change, n, confidence)
-    return _told(segments, runs, *found)
+                ratios[1][name, place] = _of_clusters(change, n, confidence)
+    return _corrected(segments, runs, *ratios)
 
 
 class _Ratio(NamedTuple):
@@ -411,7 +422,7 @@ def base_of(baseline: str | None, runs: Sequence[str]) -> int:
     return 0 if baseline is None else runs.index(baseline)
 
 
-def _told(
+def _corrected(
     segments: Segments,
     runs: Sequence[str],
     rows: Mapping[tuple[str, int], _Ratio],

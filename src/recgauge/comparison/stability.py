@@ -3,20 +3,24 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.report.shown import Shown
+from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from recgauge.report.blocks import Block
 
 
-BEYOND_NOISE = "!"  # stands after a turn
 DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
 
 
@@ -42,6 +46,10 @@ class Turn:
     options: tuple[str, ...]
     beyond_noise: bool
     shown_by: tuple[str, ...]
+
+    def is_shown(self, option: str) -> bool:
+        """Whether the turn is beyond noise and an option is one that shows it."""
+        return self.beyond_noise and option in self.shown_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +109,8 @@ class AxisOrders:
     def significant(self) -> BoolArray:
         """Which differences are beyond noise, shape (n_options, n_models, n_models)."""
         # 1 - .95 is .050000000000000044
-        found: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
-        return found
+        below: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
+        return below
 
     def order(self, option: str) -> list[str]:
         """Return the models from best to worst; equal ones in the order of the reference."""
@@ -122,15 +130,17 @@ class AxisOrders:
         M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 1945;
         S. Vigna, "A weighted correlation index for rankings with ties", WWW 2015.
         """
-        first, other = self.goodness[0], self.goodness[self.options.index(option)]
-        if min(np.ptp(first), np.ptp(other)) == 0:
-            return float("nan"), float("nan")
-        both = [_tau(first, other, _from_top(*pair)) for pair in ((first, other), (other, first))]
-        return round(_tau(first, other), DECIMALS), round(sum(both) / 2, DECIMALS)
+        from scipy import stats  # half a second of start-up
+
+        pair = self.goodness[0], self.goodness[self.options.index(option)]
+        if min(map(np.ptp, pair)) == 0:
+            return nan, nan
+        tau, weighted = stats.kendalltau(*pair).statistic, stats.weightedtau(*pair).statistic
+        return round(float(tau), DECIMALS), round(float(weighted), DECIMALS)
 
     def turns(self) -> tuple[Turn, ...]:
         """Return the pairs of models that change their order between any two options."""
-        found = []
+        turns = []
         for first, second in combinations(range(len(self.models)), 2):
             directions, sure = self.directions[:, first, second], self.significant[:, first, second]
             if not {-1.0, 1.0} <= set(directions.tolist()):
@@ -138,7 +148,7 @@ class AxisOrders:
             before = next(direction for direction in directions if direction)
             names = self.models[first], self.models[second]
             reverse = directions == -before
-            found.append(
+            turns.append(
                 Turn(
                     *(names if before > 0 else names[::-1]),
                     options=self._named(reverse),
@@ -146,7 +156,24 @@ class AxisOrders:
                     shown_by=self._named(reverse & sure),
                 )
             )
-        return tuple(found)
+        return tuple(turns)
+
+    def order_text(self, option: str) -> str:
+        """Return the order of the models, such as ``svd > ease = item_knn``."""
+        goodness = dict(zip(self.models, self.goodness[self.options.index(option)], strict=True))
+        order = self.order(option)
+        words = [order[0]]
+        for before, model in pairwise(order):
+            words += ["=" if goodness[before] == goodness[model] else ">", model]
+        return " ".join(words)
+
+    def turns_text(self, option: str) -> str:
+        """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
+        return "; ".join(
+            f"{turn.worse} above {turn.better}{BEYOND_NOISE if turn.is_shown(option) else ''}"
+            for turn in self.turns()
+            if option in turn.options
+        )
 
     def winner(self, option: str) -> str:
         """Return the best model; among equal ones the one that is best under the reference."""
@@ -168,11 +195,11 @@ class AxisOrders:
         }
 
     def _named(self, chosen: BoolArray) -> tuple[str, ...]:
-        return tuple(option for option, one in zip(self.options, chosen.tolist(), strict=True) if one)
+        return tuple(option for option, is_chosen in zip(self.options, chosen, strict=True) if is_chosen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stability:
+class Stability(Shown):
     """What becomes of the order of models along several choices.
 
     Parameters
@@ -190,6 +217,18 @@ class Stability:
         import pandas as pd
 
         return pd.DataFrame(option_rows(self))
+
+    def blocks(self, *, brief: bool = False) -> "list[Block]":
+        """Return claims, the table of choices and that of options; `brief`: of options that turn a pair."""
+        from recgauge.report.stability_tables import stability_blocks
+
+        return stability_blocks(self, brief=brief)
+
+    def plot(self) -> "Figure":
+        """Draw how many pairs of models turn along each choice."""
+        from recgauge.report.figures.compared import plot_stability
+
+        return plot_stability(self)
 
 
 def option_rows(stability: Stability) -> list[dict[str, Any]]:
@@ -209,55 +248,17 @@ def _option_row(axis: AxisOrders, option: str) -> dict[str, Any]:
         "option": option,
         "is_reference": option == axis.reference,
         "n_users": axis.n_users[axis.options.index(option)],
-        "order": order_text(axis, option),
+        "order": axis.order_text(option),
         "winner": axis.winner(option),
         "kendall_tau_b": None if isnan(tau) else tau,
         "weighted_tau": None if isnan(weighted) else weighted,
         "pairs": axis.n_pairs,
         "pairs_turned": len(turns),
-        "beyond_noise": sum(is_shown(turn, option) for turn in turns),
-        "turned": turns_text(axis, option),
+        "beyond_noise": sum(turn.is_shown(option) for turn in turns),
+        "turned": axis.turns_text(option),
     }
     values = axis.values[axis.options.index(option)]
     return row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
-
-
-def is_shown(turn: Turn, option: str) -> bool:
-    """Whether a turn is beyond noise and this option is one that shows it."""
-    return turn.beyond_noise and option in turn.shown_by
-
-
-def order_text(axis: AxisOrders, option: str) -> str:
-    """Return the order of the models, such as ``svd > ease = item_knn``."""
-    goodness = dict(zip(axis.models, axis.goodness[axis.options.index(option)], strict=True))
-    order = axis.order(option)
-    words = [order[0]]
-    for before, model in pairwise(order):
-        words += ["=" if goodness[before] == goodness[model] else ">", model]
-    return " ".join(words)
-
-
-def turns_text(axis: AxisOrders, option: str) -> str:
-    """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
-    turns = [turn for turn in axis.turns() if option in turn.options]
-    return "; ".join(
-        f"{turn.worse} above {turn.better}{BEYOND_NOISE if is_shown(turn, option) else ''}" for turn in turns
-    )
-
-
-def _tau(first: DoubleArray, other: DoubleArray, weights: DoubleArray | None = None) -> float:
-    """Return Kendall's tau-b of two orders, each pair of models counted with its weight."""
-    a, b = (np.sign(values[:, None] - values) for values in (first, other))
-    of = 1.0 if weights is None else weights
-    return float((of * a * b).sum() / np.sqrt((of * a**2).sum() * (of * b**2).sum()))
-
-
-def _from_top(first: DoubleArray, second: DoubleArray) -> DoubleArray:
-    """Return the weight of each pair: 1 / rank of both, best first, ties parted by the second values."""
-    share = np.empty(len(first))
-    share[np.lexsort((second, first))[::-1]] = 1 / np.arange(1, len(first) + 1)
-    weights: DoubleArray = share[:, None] + share
-    return weights
 
 
 def compare_orders(

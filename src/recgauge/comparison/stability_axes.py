@@ -1,12 +1,11 @@
 """The order of models among stored runs, along every choice that the runs and their lists show."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
-from recgauge.comparison.runs import Condition, reference_key
-from recgauge.comparison.series import FOLDS, fold_of
+from recgauge.comparison.run_groups import fold_of
+from recgauge.comparison.runs import common_metrics, reference_key, require_equal_rows, values_by_run
 from recgauge.comparison.stability import Stability, compare_orders
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.conventions import Definition, conventions, get_convention
@@ -14,8 +13,8 @@ from recgauge.errors import ConfigError, DataError, MetricError, listed
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import as_key, label, split_key
-from recgauge.runs.settings import FREE_DATASET_SETTINGS
-from recgauge.runs.stored import RunFolder, StoredLists
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.settings import FOLDS, flat_settings, numeric_settings, option_groups, part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,146 +29,24 @@ _CLOSE = 1e-9
 _MOST_THRESHOLDS = 10
 
 Frames = dict[str, "pd.DataFrame"]
-_LEFT_OUT = {"dataset": (*FREE_DATASET_SETTINGS, "relevant_from"), "split": FOLDS}
-
-
-def group(name: str) -> Callable[[RunFolder], tuple[str, Any]]:
-    """Return what gives the option of a group, such as ``model``, and its settings."""
-
-    def chosen(run: RunFolder) -> tuple[str, Any]:
-        settings = dict(run.record.settings.get(name) or {})
-        kept = {key: value for key, value in settings.items() if key not in _LEFT_OUT.get(name, ())}
-        return run.record.names.get(name) or "none", kept
-
-    return chosen
-
-
-def _fold(run: RunFolder) -> tuple[str, Any]:
-    return " ".join(name for name in fold_of(run.record) if name != "None"), {}
-
-
-def _relevant_from(run: RunFolder) -> tuple[str, Any]:
-    """Return the threshold as text: a record that was read has 4.0 where that of a run just ended has 4."""
-    value = run.record.dataset.relevant_from
-    return "" if value is None else f"{value:g}", {}
-
-
-CHOICES: dict[str, Callable[[RunFolder], tuple[str, Any]]] = {
-    "dataset": group("dataset"),
-    "filters": group("filters"),
-    "split": group("split"),
-    "fold": _fold,
-    "candidates": group("candidates"),
-    "seed": lambda run: (str(run.record.seed), {}),
-    "conventions of runs": lambda run: (
-        run.record.names["conventions"],
-        {"ties": run.record.settings.get("ties")},
-    ),
-    "relevant from, of runs": _relevant_from,
-    "fit on": lambda run: (run.record.fit_on, {}),
-    "rows": lambda run: (run.record.evaluated_on, {}),
-}
-"""What runs can differ in beside their model: a name and the settings that go with it."""
-
-
-def labels(chosen: Sequence[tuple[str, Any]]) -> list[str]:
-    """Return names, each with those of its settings that differ among choices of that name.
-
-    Examples
-    --------
-    >>> labels([("svd", {"n_factors": 8}), ("svd", {"n_factors": 16}), ("ease", {"l2": 250.0})])
-    ['svd n_factors=8', 'svd n_factors=16', 'ease']
-    """
-    plain = [(name, _flat(settings)) for name, settings in chosen]
-    found = []
-    for name, settings in plain:
-        rivals = [other for its, other in plain if its == name]
-        keys = [key for key in settings if any(other.get(key) != settings[key] for other in rivals)]
-        found.append(" ".join([name, *(f"{key}={settings[key]}" for key in keys)]))
-    return found
-
-
-def _flat(settings: Any, before: str = "") -> dict[str, str]:
-    if not isinstance(settings, Mapping):
-        return {before.removesuffix("."): settings if isinstance(settings, str) else json.dumps(settings)}
-    nested = (_flat(value, f"{before}{key}.") for key, value in settings.items() if key != "_target_")
-    return {key: value for part in nested for key, value in part.items()}
-
-
-class _Lists:
-    """Evaluates the stored lists of a condition under other definitions."""
-
-    def __init__(self, condition: Condition) -> None:
-        self.runs = condition.runs
-        self.record = condition.first.record
-        chosen = self.record.settings.get("conventions") or {}
-        known = get_convention(chosen.get("name", "standard"))
-        self.convention = known.with_ties(self.record.settings.get("ties"))
-        self._inputs: dict[Any, EvaluationInputs] = {}
-
-    @cached_property
-    def stored(self) -> dict[str, StoredLists]:
-        """The lists and the held-out rows of each model."""
-        return {model: run.lists() for model, run in self.runs.items()}
-
-    def values(
-        self, suite: Mapping[str, Definition], cutoffs: Sequence[int], threshold: float | None = None
-    ) -> tuple[Frames, dict[str, bool]]:
-        """Return ``{key: a row per user, a column per model}``, and by key whether higher is better.
-
-        `threshold`: the lowest rating that is relevant, of users with lists alone; None: as in the runs.
-        """
-        import pandas as pd
-
-        lowest = self.record.dataset.relevant_from if threshold is None else threshold
-        found: dict[str, dict[str, pd.Series]] = {}
-        higher: dict[str, bool] = {}
-        for model in self.runs:
-            if (model, threshold) not in self._inputs:
-                lists = self.stored[model].inputs(
-                    lowest, listed_only=threshold is not None, list_each=threshold is None
-                )
-                self._inputs[model, threshold] = lists
-            lists = self._inputs[model, threshold]
-            evaluation = evaluate_top_k(
-                suite,
-                lists.top_k,
-                lists.relevant,
-                cutoffs=tuple(cutoffs),
-                user_ids=lists.user_ids,
-                policies=next(iter(suite.values())).policies,
-                catalogue=lists.catalogue,
-                users=lists.users,
-                seed=self.record.seed,
-            )
-            for one in evaluation.results:
-                if one.per_user is not None:
-                    found.setdefault(one.key, {})[model] = pd.Series(one.per_user, evaluation.users)
-                    higher[one.key] = one.higher_is_better
-        return {key: pd.DataFrame(of_models) for key, of_models in found.items()}, higher
-
-
-@cache
-def is_accuracy(name: str) -> bool:
-    """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
-    known = get_convention("standard").known().get(name)
-    return known is not None and known.kind == "lists" and known.needs_relevant and not known.needs
+Option = tuple[str, dict[str, str]]
+"""The name of an option, and its settings."""
 
 
 def stability_of(
-    runs: Sequence[RunFolder], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
+    runs: Sequence[FinishedRun], metric: str = "", metrics: Sequence[str] = (), confidence: float = 0.95
 ) -> Stability:
     """Compare the order of models among stored runs, along every choice that runs and their lists show.
 
     The reference is the setting with the most models. Metric, cutoff, convention and relevance threshold are
-    computed from its stored lists; data set, split, seed, candidates and the like from the runs that differ
-    from it in that choice alone.
+    computed from its stored lists; every setting that decides the rows, such as data set, split, seed or
+    candidates, from the runs that differ from it in that setting alone.
 
     Parameters
     ----------
-    runs : sequence of RunFolder
+    runs : sequence of FinishedRun
     metric : str
-        The reference, such as ``ndcg_at_10``; empty: nDCG at 10, else at the largest cutoff.
+        The reference, such as ``ndcg_at_10``; empty: nDCG at the headline cutoff.
     metrics : sequence of str
         Names of the metrics that are compared; empty: metrics of accuracy, the runs' and the usual ones.
     confidence : float
@@ -183,84 +60,166 @@ def stability_of(
     RecgaugeError
         If there are fewer than two models of equal settings, nothing varies, or the metric is unknown.
     """
-    models = labels([group("model")(run) for run in runs])
-    conditions = zip(*(labels([chosen(run) for run in runs]) for chosen in CHOICES.values()), strict=True)
-    table: dict[tuple[str, ...], dict[str, RunFolder]] = {}
+    models = labels([_model(run) for run in runs])
+    options = [_choices(run) for run in runs]
+    choices = tuple(dict.fromkeys(name for each in options for name in each))
+    columns = [labels([each.get(name, ("None", {})) for each in options]) for name in choices]
+    table: dict[tuple[str, ...], dict[str, FinishedRun]] = {}
     notes: list[str] = []
-    for model, condition, run in zip(models, conditions, runs, strict=True):
-        if model in table.setdefault(condition, {}):
+    for model, setting, run in zip(models, zip(*columns, strict=True), runs, strict=True):
+        if model in table.setdefault(setting, {}):
             notes.append(f"{model} was run twice with the same settings; the last one counts.")
-        table[condition][model] = run
-    reference = max(table, key=lambda condition: len(table[condition]))
-    base = Condition(table[reference])
-    if len(base.runs) < 2:
+        table[setting][model] = run
+    reference = max(table, key=lambda setting: len(table[setting]))
+    base = table[reference]
+    if len(base) < 2:
         raise ConfigError(
             f"stability: at least two models must have the same settings otherwise; found {listed(models)}. "
             "Such runs come from recgauge run -m model=popularity,svd,ease."
         )
-    base.check()
+    require_equal_rows(base)
     key = reference_key(base, metric)
-    axes, higher = _of_lists(base, key, metrics, notes)
-    axes |= _of_runs(table, reference, base, key, notes)
+    axes = _of_lists(base, key, metrics, notes)
+    axes |= _of_runs(_neighbours(table, reference, choices, notes), key, notes)
     if not axes:
         raise ConfigError("stability: the runs differ in nothing but their models, and no list is stored.")
-    found = compare_orders(axes, lower_is_better=_lower_is_better(axes, key, higher), confidence=confidence)
-    return Stability(found.axes, tuple(dict.fromkeys(notes)))
+    result = compare_orders(axes, lower_is_better=_losses(axes, key, base), confidence=confidence)
+    return Stability(result.axes, tuple(dict.fromkeys(notes)))
+
+
+def _model(run: FinishedRun) -> Option:
+    settings = numeric_settings(run.record.settings).get("model") or {}
+    return run.record.names.get("model") or "none", flat_settings(settings)
+
+
+def _choices(run: FinishedRun) -> dict[str, Option]:
+    """Return the option of every setting that decides the rows of a run, and of its fold and threshold."""
+    record = run.record
+    threshold = record.dataset.relevant_from
+    settings = part(numeric_settings(record.settings), "rows")
+    settings |= {"seed": record.seed, "fit_on": record.fit_on, "evaluate_on": record.evaluated_on}
+    settings["filters"] = dict(settings["filters"])
+    apart = {"dataset": ("relevant_from",), "split": FOLDS}  # choices of their own
+    options = {}
+    for name in option_groups("rows"):
+        node = settings.pop(name, None) or {}
+        own = {key: value for key, value in node.items() if key not in apart.get(name, ())}
+        options[name] = record.names.get(name) or "none", flat_settings(own)
+        if name == "split":
+            options["fold"] = " ".join(fold for fold in fold_of(record) if fold != "None"), {}
+    options |= {name: (str(value), {}) for name, value in settings.items()}
+    # as a number: a record that was read has 4.0 where that of a run just ended has 4
+    return options | {"relevant_from": ("" if threshold is None else f"{threshold:g}", {})}
+
+
+def labels(options: Sequence[Option]) -> list[str]:
+    """Return names, each with those of its settings that differ among options of that name.
+
+    Examples
+    --------
+    >>> labels([("svd", {"n_factors": "8"}), ("svd", {"n_factors": "16"}), ("ease", {"l2": "250.0"})])
+    ['svd n_factors=8', 'svd n_factors=16', 'ease']
+    """
+    texts = []
+    for name, settings in options:
+        rivals = [other for rival, other in options if rival == name]
+        keys = [key for key in settings if any(other.get(key) != settings[key] for other in rivals)]
+        texts.append(" ".join([name, *(f"{key}={settings[key]}" for key in keys)]))
+    return texts
+
+
+class _Lists:
+    """The stored lists of some models' runs, evaluated under other definitions."""
+
+    def __init__(self, runs: Mapping[str, FinishedRun]) -> None:
+        self.record = record = next(iter(runs.values())).record
+        chosen = record.settings.get("conventions") or {}
+        convention = get_convention(chosen.get("name", "standard"))
+        self.convention = convention.with_ties(record.settings.get("ties"))
+        self.stored = {model: run.lists() for model, run in runs.items()}
+        lowest = record.dataset.relevant_from
+        self.inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}
+
+    def values(
+        self,
+        suite: Mapping[str, Definition],
+        cutoffs: Sequence[int],
+        inputs: "Mapping[str, EvaluationInputs] | None" = None,
+    ) -> Frames:
+        """Return ``{key: a row per user, a column per model}``."""
+        import pandas as pd
+
+        frames: dict[str, pd.DataFrame] = {}
+        for model, lists in (inputs or self.inputs).items():
+            evaluation = evaluate_top_k(
+                suite,
+                lists.top_k,
+                lists.relevant,
+                cutoffs=tuple(cutoffs),
+                user_ids=lists.user_ids,
+                policies=next(iter(suite.values())).policies,
+                catalogue=lists.catalogue,
+                users=lists.users,
+                seed=self.record.seed,
+            )
+            frames[model] = evaluation.to_frame()
+        keys = dict.fromkeys(str(key) for frame in frames.values() for key in frame)
+        return {key: pd.DataFrame({m: frame[key] for m, frame in frames.items()}) for key in keys}
+
+
+@cache
+def is_accuracy(name: str) -> bool:
+    """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
+    metric = get_convention("standard").known().get(name)
+    return metric is not None and metric.kind == "lists" and metric.needs_relevant and not metric.needs
 
 
 def _of_lists(
-    base: Condition, key: str, chosen: Sequence[str], notes: list[str]
-) -> tuple[dict[str, Frames], dict[str, bool]]:
-    """Return values under other metrics, cutoffs, conventions and thresholds; by key, if higher is better."""
+    base: Mapping[str, FinishedRun], key: str, chosen: Sequence[str], notes: list[str]
+) -> dict[str, Frames]:
+    """Return values under other metrics, cutoffs, conventions and thresholds, by choice and option."""
     name, k = split_key(key)
-    record = base.first.record
-    values = base.values(base.metrics)
-    higher = {entry.key: entry.higher_is_better for entry in record.results}
-    lists = None if k is None else _usable_lists(base, key, notes)
-    if k is not None and lists is not None:
-        # what the configuration gives by name, the convention defines
+    record = next(iter(base.values())).record
+    values = values_by_run(base, common_metrics(base))
+    axes: dict[str, Frames] = {}
+    if k is not None and (lists := _usable_lists(base, name, k, notes)) is not None:
+        # the metrics that the configuration gives by name are the convention's
         named = [n for n, node in (record.settings.get("metrics") or {}).items() if node == n]
         names = [n for n in dict.fromkeys([name, *named, *SUITE]) if is_accuracy(n)]
-        names = [n for n in names if n not in record.refused]
+        suite = {n: lists.convention.definition(n) for n in names if n not in record.refused}
         longest = max(entry.k for entry in record.results if entry.k is not None)
-        ks = [c for c in CUTOFFS if c <= longest]
-        suite = {n: lists.convention.definition(n) for n in names}
-        made, directions = lists.values(suite, sorted({k, *ks}))
-        values, higher = made | values, directions | higher
-    axes = {
-        "metric": _metric_axis(values, key, chosen),
-        "cutoff": {str(c): values[metric_key(name, c)] for c in _cutoffs(values, key)},
-    }
-    if k is not None and lists is not None:
+        values = lists.values(suite, sorted({k, *(c for c in CUTOFFS if c <= longest)})) | values
         axes["convention"] = _convention_axis(lists, name, k, notes)
         axes["relevant from"] = _threshold_axis(lists, name, k, notes)
-    return {axis: options for axis, options in axes.items() if len(options) > 1}, higher
+    cutoffs = sorted(c for n, c in map(split_key, values) if n == name and c is not None)
+    axes = {
+        "metric": _metric_axis(values, key, chosen),
+        "cutoff": {str(c): values[metric_key(name, c)] for c in sorted(cutoffs, key=lambda c: c != k)},
+    } | axes
+    return {axis: options for axis, options in axes.items() if len(options) > 1}
 
 
-def _lower_is_better(
-    axes: Mapping[str, Frames], key: str, higher: Mapping[str, bool]
-) -> set[tuple[str, str]]:
+def _losses(axes: Mapping[str, Frames], key: str, base: Mapping[str, FinishedRun]) -> set[tuple[str, str]]:
     """Return the options whose values are losses: metrics by themselves, else by the reference metric."""
-    lower = {("metric", label(one)) for one, up in higher.items() if not up}
-    if not higher.get(key, True):
-        others = (axis for axis in axes if axis != "metric")
-        lower |= {(axis, option) for axis in others for option in axes[axis]}
-    return lower
+    losses = {entry.key for entry in next(iter(base.values())).record.results if not entry.higher_is_better}
+    along = [axis for axis in axes if axis != "metric"] if key in losses else []
+    options = {(axis, option) for axis in along for option in axes[axis]}
+    return options | {("metric", label(metric)) for metric in losses}
 
 
-def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
+def _usable_lists(base: Mapping[str, FinishedRun], name: str, k: int, notes: list[str]) -> _Lists | None:
     """Return the stored lists if they give back the stored values; else None, with a note why."""
-    lacking = [model for model, run in base.runs.items() if not run.has_lists]
+    lacking = [model for model, run in base.items() if not run.has_lists]
     if lacking:
         notes.append(
             f"{listed(lacking)}: no whole lists are stored (artifacts.lists=true stores them), so "
             "conventions and relevance thresholds are not compared."
         )
         return None
-    lists, (name, k) = _Lists(base), split_key(key)
-    if k is not None and is_accuracy(name):
-        frame = lists.values({name: lists.convention.definition(name)}, [k])[0].get(key)
-        stored = base.values([key])[key]
+    lists, key = _Lists(base), metric_key(name, k)
+    if is_accuracy(name):
+        frame = lists.values({name: lists.convention.definition(name)}, [k]).get(key)
+        stored = values_by_run(base, [key])[key]
         if frame is not None and (frame.reindex(stored.index) - stored).abs().max().max() < _CLOSE:
             return lists
     notes.append(
@@ -270,101 +229,94 @@ def _usable_lists(base: Condition, key: str, notes: list[str]) -> _Lists | None:
     return None
 
 
-def _metric_axis(values: Frames, key: str, asked: Sequence[str]) -> Frames:
+def _metric_axis(values: Frames, key: str, names: Sequence[str]) -> Frames:
     k = split_key(key)[1]
-    if asked:
-        named = [as_key(one) for one in asked]
-        named = [one if one in values else metric_key(one, k) for one in named]
-        wanted = choose_metrics(named, list(values), "--metrics")
+    if names:
+        keys = [as_key(name) for name in names]
+        keys = [each if each in values else metric_key(each, k) for each in keys]
+        chosen = choose_metrics(keys, list(values), "--metrics")
     else:
-        same = [one for one in values if split_key(one)[1] == k]
-        wanted = tuple(one for one in same if k is None or is_accuracy(split_key(one)[0]))
-    return {label(one): values[one] for one in dict.fromkeys([key, *wanted])}
-
-
-def _cutoffs(values: Frames, key: str) -> list[int]:
-    """Return the cutoffs of the reference metric, the reference's first; none without cutoff."""
-    name, k = split_key(key)
-    found = sorted(c for n, c in map(split_key, values) if n == name and c is not None)
-    return sorted(found, key=lambda c: c != k)
+        same = [each for each in values if split_key(each)[1] == k]
+        chosen = tuple(each for each in same if k is None or is_accuracy(split_key(each)[0]))
+    return {label(each): values[each] for each in dict.fromkeys([key, *chosen])}
 
 
 def _convention_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frames:
     own = lists.record.names["conventions"]
-    every = {own: lists.convention} | {n: c for n, c in conventions().items() if n != own}
-    found = {}
-    for option, convention in every.items():
-        if not convention.defines(name) and option != own:
-            continue
+    options = {own: lists.convention}
+    options |= {n: c for n, c in conventions().items() if n != own and c.defines(name)}
+    axis = {}
+    for option, convention in options.items():
         try:
-            frames, _ = lists.values({name: convention.definition(name)}, [k])
+            frames = lists.values({name: convention.definition(name)}, [k])
         except (MetricError, ConfigError, DataError) as error:
             notes.append(f"{option} refuses these lists: {error}")
-            continue
-        if frames:
-            found[option] = frames[metric_key(name, k)]
-    return found
+        else:
+            if frames:
+                axis[option] = frames[metric_key(name, k)]
+    return axis
 
 
 def _threshold_axis(lists: _Lists, name: str, k: int, notes: list[str]) -> Frames:
-    """Return values with other lowest ratings that are relevant; nothing for implicit feedback."""
+    """Return values of users with lists under other lowest relevant ratings; nothing without ratings."""
     own = lists.record.dataset.relevant_from
     if own is None:
         return {}
-    stored = lists.stored[next(iter(lists.runs))]
-    test = stored.test
-    ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
+    stored = next(iter(lists.stored.values()))
+    ratings = sorted(float(value) for value in stored.test["rating"].unique() if value > 0)
     if len(ratings) > _MOST_THRESHOLDS:
         ratings = [value for value in ratings if value == int(value)][:_MOST_THRESHOLDS]
     suite = {name: lists.convention.definition(name)}
-    found: Frames = {}
+    axis: Frames = {}
     for threshold in [float(own), *(value for value in ratings if value != own)]:
-        frames, _ = lists.values(suite, [k], threshold)
-        found |= {f"{threshold:g}": frame for frame in frames.values()}
-    if n_listless := test["user_id"].nunique() - stored.lists["user"].nunique():
+        inputs = {model: each.inputs(threshold, listed_only=True) for model, each in lists.stored.items()}
+        axis |= {f"{threshold:g}": frame for frame in lists.values(suite, [k], inputs).values()}
+    if n_listless := stored.test["user_id"].nunique() - stored.lists["user"].nunique():
         notes.append(
             f"relevant from: {n_listless:,} users had nothing relevant in the runs and so no list; they are "
             "left out under lower thresholds, too."
         )
-    return found
+    return axis
+
+
+def _neighbours(
+    table: Mapping[tuple[str, ...], dict[str, FinishedRun]],
+    reference: tuple[str, ...],
+    choices: Sequence[str],
+    notes: list[str],
+) -> dict[str, dict[str, Mapping[str, FinishedRun]]]:
+    """Return the runs that differ from the reference in one choice, by choice and option."""
+    axes: dict[str, dict[str, Mapping[str, FinishedRun]]] = {}
+    n_far = 0
+    for setting, runs in table.items():
+        changed = [i for i, option in enumerate(setting) if option != reference[i]]
+        if len(changed) == 1:
+            (i,) = changed
+            options = axes.setdefault(choices[i], {reference[i]: table[reference]})
+            options[setting[i]] = runs
+        n_far += len(runs) if len(changed) > 1 else 0
+    if n_far:
+        notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
+    return {axis: axes[axis] for axis in choices if axis in axes}
 
 
 def _of_runs(
-    table: Mapping[tuple[str, ...], dict[str, RunFolder]],
-    reference: tuple[str, ...],
-    base: Condition,
-    key: str,
-    notes: list[str],
+    axes: Mapping[str, Mapping[str, Mapping[str, FinishedRun]]], key: str, notes: list[str]
 ) -> dict[str, Frames]:
-    """Return values of runs that differ from the reference in one choice, by choice and option."""
-    axes: dict[str, dict[str, Condition]] = {}
-    n_far = 0
-    for condition, runs in table.items():
-        differing = [
-            i for i, (one, other) in enumerate(zip(condition, reference, strict=True)) if one != other
-        ]
-        if len(differing) == 1:
-            axis = list(CHOICES)[differing[0]]
-            options = axes.setdefault(axis, {reference[differing[0]]: base})
-            options[condition[differing[0]]] = Condition(runs)
-        n_far += len(runs) if len(differing) > 1 else 0
-    if n_far:
-        notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
-    found = {axis: _shared(axis, axes[axis], key, notes) for axis in CHOICES if axis in axes}
-    return {axis: options for axis, options in found.items() if len(options) > 1}
-
-
-def _shared(axis: str, options: Mapping[str, Condition], key: str, notes: list[str]) -> Frames:
-    """Return the values of the models that every option has; options with fewer than two are left out."""
-    kept = {}
-    for option, condition in options.items():
-        condition.check()
-        if len(condition.runs) < 2 or key not in condition.metrics:
-            notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
-        else:
-            kept[option] = condition.values([key])[key]
-    common = [model for model in next(iter(kept.values())) if all(model in frame for frame in kept.values())]
-    missing = sorted({str(model) for frame in kept.values() for model in frame} - set(common))
-    if missing:
-        notes.append(f"{axis}: {listed(missing)} are left out, since not every option has them.")
-    return {option: frame[common] for option, frame in kept.items()} if len(common) > 1 else {}
+    """Return the values of the models that all options of a choice have, by choice and option."""
+    values: dict[str, Frames] = {}
+    for axis, options in axes.items():
+        frames = {}
+        for option, runs in options.items():
+            require_equal_rows(runs)
+            if len(runs) < 2 or key not in common_metrics(runs):
+                notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
+            else:
+                frames[option] = values_by_run(runs, [key])[key]
+        models = dict.fromkeys(str(model) for frame in frames.values() for model in frame)
+        common = [model for model in models if all(model in frame for frame in frames.values())]
+        if missing := sorted(models.keys() - set(common)):
+            notes.append(f"{axis}: {listed(missing)} are left out, since not every option has them.")
+        if len(frames) > 1 and len(common) > 1:
+            values[axis] = {option: frame[common] for option, frame in frames.items()}
+    return values

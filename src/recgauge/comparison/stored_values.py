@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues, may_be_words, metric_columns, user_column
+from recgauge.comparison.reading import may_be_words, metric_columns, user_column
 from recgauge.comparison.user_values import UserValues, choose_common, in_common, unused_note
 from recgauge.data.ids import as_ids
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.evaluation import about_values
-from recgauge.files.columns import Wanted
-from recgauge.files.stored import PARQUET, StoredTable, find_stored
+from recgauge.files.columns import Roles
+from recgauge.files.stored import PARQUET, StoredTable, distinct, find_stored, is_text, plain_type
 from recgauge.metrics.names import Directions, as_key
-from recgauge.recorded.dividing import Division
+from recgauge.recorded.partition import Partition
+from recgauge.runs.finished import RunValues
 from recgauge.runs.protocol import Protocol
 from recgauge.runs.stored import RECORD
 from recgauge.utils.arrow import to_numpy
@@ -54,20 +55,26 @@ class _File:
     def folder(self) -> str:
         return str(PurePosixPath(self.table.paths[self.place]).parent)
 
-    def read(self, keys: Collection[str], division: Division, part: int) -> "pa.Table":
+    def facts(self, name: str) -> dict[str, Any]:
+        """Return what the file says of its metrics."""
+        facts = self.about.get(name)
+        return facts if isinstance(facts, dict) else {}
+
+    def read(self, keys: Collection[str], partition: Partition, part: int) -> "pa.Table":
         """Return the rows of the users of a part, with the columns that are needed."""
         import pyarrow as pa
 
-        names = [*_LONG] if self.is_long else [self.metrics[key] for key in keys]
-        found = []
+        names = [self.user, *(_LONG if self.is_long else (self.metrics[key] for key in keys))]
+        batches = []
         with self.table.open(self.place) as opened:
-            schema = pa.schema([opened.schema_arrow.field(name) for name in (self.user, *names)])
-            for batch in opened.iter_batches(_BATCH, columns=[self.user, *names]):
-                rows = pa.Table.from_batches([batch]).select([self.user, *names])
-                if division.n_parts > 1:
-                    rows = rows.filter(pa.array(division.parts(rows.column(self.user)) == part))
-                found.append(rows)
-        return pa.concat_tables(found) if found else schema.empty_table()
+            schema = pa.schema([opened.schema_arrow.field(name) for name in names])
+            for batch in opened.iter_batches(_BATCH, columns=names):
+                rows = batch.select(names)
+                if partition.n_parts > 1:
+                    users = pa.chunked_array([rows.column(0)])
+                    rows = rows.filter(pa.array(partition.parts(users) == part))
+                batches.append(rows)
+        return pa.Table.from_batches(batches, schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,17 +122,17 @@ class StoredValues:
             If there is no such file, one cannot be read or has other columns, parts are missing, `metrics`
             are not in every run, or of one nobody knows whether more is better.
         """
-        files = _told_apart([file for source in sources for file in _files(source, option)])
+        files = _with_distinct_names([file for source in sources for file in _files(source, option)])
         runs = tuple(dict.fromkeys(run for file in files for run in file.runs))
         if not runs:
             raise SchemaError(f"{option}={', '.join(sources)}: the files have no row.")
         _refuse_incomplete(files)
-        of_runs = {run: [file for file in files if run in file.runs] for run in runs}
-        there = [(run, file.metrics) for run, some in of_runs.items() for file in some]
-        keys = metrics(in_common(there)) if callable(metrics) else choose_common(metrics, there)
-        known = {key: better for file in files for key, better in _told(file, "higher_is_better").items()}
-        higher = (directions or Directions()).higher_is_better(keys, known)
-        protocols = {run: _protocol(some, keys) for run, some in of_runs.items()}
+        files_of = {run: [file for file in files if run in file.runs] for run in runs}
+        metrics_of = [(run, file.metrics) for run, of_run in files_of.items() for file in of_run]
+        keys = metrics(in_common(metrics_of)) if callable(metrics) else choose_common(metrics, metrics_of)
+        stored = {key: better for file in files for key, better in file.facts("higher_is_better").items()}
+        higher = (directions or Directions()).higher_is_better(keys, stored)
+        protocols = {run: _protocol(of_run, keys) for run, of_run in files_of.items()}
         return cls(tuple(files), runs, higher, protocols, memory_mib)
 
     @property
@@ -136,9 +143,12 @@ class StoredValues:
     @property
     def notes(self) -> tuple[str, ...]:
         """Which columns are not used."""
-        used = [{file.user, *file.metrics.values(), *(_LONG if file.is_long else ())} for file in self.files]
-        pairs = zip(self.files, used, strict=True)
-        return unused_note(name for file, names in pairs for name in file.columns if name not in names)
+        return unused_note(
+            name
+            for file in self.files
+            for name in file.columns
+            if name not in (file.user, *(_LONG if file.is_long else file.metrics.values()))
+        )
 
     def named(self, run: str) -> "StoredValues":
         """Return the values of one run by another name."""
@@ -175,23 +185,19 @@ class StoredValues:
         import pyarrow as pa
 
         text = any(file.has_text for file in self.files)  # of whom numbers are then some, too
-        division, files = Division(self.n_parts, None, as_text=True), self.files
+        partition, files = Partition(self.n_parts), self.files
         if self._is_divided:
-            division, files = (
-                Division(1, None, as_text=True),
-                tuple(file for file in files if file.about["part"] == part),
-            )
-        found: dict[str, list[RunValues]] = {run: [] for run in self.runs}
+            partition, files = Partition(1), tuple(file for file in files if file.about["part"] == part)
+        of_runs: dict[str, list[RunValues]] = {run: [] for run in self.runs}
         for file in files:
-            rows = file.read(self.metrics, division, part)
+            rows = file.read(self.metrics, partition, part)
             if text and pa.types.is_integer(rows.column(0).type):
                 rows = rows.set_column(0, file.user, rows.column(0).cast(pa.large_string()))
             for run, values in _runs_in(file, rows, self.metrics):
-                found[run].append(values)
+                of_runs[run].append(values)
         pa.default_memory_pool().release_unused()
-        return UserValues.paired(
-            {run: _joined(some, self.metrics) for run, some in found.items()}, self.metrics
-        )
+        joined = {run: _joined(values, self.metrics) for run, values in of_runs.items()}
+        return UserValues.paired(joined, self.metrics)
 
 
 def holds_values(source: str) -> bool:
@@ -208,7 +214,7 @@ def _files(source: str, option: str) -> Iterator[_File]:
     """Yield the files of a source with what they hold."""
     import pyarrow as pa
 
-    table = find_stored(source, Wanted({}, ()), option)
+    table = find_stored(source, Roles({}, ()), option)
     for place, path in enumerate(table.paths):
         above = PurePosixPath(path).parts[:-1]
         inside = above[len(above) - above[::-1].index(table.name) :] if table.name in above else ()
@@ -218,7 +224,7 @@ def _files(source: str, option: str) -> Iterator[_File]:
             user = user_column(schema.names, where)
             _refuse_no_ids(schema.field(user), where)
             if is_long := {*_LONG} <= {*schema.names}:
-                runs, keys = (_distinct(opened, name) for name in _LONG[:2])
+                runs, keys = (_texts(opened, name) for name in _LONG[:2])
                 metrics = {as_key(key): key for key in keys}
             else:
                 is_source = table.paths == (path,) and PurePosixPath(path).stem == table.name
@@ -228,23 +234,17 @@ def _files(source: str, option: str) -> Iterator[_File]:
         yield _File(table, place, user, named, metrics, is_long, n_rows, schema.names, about, text)
 
 
-def _told_apart(files: Sequence[_File]) -> list[_File]:
+def _with_distinct_names(files: Sequence[_File]) -> list[_File]:
     """Return files whose runs are also named by their sources where several have a run of one name."""
     sources: dict[str, set[str]] = {}
     for file in files:
         for run in file.runs:
             sources.setdefault(run, set()).add(file.table.address)
-    names = {run: len(some) > 1 for run, some in sources.items()}
-    return [
-        replace(
-            file,
-            runs={
-                f"{run} ({file.table.address})" if names[run] else run: cell
-                for run, cell in file.runs.items()
-            },
-        )
-        for file in files
-    ]
+
+    def name(run: str, file: _File) -> str:
+        return f"{run} ({file.table.address})" if len(sources[run]) > 1 else run
+
+    return [replace(file, runs={name(run, file): cell for run, cell in file.runs.items()}) for file in files]
 
 
 def _metric_columns(schema: "pa.Schema", user: str, where: str) -> dict[str, str]:
@@ -270,59 +270,48 @@ def _refuse_no_ids(field: "pa.Field", where: str) -> None:
     """Refuse users that are neither whole numbers nor texts."""
     import pyarrow as pa
 
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    tests = (pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    if not any(test(kind) for test in tests):
+    kind = plain_type(field.type)
+    if not (pa.types.is_integer(kind) or is_text(kind)):
         raise SchemaError(
             f"{where}: ids must be whole numbers or texts, but the column {field.name} holds {kind}. Write "
             "it as such."
         )
 
 
-def _distinct(opened: Any, column: str) -> tuple[str, ...]:
+def _texts(opened: Any, column: str) -> tuple[str, ...]:
     """Return the texts in a column, in the order in which they appear."""
-    import pyarrow.compute as pc
-
     batches = opened.iter_batches(_BATCH, columns=[column])
-    return tuple(
-        dict.fromkeys(str(text) for batch in batches for text in pc.unique(batch.column(0)).to_pylist())
-    )
+    return tuple(map(str, distinct(batch.column(0) for batch in batches).to_pylist()))
 
 
 def _refuse_incomplete(files: Sequence[_File]) -> None:
     """Refuse parts of an evaluation that has not ended, and runs of one name in several folders."""
-    of_run: dict[str, dict[str, list[_File]]] = {}
+    folders_of: dict[str, dict[str, list[_File]]] = {}
     for file in files:
         if "part" in file.about:
-            of_run.setdefault(next(iter(file.runs)), {}).setdefault(file.folder, []).append(file)
-    for run, folders in of_run.items():
+            folders_of.setdefault(next(iter(file.runs)), {}).setdefault(file.folder, []).append(file)
+    for run, folders in folders_of.items():
         if len(folders) > 1:
             raise ConfigError(f"{run}: is in several folders: {listed(folders, most=4)}. Name one of them.")
-        ((folder, some),) = folders.items()
-        there, needed = {file.about["part"] for file in some}, range(some[0].about["n_parts"])
-        if lacking := [part for part in needed if part not in there]:
+        ((folder, of_run),) = folders.items()
+        finished, needed = {file.about["part"] for file in of_run}, range(of_run[0].about["n_parts"])
+        if lacking := [part for part in needed if part not in finished]:
             raise ConfigError(
                 f"{folder}: {len(lacking)} of {len(needed)} parts of {run} are not finished. Start the same "
                 "recgauge evaluate again, which goes on."
             )
 
 
-def _told(file: _File, what: str) -> dict[str, Any]:
-    """Return what a file says of its metrics."""
-    found = file.about.get(what)
-    return found if isinstance(found, dict) else {}
-
-
 def _protocol(files: Sequence[_File], keys: Collection[str]) -> Protocol:
     """Return what the numbers of a run stand on, as far as its files say so."""
-    found: dict[str, dict[str, None]] = {}
+    rules: dict[str, dict[str, None]] = {}
     for file in files:
-        for key, text in _told(file, "definitions").items():
+        for key, text in file.facts("definitions").items():
             if key in keys:
-                found.setdefault(f"definition of {key}", {})[str(text)] = None
+                rules.setdefault(f"definition of {key}", {})[str(text)] = None
         if "truth" in file.about:
-            found.setdefault("relevant items", {})[str(file.about["truth"])[:12]] = None
-    return {what: ", ".join(values) for what, values in found.items()}
+            rules.setdefault("relevant items", {})[str(file.about["truth"])[:12]] = None
+    return {rule: ", ".join(texts) for rule, texts in rules.items()}
 
 
 def _runs_in(file: _File, rows: "pa.Table", keys: Collection[str]) -> Iterator[tuple[str, RunValues]]:
@@ -338,9 +327,9 @@ def _runs_in(file: _File, rows: "pa.Table", keys: Collection[str]) -> Iterator[t
             continue
         of_run, by_metric = rows.filter(pc.equal(rows.column("run"), cell)), {}
         for key in keys:
-            some = of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key]))
-            users = as_ids(file.where, to_numpy(some.column(file.user)))
-            by_metric[key] = RunValues(users, {"value": _numbers(some, "value", file, key)})
+            of_metric = of_run.filter(pc.equal(of_run.column("metric"), file.metrics[key]))
+            users = as_ids(file.where, to_numpy(of_metric.column(file.user)))
+            by_metric[key] = RunValues(users, {"value": _numbers(of_metric, "value", file, key)})
         joined = UserValues.paired(by_metric, {"value": True})
         yield run, RunValues(joined.users, dict(zip(keys, joined.values[0], strict=True)))
 
@@ -358,9 +347,9 @@ def _numbers(rows: "pa.Table", name: str, file: _File, key: str) -> DoubleArray:
     return to_numpy(numbers)
 
 
-def _joined(some: Sequence[RunValues], keys: Collection[str]) -> RunValues:
+def _joined(files: Sequence[RunValues], keys: Collection[str]) -> RunValues:
     """Return the rows of several files as one run."""
-    filled = [one for one in some if len(one.users)]
-    users = np.concatenate([one.users for one in filled]) if filled else np.empty(0, np.int64)
-    columns = ([np.empty(0), *(one.values[key] for one in filled)] for key in keys)
+    filled = [values for values in files if len(values.users)]
+    users = np.concatenate([values.users for values in filled]) if filled else np.empty(0, np.int64)
+    columns = ([np.empty(0), *(values.values[key] for values in filled)] for key in keys)
     return RunValues(users, dict(zip(keys, map(np.concatenate, columns), strict=True)))

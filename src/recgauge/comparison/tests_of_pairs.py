@@ -77,7 +77,7 @@ class UserSums:
 
     @property
     def mean(self) -> float:
-        """The mean of the values, NaN of nobody."""
+        """The mean of the values, NaN of no users."""
         return self.moments.mean()
 
     @property
@@ -87,7 +87,7 @@ class UserSums:
 
     @property
     def largest(self) -> float:
-        """The largest absolute value, 0 of nobody."""
+        """The largest absolute value, 0 of no users."""
         return max(abs(self.least), abs(self.greatest)) if self.n_valued else 0.0
 
 
@@ -398,15 +398,15 @@ def max_t(
         largest = np.maximum.accumulate(block[:, order[::-1]], axis=1)[:, ::-1]
         n_larger += (largest >= least).sum(axis=0)
         first.append(largest[:, 0].copy())
-    one, of_all = 0 if exact else 1, np.concatenate(first)
-    p = (n_larger + one) / (len(of_all) + one)
+    n_observed, of_all = 0 if exact else 1, np.concatenate(first)
+    p = (n_larger + n_observed) / (len(of_all) + n_observed)
     return _placed(np.maximum.accumulate(p), order), of_all
 
 
 def compact_letters(n: int, different: Collection[tuple[int, int]]) -> list[str] | None:
     """Return letters for n runs, in their order: two share one exactly if they are not shown to differ.
 
-    None where it takes more than 100 letters, which nobody reads and may take forever to find.
+    None where it takes more than 100 letters.
 
     References
     ----------
@@ -424,7 +424,7 @@ def compact_letters(n: int, different: Collection[tuple[int, int]]) -> list[str]
         for column in columns:
             split += [column - {run} for run in pair] if set(pair) <= column else [column]
         distinct = list(dict.fromkeys(split))
-        columns = [one for one in distinct if not any(one < other for other in distinct)]
+        columns = [column for column in distinct if not any(column < larger for larger in distinct)]
         if len(columns) > _MOST_LETTERS:
             return None
     columns.sort(key=sorted)

@@ -12,7 +12,7 @@ from recgauge.comparison.reading import read_users, user_column
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import WARNED_BELOW, Meeting, meet
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.stored import PARQUET, StoredTable, find_stored, is_stored
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, shown
@@ -71,7 +71,7 @@ class UserTable:
                 raise ConfigError(
                     f"--missing: {source} is Parquet, whose empty cells are known. Leave it out."
                 )
-            stored = find_stored(str(source), Wanted({}, ()), "--users")
+            stored = find_stored(str(source), Roles({}, ()), "--users")
             with stored.open(0) as opened:
                 names = opened.schema_arrow.names
             user = user_column(names, f"--users: {source}")
@@ -117,27 +117,27 @@ class UserTable:
                 f"--by: there is no column {by} in {self.address}. {did_you_mean(by, self.columns)}There are "
                 f"{listed(self.columns) or 'none'}."
             )
-        found, numbers = pa.table({"value": pa.nulls(0), "n": pa.array([], pa.int64())}), False
+        histogram, numbers = pa.table({"value": pa.nulls(0), "n": pa.array([], pa.int64())}), False
         for batch in self.batches([by]):
             column = self._values(batch, by)
             counts = pc.value_counts(column)
             rows = pa.table({"value": counts.field("values"), "n": counts.field("counts")})
-            found = pa.concat_tables([found, rows], promote_options="permissive")
-            found = found.group_by("value").aggregate([("n", "sum")]).rename_columns(["value", "n"])
+            histogram = pa.concat_tables([histogram, rows], promote_options="permissive")
+            histogram = histogram.group_by("value").aggregate([("n", "sum")]).rename_columns(["value", "n"])
             numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-            if len(found) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
+            if len(histogram) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
                 raise ConfigError(
                     f"{by}: {self.address} has more than {most:,} different values in it. Name a column "
                     "of groups."
                 )
-        if not len(found):
+        if not len(histogram):
             raise ConfigError(f"{by}: the column is empty in {self.address}.")
-        found = found.sort_by("value")
-        distinct = found.column("value").combine_chunks()
-        if numbers and len(found) > n_groups:
-            names, codes = cut_values(to_numpy(distinct), to_numpy(found.column("n")), n_groups)
+        histogram = histogram.sort_by("value")
+        distinct = histogram.column("value").combine_chunks()
+        if numbers and len(histogram) > n_groups:
+            names, codes = cut_values(to_numpy(distinct), to_numpy(histogram.column("n")), n_groups)
         else:
-            names, codes = list(map(str, distinct.to_pylist())), np.arange(len(found))
+            names, codes = list(map(str, distinct.to_pylist())), np.arange(len(histogram))
         return UserGroups(by, tuple(names), codes.astype(np.int32), self, distinct)
 
     def _values(self, batch: "pa.Table", by: str) -> "pa.ChunkedArray":
@@ -163,11 +163,11 @@ class UserTable:
         there = np.zeros(len(users), bool)
         for batch in self.batches([self.user]):
             column = batch.column(0).cast(pa.large_string())
-            places = pc.index_in(column, value_set=ids)
-            there[to_numpy(places.drop_null())] = True
+            positions = pc.index_in(column, value_set=ids)
+            there[to_numpy(positions.drop_null())] = True
             n_rows += len(column)
             if not len(strangers):
-                strangers = column.filter(pc.is_null(places)).unique()
+                strangers = column.filter(pc.is_null(positions)).unique()
         sides = "values", "table of users"
         meeting = Meeting("user", sides, (len(users), n_rows), int(there.sum()))
         if meeting.share >= WARNED_BELOW:
@@ -240,21 +240,21 @@ class UserGroups:
         """Count the users of values who are known here."""
         if self.table is not None:
             return self.table.meeting(users)
-        known = np.empty(0, object) if self.users is None else self.users
-        return meet(users, known, name="user", sides=("values", "groups"))
+        catalogue = np.empty(0, object) if self.users is None else self.users
+        return meet(users, catalogue, name="user", sides=("values", "groups"))
 
     def codes(self, users: IdArray) -> IntArray:
         """Return the code of each user's group, -1 without one; a table's ids are compared as text."""
         if self.table is None or self.distinct is None:
-            return self._codes_of_known(users)
+            return self._codes_of_users(users)
         import pyarrow as pa
         import pyarrow.compute as pc
 
         ids = _as_texts(users)
         codes, n_rows = np.full(len(users), -1, np.int32), np.zeros(len(users), np.int64)
         for batch in self.table.batches([self.table.user, self.by]):
-            places = pc.index_in(batch.column(0).cast(pa.large_string()), value_set=ids)
-            rows, at = batch.filter(pc.is_valid(places)), to_numpy(places.drop_null())
+            positions = pc.index_in(batch.column(0).cast(pa.large_string()), value_set=ids)
+            rows, at = batch.filter(pc.is_valid(positions)), to_numpy(positions.drop_null())
             n_rows += np.bincount(at, minlength=len(users))
             if n_rows.max(initial=0) > 1:
                 user = shown(users[n_rows.argmax()])
@@ -266,9 +266,9 @@ class UserGroups:
             codes[at] = np.where(values < 0, -1, self.code_of[values])
         return codes
 
-    def _codes_of_known(self, users: IdArray) -> IntArray:
-        known = np.empty(0, object) if self.users is None else self.users
-        ids, (ours, theirs) = encode([users, known], in_order=False)
+    def _codes_of_users(self, users: IdArray) -> IntArray:
+        catalogue = np.empty(0, object) if self.users is None else self.users
+        ids, (ours, theirs) = encode([users, catalogue], in_order=False)
         of_id = np.full(len(ids), -1, np.int32)
         of_id[theirs] = self.code_of
         return of_id[ours]

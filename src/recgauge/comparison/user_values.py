@@ -8,13 +8,14 @@ from typing import Self
 
 import numpy as np
 
-from recgauge.comparison.reading import RunValues
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import FEWEST, Meeting, meet_codes, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.metrics.names import Directions, as_key, label, split_key
+from recgauge.metrics import metric_key
+from recgauge.metrics.names import Directions, as_key, headline_cutoff, label, split_key
 from recgauge.metrics.rating import Pooled
+from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
 
 
@@ -102,53 +103,59 @@ class UserValues:
         Raises
         ------
         ConfigError
-            If there are fewer than two runs, no metric or user in common, or of some metric nobody knows
-            whether more is better.
+            If there are fewer than two runs, no metric or user in common, or the direction of a metric is
+            unknown.
         """
-        every = {name: [one] if isinstance(one, RunValues) else list(one) for name, one in runs.items()}
-        if len(every) < 2:
-            raise ConfigError(f"compare: at least two runs are needed, got {listed(every) or 'none'}.")
-        chosen = _metrics_in_common(every, metrics)
+        named = {name: [run] if isinstance(run, RunValues) else list(run) for name, run in runs.items()}
+        if len(named) < 2:
+            raise ConfigError(f"compare: at least two runs are needed, got {listed(named) or 'none'}.")
+        chosen = _metrics_in_common(named, metrics)
         recorded = {
-            key: up for some in every.values() for one in some for key, up in one.higher_is_better.items()
+            key: up
+            for repeats in named.values()
+            for run in repeats
+            for key, up in run.higher_is_better.items()
         }
         higher = (directions or Directions()).higher_is_better(chosen, recorded)
-        users, codes = _encoded(every)
-        _require_repeats_meet(every, users, codes)
-        folds, notes = _folds_in_common(every)
-        cells = np.empty((len(folds), len(chosen), len(every), len(users)))
+        users, codes = _encoded(named)
+        _require_repeats_meet(named, users, codes)
+        folds, notes = _folds_in_common(named)
+        cells = np.empty((len(folds), len(chosen), len(named), len(users)))
         for i, fold in enumerate(folds):
-            for j, name in enumerate(every):
-                seeds = [(one, codes[id(one)]) for one in every[name] if one.fold == fold]
+            for j, name in enumerate(named):
+                seeds = [(run, codes[id(run)]) for run in named[name] if run.fold == fold]
                 cells[i, :, j] = [_mean_over_seeds(metric, seeds, len(users)) for metric in chosen]
         values, fold_means = _over_folds(cells)
-        meetings = meetings_of([cls(users, tuple(every), chosen, values, ())])
+        meetings = meetings_of([cls(users, tuple(named), chosen, values, ())])
         for meeting in meetings:
             require_meeting(meeting)
         if not np.isfinite(values).all(axis=1).any():
             first = [
-                f"{name}: {listed(map(shown, some[0].users[:1])) or 'none'}" for name, some in every.items()
+                f"{name}: {listed(map(shown, repeats[0].users[:1])) or 'none'}"
+                for name, repeats in named.items()
             ]
             raise ConfigError(
                 f"compare: no user has a value of {listed(chosen, most=3)} in every run; the first users are "
                 f"{'; '.join(first[:3])}."
             )
-        unused = dict.fromkeys(column for some in every.values() for one in some for column in one.unused)
+        unused = dict.fromkeys(
+            column for repeats in named.values() for run in repeats for column in run.unused
+        )
         notes += unused_note(unused)
-        shares, pooled = _shares(every, chosen, codes, folds, cells, values, fold_means)
+        shares, pooled = _shares(named, chosen, codes, folds, cells, values, fold_means)
         return cls(
             users,
-            tuple(every),
+            tuple(named),
             chosen,
             values,
             tuple(higher[metric] for metric in chosen),
             dataset,
-            _repeats(every, chosen),
+            _repeats(named, chosen),
             fold_means,
             notes,
             shares,
             pooled,
-            _held_out(every),
+            _held_out(named),
         )
 
     @classmethod
@@ -156,17 +163,17 @@ class UserValues:
         """Pair some users of runs, none of whom need be in common, by the metrics that have a direction."""
         users, codes = _encoded({name: [run] for name, run in runs.items()})
         values = np.full((len(higher_is_better), len(runs), len(users)), np.nan)
-        for which, metric in enumerate(higher_is_better):
-            for place, run in enumerate(runs.values()):
-                values[which, place, codes[id(run)]] = run.values[metric]
+        for row, metric in enumerate(higher_is_better):
+            for column, run in enumerate(runs.values()):
+                values[row, column, codes[id(run)]] = run.values[metric]
         return cls(users, tuple(runs), tuple(higher_is_better), values, tuple(higher_is_better.values()))
 
-    def complete(self, which: int) -> tuple[IdArray, DoubleArray, int]:
+    def complete(self, row: int) -> tuple[IdArray, DoubleArray, int]:
         """Return the users with a value of a metric in every run, their values, and how many others are."""
-        known = np.isfinite(self.values[which])
-        complete = known.all(axis=0)
-        left_out = int((known.any(axis=0) & ~complete).sum())
-        return self.users[complete], np.ascontiguousarray(self.values[which][:, complete]), left_out
+        has_value = np.isfinite(self.values[row])
+        complete = has_value.all(axis=0)
+        left_out = int((has_value.any(axis=0) & ~complete).sum())
+        return self.users[complete], np.ascontiguousarray(self.values[row][:, complete]), left_out
 
 
 def unused_note(columns: Iterable[str]) -> tuple[str, ...]:
@@ -177,23 +184,23 @@ def unused_note(columns: Iterable[str]) -> tuple[str, ...]:
 
 def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:
     """Count how many users each run shares with one of them, by default with the first."""
-    found: dict[int, Meeting] = {}
+    meetings: dict[int, Meeting] = {}
     for part in parts:
         there: BoolArray = np.asarray(np.isfinite(part.values).any(axis=0))
         for run in range(len(part.runs)):
             if run != first:
                 sides = f"run {part.runs[first]}", f"run {part.runs[run]}"
                 met = meet_codes(part.users, there[first], there[run], name="user", sides=sides)
-                found[run] = found[run] + met if run in found else met
-    return list(found.values())
+                meetings[run] = meetings[run] + met if run in meetings else met
+    return list(meetings.values())
 
 
 def _metrics_in_common(
-    runs: Mapping[str, Sequence[RunValues]], asked: Sequence[str] | None
+    runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str] | None
 ) -> tuple[str, ...]:
-    chosen = choose_common(asked, [(name, one.values) for name, some in runs.items() for one in some])
+    chosen = choose_common(metrics, [(name, run.values) for name, repeats in runs.items() for run in repeats])
     for key in chosen:
-        over_rows = [name for name, repeats in runs.items() if all(key in one.pooled for one in repeats)]
+        over_rows = [name for name, repeats in runs.items() if all(key in run.pooled for run in repeats)]
         if over_rows and len(over_rows) < len(runs):
             raise ConfigError(
                 f"compare: {key} of {listed(over_rows, most=3)} is over all ratings, and of the other runs "
@@ -204,11 +211,11 @@ def _metrics_in_common(
 
 def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
     """Return the metrics that every run has, in the order of the first; what each has stands by its name."""
-    every = list(metrics)
-    common = [key for key in every[0][1] if all(key in some for _, some in every)]
+    pairs = list(metrics)
+    common = [key for key in pairs[0][1] if all(key in keys for _, keys in pairs)]
     if not common:
-        first = list(dict(every).items())[:3]
-        has = "; ".join(f"{run}: {listed(map(label, some), most=6)}" for run, some in first)
+        first = list(dict(pairs).items())[:3]
+        has = "; ".join(f"{run}: {listed(map(label, keys), most=6)}" for run, keys in first)
         raise ConfigError(
             "the runs have no metric in common that has a value for each user. Give runs of the same metrics "
             f"and cutoffs; these have {has}."
@@ -217,14 +224,14 @@ def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
 
 
 def choose_common(
-    asked: Sequence[str] | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
+    metrics: Sequence[str] | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
 ) -> tuple[str, ...]:
     """Return the keys of the metrics asked for, which every run must have; all in common if none."""
     try:
-        return choose_metrics(asked, in_common(runs), place)
+        return choose_metrics(metrics, in_common(runs), place)
     except ConfigError:  # a metric that no run has, or else runs that lack it
-        every = dict.fromkeys(key for _, keys in runs for key in keys)
-        for key in choose_metrics(asked, list(every), place) if asked else ():
+        all_keys = dict.fromkeys(key for _, keys in runs for key in keys)
+        for key in choose_metrics(metrics, list(all_keys), place) if metrics else ():
             if without := [run for run, keys in runs if key not in keys]:
                 raise ConfigError(
                     f"{place}: {label(key)} is not in {listed(without, most=5)}. Choose other runs (by "
@@ -234,22 +241,21 @@ def choose_common(
 
 
 def choose_metrics(
-    asked: Sequence[str] | None, common: Sequence[str], place: str = "metrics"
+    metrics: Sequence[str] | None, common: Sequence[str], place: str = "metrics"
 ) -> tuple[str, ...]:
     """Return the keys of the metrics asked for, all in common if none is."""
-    names = [asked] if isinstance(asked, str) else asked or common
+    names = [metrics] if isinstance(metrics, str) else metrics or common
     return tuple(dict.fromkeys(choose_metric(name, common, place) for name in names))
 
 
 def choose_metric(name: str, common: Sequence[str], place: str) -> str:
-    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at 10, else at the largest cutoff.
+    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at the headline cutoff.
 
     `place` is where the metric was named, for the message if not every run has it.
     """
     own, key = {as_key(key): key for key in common}, as_key(name)
-    at_cutoffs = [each for each in own if split_key(each)[0] == key]
-    if key not in own and at_cutoffs:
-        key = f"{key}_at_10" if f"{key}_at_10" in own else at_cutoffs[-1]
+    if key not in own:
+        key = metric_key(key, headline_cutoff(k for base, k in map(split_key, own) if base == key))
     if key not in own:
         hint = did_you_mean(label(key), map(label, common))
         raise ConfigError(f"{place}: there is no {label(key)}. {hint}There are {listed(map(label, common))}.")
@@ -258,56 +264,56 @@ def choose_metric(name: str, common: Sequence[str], place: str) -> str:
 
 def _held_out(runs: Mapping[str, Sequence[RunValues]]) -> int | None:
     """Return how many users have test rows; None where runs do not say, or are not on the same test rows."""
-    records = [one.record for repeats in runs.values() for one in repeats]
-    found = {
+    records = [run.record for repeats in runs.values() for run in repeats]
+    counts = {
         (record.coverage.users, record.split.test.sha256)
         if record and record.coverage and record.evaluated_on == "test"
         else None
         for record in records
     }
-    only = found.pop() if len(found) == 1 else None
+    only = counts.pop() if len(counts) == 1 else None
     return None if only is None else only[0]
 
 
 def _encoded(runs: Mapping[str, Sequence[RunValues]]) -> tuple[IdArray, dict[int, IntArray]]:
     """Return all users' ids, sorted, and the codes of each repeat's users."""
-    every = [(name, one) for name, repeats in runs.items() for one in repeats]
-    columns = _written_alike([one for _, one in every], [as_ids(name, one.users) for name, one in every])
+    pairs = [(name, run) for name, repeats in runs.items() for run in repeats]
+    columns = _written_alike([run for _, run in pairs], [as_ids(name, run.users) for name, run in pairs])
     users, codes = encode(columns, in_order=False)
-    for (name, one), column in zip(every, codes, strict=True):
+    for (name, run), column in zip(pairs, codes, strict=True):
         twice = np.flatnonzero(np.bincount(column, minlength=len(users)) > 1)
         if len(twice):
             raise SchemaError(
                 f"{name}: user {shown(users[twice[0]])} has several rows, as have {len(twice) - 1} more; "
                 "give a row per user, and seeds or folds as runs of their own."
             )
-        for key, values in one.values.items():
+        for key, values in run.values.items():
             if len(values) != len(column) or np.isinf(values).any():
                 raise SchemaError(
                     f"{name}: {key} must have a finite number, or NaN, per user: {len(column)} in all."
                 )
-    return users, {id(one): column for (_, one), column in zip(every, codes, strict=True)}
+    return users, {id(run): column for (_, run), column in zip(pairs, codes, strict=True)}
 
 
 def _written_alike(runs: Sequence[RunValues], columns: Sequence[IdArray]) -> list[IdArray]:
     """Return ids of which those of files are texts in all files where they are in one."""
     pairs = list(zip(runs, columns, strict=True))
-    if not any(one.from_file and len(ids) and ids.dtype.kind != "i" for one, ids in pairs):
+    if not any(run.from_file and len(ids) and ids.dtype.kind != "i" for run, ids in pairs):
         return list(columns)
     return [
-        ids.astype(str).astype(object) if one.from_file and ids.dtype.kind == "i" else ids
-        for one, ids in pairs
+        ids.astype(str).astype(object) if run.from_file and ids.dtype.kind == "i" else ids
+        for run, ids in pairs
     ]
 
 
 def _folds_in_common(
     runs: Mapping[str, Sequence[RunValues]],
 ) -> tuple[list[int | None], tuple[str, ...]]:
-    of_run = {name: {one.fold for one in repeats} for name, repeats in runs.items()}
+    of_run = {name: {run.fold for run in repeats} for name, repeats in runs.items()}
     common = set.intersection(*of_run.values())
     if not common:
-        told = "; ".join(f"{name}: {listed(sorted(map(str, folds)))}" for name, folds in of_run.items())
-        raise ConfigError(f"compare: the runs have no fold in common ({told}).")
+        texts = "; ".join(f"{name}: {listed(sorted(map(str, folds)))}" for name, folds in of_run.items())
+        raise ConfigError(f"compare: the runs have no fold in common ({texts}).")
     dropped = sorted(name for name, folds in of_run.items() if folds != common)
     notes = (f"Only the folds that all runs have are compared; {listed(dropped)} have more.",)
     return sorted(common, key=lambda fold: -1 if fold is None else fold), notes if dropped else ()
@@ -317,21 +323,21 @@ def _require_repeats_meet(
     runs: Mapping[str, Sequence[RunValues]], users: IdArray, codes: Mapping[int, IntArray]
 ) -> None:
     """Refuse seeds of a run that share next to no users, and folds whose users are written otherwise."""
-    for name, (first, *others) in runs.items():
-        for other in others:
-            sides = f"seed {first.seed} of {name}", f"seed {other.seed} of {name}"
-            if other.fold != first.fold:  # which may have users of its own
-                sides = f"fold {first.fold} of {name}", f"fold {other.fold} of {name}"
-            met = meet_rows(users, codes[id(first)], [codes[id(other)]], name="user", sides=sides)
-            require_meeting(met, fewest=FEWEST if other.fold == first.fold else inf)
+    for name, (first, *rest) in runs.items():
+        for repeat in rest:
+            sides = f"seed {first.seed} of {name}", f"seed {repeat.seed} of {name}"
+            if repeat.fold != first.fold:  # which may have users of its own
+                sides = f"fold {first.fold} of {name}", f"fold {repeat.fold} of {name}"
+            met = meet_rows(users, codes[id(first)], [codes[id(repeat)]], name="user", sides=sides)
+            require_meeting(met, fewest=FEWEST if repeat.fold == first.fold else inf)
 
 
 def _mean_over_seeds(metric: str, seeds: Sequence[tuple[RunValues, IntArray]], n_users: int) -> DoubleArray:
     total, count = np.zeros(n_users), np.zeros(n_users)
-    for one, codes in sorted(seeds, key=lambda pair: -1 if pair[0].seed is None else pair[0].seed):
-        known: BoolArray = np.isfinite(one.values[metric])
-        total[codes[known]] += one.values[metric][known]
-        count[codes[known]] += 1
+    for run, codes in sorted(seeds, key=lambda pair: -1 if pair[0].seed is None else pair[0].seed):
+        has_value: BoolArray = np.isfinite(run.values[metric])
+        total[codes[has_value]] += run.values[metric][has_value]
+        count[codes[has_value]] += 1
     mean: DoubleArray = np.divide(total, count, out=np.full(n_users, np.nan), where=count > 0)
     return mean
 
@@ -369,15 +375,13 @@ def _shares(
     for i, metric in enumerate(metrics):
         used: BoolArray = np.asarray(complete[:, i].any(axis=0))
         for j, repeats in enumerate(runs.values()):
-            some = [one for one in repeats if one.fold in folds]
-            parts = _parts(
-                metric, some, [(codes[id(one)], complete[folds.index(one.fold), i]) for one in some]
-            )
-            seeds = Counter(one.fold for one in some)
-            if metric in some[0].pooled:
+            own = [run for run in repeats if run.fold in folds]
+            parts = _parts(metric, own, [(codes[id(run)], complete[folds.index(run.fold), i]) for run in own])
+            seeds = Counter(run.fold for run in own)
+            if metric in own[0].pooled:
                 pooled[metric] = (*pooled.get(metric, ()), parts)
                 if fold_means is not None:
-                    of_fold = np.array([one.fold for one in some])
+                    of_fold = np.array([run.fold for run in own])
                     fold_means[i, j] = [parts.value()[of_fold == fold].mean() for fold in folds]
             elif len(set(seeds.values())) == 1 and (parts.counts == used).all():
                 continue
@@ -386,16 +390,16 @@ def _shares(
     return None if shares is values else shares, pooled
 
 
-def _parts(metric: str, repeats: Sequence[RunValues], places: Sequence[tuple[IntArray, BoolArray]]) -> Pooled:
+def _parts(metric: str, repeats: Sequence[RunValues], rows: Sequence[tuple[IntArray, BoolArray]]) -> Pooled:
     """Return what each user adds to the number of every seed and fold, (n_repeats, m); others add nothing."""
-    m = len(places[0][1])
+    m = len(rows[0][1])
     sums, counts = np.zeros((len(repeats), m)), np.zeros((len(repeats), m))
     exponent = 1.0
-    for row, (one, (codes, chosen)) in enumerate(zip(repeats, places, strict=True)):
-        own = one.pooled.get(metric)
-        known = np.isfinite(one.values[metric]) & chosen[codes]
-        sums[row, codes[known]] = (one.values[metric] if own is None else own.sums)[known]
-        counts[row, codes[known]] = 1.0 if own is None else own.counts[known]
+    for row, (run, (codes, chosen)) in enumerate(zip(repeats, rows, strict=True)):
+        own = run.pooled.get(metric)
+        has_value = np.isfinite(run.values[metric]) & chosen[codes]
+        sums[row, codes[has_value]] = (run.values[metric] if own is None else own.sums)[has_value]
+        counts[row, codes[has_value]] = 1.0 if own is None else own.counts[has_value]
         exponent = exponent if own is None else own.exponent
     there = counts.any(axis=1)
     return Pooled(sums[there], counts[there], exponent)
@@ -414,13 +418,13 @@ def _contributions(parts: Pooled, n_used: int) -> DoubleArray:
 def _repeats(
     runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str]
 ) -> dict[tuple[str, str], Repeats]:
-    found = {}
+    repeats_by_run = {}
     for name, repeats in runs.items():
         for metric in metrics if len(repeats) > 1 else ():
             means = [
-                float(one.pooled[metric].value() if metric in one.pooled else np.nanmean(one.values[metric]))
-                for one in repeats
+                float(run.pooled[metric].value() if metric in run.pooled else np.nanmean(run.values[metric]))
+                for run in repeats
             ]
-            labels = [one.label or f"repeat {i}" for i, one in enumerate(repeats)]
-            found[metric, name] = Repeats.of(means, labels)
-    return found
+            labels = [run.label or f"repeat {i}" for i, run in enumerate(repeats)]
+            repeats_by_run[metric, name] = Repeats.of(means, labels)
+    return repeats_by_run

@@ -109,9 +109,9 @@ class Convention:
         hint = "" if meant is None else f"Did you mean {meant}? "
         if k is not None and meant is not None:
             hint = f"Cutoffs stand apart: metrics=[{meant}], cutoffs=[{k}]. "
-        known = ", ".join(sorted(self.known()))
+        names = ", ".join(sorted(self.known()))
         raise ConfigError(
-            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {known}."
+            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {names}."
         )
 
     def known(self) -> dict[str, Metric]:
@@ -197,11 +197,11 @@ def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, in
     """
     match = _PRINTED.fullmatch(printed.strip())
     name, k = (printed, None) if match is None else match.groups()
-    known = STANDARD.known()
+    metrics = STANDARD.known()
     labels: dict[str, str] = {}
-    for key, metric in known.items():
+    for key, metric in metrics.items():
         labels.setdefault(metric.label, key)  # of nDCG's names the first, which has its defaults
-    near = nearest(name, [*more, *known, *FIRST_WORDS, *OTHER_NAMES, *labels])
+    near = nearest(name, [*more, *metrics, *FIRST_WORDS, *OTHER_NAMES, *labels])
     return labels.get(near or "", near), None if k is None else int(k)
 
 
@@ -251,8 +251,8 @@ def get_convention(name: str | Convention) -> Convention:
         return STANDARD
     if name in NAMES:
         module = "libraries" if name in LIBRARIES else "publications"
-        found: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
-        return found
+        convention: Convention = getattr(import_module(f"{__name__}.{module}"), name.upper())
+        return convention
     hint = did_you_mean(name, NAMES)
     raise ConfigError(f"conventions: unknown name {name!r}. {hint}There are {', '.join(NAMES)}.")
 

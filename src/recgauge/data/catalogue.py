@@ -140,8 +140,8 @@ def make_catalogue(
     training data and features set it, too.
     """
     if seen is None:
-        told = sized or features is not None or similarity is not None
-        return Catalogue(size, features=features, similarity=similarity, sized=told)
+        is_sized = sized or features is not None or similarity is not None
+        return Catalogue(size, features=features, similarity=similarity, sized=is_sized)
     counts = np.bincount(seen.indices, minlength=size)
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())

@@ -13,7 +13,7 @@ REASONS: Mapping[Reason, str] = {
     "nothing_relevant": "of users without a relevant row",
     "no_list": "of users without a list",
 }
-"""What is told of dropped rows."""
+"""Dropped rows in words."""
 
 FEW_USERS = 20
 """Below so many, intervals over users are too narrow."""
@@ -71,5 +71,16 @@ class Coverage:
 
     def __str__(self) -> str:
         """Return the users that numbers are of: of how many, if not of all."""
-        some = f"{self.users_evaluated:,}"
-        return some if self.users_evaluated == self.users else f"{some} of {self.users:,}"
+        evaluated = f"{self.users_evaluated:,}"
+        return evaluated if self.users_evaluated == self.users else f"{evaluated} of {self.users:,}"
+
+
+def of_few(n_users: int) -> str:
+    """Return of how many users an interval is, where they are few; else an empty text.
+
+    Examples
+    --------
+    >>> of_few(7), of_few(20)
+    (' of 7 users', '')
+    """
+    return f" of {n_users} user{'s' * (n_users != 1)}" if 0 < n_users < FEW_USERS else ""

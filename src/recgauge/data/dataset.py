@@ -94,9 +94,9 @@ class PublishedSplits:
         if name is None and len(names) == 1:
             name = names[0]
         if name is None or name not in self.readers:
-            asked = "none is chosen" if name is None else f"there is no {name!r}"
+            reason = "none is chosen" if name is None else f"there is no {name!r}"
             raise ConfigError(
-                f"split=published: {self.dataset} has the published splits {', '.join(names)}, and {asked}. "
+                f"split=published: {self.dataset} has the published splits {', '.join(names)}, and {reason}. "
                 f"Choose one with split.fold={names[0]}."
             )
         return self.readers[name]()

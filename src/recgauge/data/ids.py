@@ -176,16 +176,16 @@ def encode(columns: Sequence[IdArray], *, in_order: bool) -> tuple[IdArray, list
     ([10, 30], [[1, 0], [0]])
     """
     edges = np.cumsum([0, *(len(column) for column in columns)])
-    every = _joined(columns)
-    few = len(every) < _FEW.get(every.dtype.kind, 0)
-    if few or dense(every) or (every.dtype.kind == "U" and not in_order):
-        ids, codes = encode_sorted(every)
+    joined = _joined(columns)
+    few = len(joined) < _FEW.get(joined.dtype.kind, 0)
+    if few or dense(joined) or (joined.dtype.kind == "U" and not in_order):
+        ids, codes = encode_sorted(joined)
         if in_order:
             first = np.empty(len(ids), np.int64)
             first[codes[::-1]] = np.arange(len(codes))[::-1]  # the first row is written last
             ids, codes = _reordered(ids, codes, np.argsort(first))
     else:
-        ids, codes = _encode_hashed(every)
+        ids, codes = _encode_hashed(joined)
         if not in_order:
             ids, codes = _reordered(ids, codes, _sorted(ids))
     return ids, [codes[edges[i] : edges[i + 1]] for i in range(len(columns))]

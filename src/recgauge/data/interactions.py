@@ -51,8 +51,8 @@ class Attribute:
         if values.dtype == object:
             import pandas as pd  # hashes texts, which takes a fraction of sorting them
 
-            places, texts = pd.factorize(values, sort=True)
-            return cls(places.astype(np.int32), np.asarray(texts))
+            positions, texts = pd.factorize(values, sort=True)
+            return cls(positions.astype(np.int32), np.asarray(texts))
         names, codes = _encoded("attribute", values)
         return cls(codes, names)
 
@@ -98,7 +98,7 @@ class Interactions:
     user_ids: npt.NDArray[Any]
     item_ids: npt.NDArray[Any]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
-    _found: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -243,7 +243,7 @@ class Interactions:
             "user_ids": self.user_ids,
             "item_ids": self.item_ids,
             "attributes": attributes,
-            "_found": {},
+            "_computed": {},
         }
         for name, value in columns.items():
             object.__setattr__(taken, name, value)
@@ -295,14 +295,14 @@ class Interactions:
 
     def _counts(self, name: str, n_ids: int) -> LongArray:
         """Count the rows of each code, once for a table."""
-        if name not in self._found:
+        if name not in self._computed:
             counts, codes = np.zeros(n_ids, np.int64), getattr(self, name)
             step = max(PIECE, 4 * n_ids)  # adding up the counts must not outweigh counting
             for first in range(0, len(codes), step):
                 counts += np.bincount(codes[first : first + step], minlength=n_ids)
-            self._found[name] = read_only(counts)
-        counted: LongArray = self._found[name]
-        return counted
+            self._computed[name] = read_only(counts)
+        of_codes: LongArray = self._computed[name]
+        return of_codes
 
     def pairs_rise(self) -> bool:
         """Whether every row has a later (user, item) pair than the row before; then none repeats.
@@ -312,10 +312,10 @@ class Interactions:
         >>> Interactions.from_ids([1, 1, 2], [1, 3, 2]).pairs_rise()
         True
         """
-        if "pairs rise" not in self._found:
+        if "pairs rise" not in self._computed:
             pieces = (slice(first, first + PIECE + 1) for first in range(0, len(self) - 1, PIECE))
-            self._found["pairs rise"] = all(rise(self.user[rows], self.item[rows]) for rows in pieces)
-        return bool(self._found["pairs rise"])
+            self._computed["pairs rise"] = all(rise(self.user[rows], self.item[rows]) for rows in pieces)
+        return bool(self._computed["pairs rise"])
 
     def sha256(self) -> str:
         """Return the digest of the rows, in their order, and of the ids that their codes represent."""
@@ -385,7 +385,7 @@ def at_least(values: npt.ArrayLike, threshold: float) -> BoolArray:
 
 def _id_array(name: str, ids: npt.ArrayLike) -> IdArray:
     """Return ids as an array of one type, text as such."""
-    if isinstance(ids, (list, tuple)) and ids and all(type(one) is str for one in ids):
+    if isinstance(ids, (list, tuple)) and ids and all(type(row_id) is str for row_id in ids):
         return text_array(list(ids))
     if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iuUS":
         return ids
@@ -396,7 +396,7 @@ def _encoded(name: str, ids: IdArray) -> tuple[IdArray, IntArray]:
     try:
         return encode_sorted(ids)
     except TypeError as error:
-        kinds = listed(sorted({type(one).__name__ for one in ids.tolist()}))
+        kinds = listed(sorted({type(row_id).__name__ for row_id in ids.tolist()}))
         raise SchemaError(f"Interactions: {name} ids must be of one sortable type, got {kinds}.") from error
 
 
@@ -466,16 +466,17 @@ def stored(matrix: "sparse.csr_array", user: IntArray, item: IntArray) -> BoolAr
     """Return whether each (user, item) is a stored entry of `matrix`, shape (n,)."""
     if not len(user):
         return np.zeros(0, np.bool_)
-    found: BoolArray = np.asarray(_entries(matrix)[user, item])
-    return found
+    are_stored: BoolArray = np.asarray(_entries(matrix)[user, item])
+    return are_stored
 
 
-def apart(known: "sparse.csr_array", held_out: list[Interactions]) -> bool:
+def apart(history: "sparse.csr_array", held_out: list[Interactions]) -> bool:
     """Whether held-out parts repeat no pair, and share none with each other or with `known`."""
-    before = [known]
+    before = [history]
     for part in held_out:
         matrix = part.to_csr(copy=False)
-        if matrix.nnz < len(part) or any(_entries(matrix).multiply(_entries(one)).nnz for one in before):
+        entries = _entries(matrix)
+        if matrix.nnz < len(part) or any(entries.multiply(_entries(earlier)).nnz for earlier in before):
             return False
         before.append(matrix)
     return True

@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.data.columns import is_series, numbers
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import ITEMS, Wanted
+from recgauge.files.columns import ITEMS, Roles
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.utils.checks import IntArray, shown
 
@@ -54,10 +54,10 @@ class ItemTable:
         """
         from scipy import sparse
 
-        known = np.zeros(size, bool)
-        known[codes] = True
-        if not known[listed].all():
-            item = item_ids[listed[~known[listed]][0]]
+        has_row = np.zeros(size, bool)
+        has_row[codes] = True
+        if not has_row[listed].all():
+            item = item_ids[listed[~has_row[listed]][0]]
             kind = "features" if self.name == _FEATURES else "similarities"
             raise SchemaError(f"{self.name}: item {shown(item)} is recommended but has no {kind}.")
         place = sparse.csr_array(
@@ -231,15 +231,15 @@ def _framed(frame: Any) -> tuple[Any, Any]:
     import pandas as pd
 
     names = [str(name) for name in frame.columns]
-    counted = frame.index.name is None and frame.index.equals(pd.RangeIndex(len(frame)))
-    column = _item_column(names[:], first_names=not counted)
-    if column is None and counted:
+    is_range = frame.index.name is None and frame.index.equals(pd.RangeIndex(len(frame)))
+    column = _item_column(names[:], first_names=not is_range)
+    if column is None and is_range:
         raise SchemaError(
             f"{_FEATURES}: a table needs a column item, or items as its index; its index is 0, 1, 2, ... and "
             f"its columns are {listed(names)}. Write frame.set_index(COLUMN), or, if the index is the items, "
             "frame.rename_axis('item')."
         )
-    other = None if counted or column is not None else _item_column(names, first_names=False)
+    other = None if is_range or column is not None else _item_column(names, first_names=False)
     if other is not None and frame.index.name is None:
         raise SchemaError(
             f"{_FEATURES}: the items may be the index or the column {names[other]!r}. Write "
@@ -271,8 +271,8 @@ def _of_arrow(table: Any) -> tuple[Any, Any]:
 
 def _item_column(names: Sequence[str], *, first_names: bool) -> int | None:
     """Return the position of the column of items; a genre may be called book, but hardly item_id."""
-    like = Wanted({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
-    return like.columns(names, _FEATURES).roles["item"] if any(map(like.is_name, names)) else None
+    like = Roles({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
+    return like.columns(names, _FEATURES).positions["item"] if any(map(like.is_name, names)) else None
 
 
 def _labelled(frame: Any) -> tuple[Any, Any]:
@@ -304,11 +304,11 @@ def _pairs(similarity: Mapping[Any, Any]) -> tuple[Any, Any]:
     items = list(dict.fromkeys([*rows, *(other for row in rows.values() for other in row)]))
     as_ids(f"{_SIMILARITY}: item", items)
     place = {item: at for at, item in enumerate(items)}
-    known: dict[tuple[int, int], Any] = {}
+    value_of: dict[tuple[int, int], Any] = {}
     for item, row in rows.items():
         for other, value in row.items():
-            known[place[item], place[other]] = value
-            known.setdefault((place[other], place[item]), value)
-    first, second = np.array([*known], np.int64).reshape(-1, 2).T
-    values = numbers(_SIMILARITY, [*known.values()])
+            value_of[place[item], place[other]] = value
+            value_of.setdefault((place[other], place[item]), value)
+    first, second = np.array([*value_of], np.int64).reshape(-1, 2).T
+    values = numbers(_SIMILARITY, [*value_of.values()])
     return items, sparse.csr_array((values, (first, second)), shape=(len(items), len(items)))

@@ -177,9 +177,9 @@ class TopK:
             "a score that is missing (NaN)": np.isnan(scores),
             "scores that rise; lists must be best first": (scores[:, 1:] > scores[:, :-1]) & ~gaps[:, 1:],
         }
-        for problem, places in problems.items():
-            if places.any():
-                user = self.users[int(np.flatnonzero(places.any(axis=1))[0])]
+        for problem, mask in problems.items():
+            if mask.any():
+                user = self.users[int(np.flatnonzero(mask.any(axis=1))[0])]
                 raise ScoreError(f"TopK: the list of user code {user} has {problem}.")
 
     def __repr__(self) -> str:

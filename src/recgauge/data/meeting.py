@@ -204,15 +204,15 @@ def require_meeting(
     return meeting
 
 
-def _members(ids: IdArray, known: IdArray) -> BoolArray:
+def _members(first: IdArray, second: IdArray) -> BoolArray:
     """Return which ids are known; numpy would compare a number with a text as text."""
-    kinds = {"text" if array.dtype.kind in "UO" else "number" for array in (ids, known)}
+    kinds = {"text" if array.dtype.kind in "UO" else "number" for array in (first, second)}
     if kinds == {"number"}:
-        return np.isin(ids, known, assume_unique=True)
-    if len(kinds) > 1 and "O" not in (ids.dtype.kind, known.dtype.kind):
-        return np.zeros(len(ids), bool)
-    of_known = set(known.tolist())
-    return np.fromiter((one in of_known for one in ids.tolist()), bool, len(ids))
+        return np.isin(first, second, assume_unique=True)
+    if len(kinds) > 1 and "O" not in (first.dtype.kind, second.dtype.kind):
+        return np.zeros(len(first), bool)
+    members = set(second.tolist())
+    return np.fromiter((row_id in members for row_id in first.tolist()), bool, len(first))
 
 
 def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
@@ -295,13 +295,13 @@ def _spelling(first: IdArray, second: IdArray) -> tuple[str, tuple[int, int]]:
     fewest = max(1, int(REFUSED_BELOW * min(len(first), len(second))))
     if pair := _pair(*texts, fewest):
         return "numbers on one side, text on the other", pair
-    every = texts
+    rewritten = texts
     for cause, rewrite in _SPELLINGS:
         if pair := _pair(rewrite(texts[0]), rewrite(texts[1]), fewest):
             return cause, pair
         if rewrite is not _as_floats:  # 12e5 may be a name
-            every = rewrite(every[0]), rewrite(every[1])
-    if pair := _pair(*every, fewest):
+            rewritten = rewrite(rewritten[0]), rewrite(rewritten[1])
+    if pair := _pair(*rewritten, fewest):
         return "several of blanks, quotes, zeros, case and punctuation", pair
     for bare in _without_prefix(*texts):
         if pair := _pair(*bare, fewest):
@@ -319,11 +319,11 @@ def _pair(first: "pa.Array", second: "pa.Array", fewest: int) -> tuple[int, int]
     """Return where the last texts that became equal are, if at least so many did."""
     import pyarrow.compute as pc
 
-    places = pc.index_in(first, value_set=second)
-    if len(first) - places.null_count < fewest:
+    positions = pc.index_in(first, value_set=second)
+    if len(first) - positions.null_count < fewest:
         return None
-    at = len(first) - 1 - places.is_valid()[::-1].index(True).as_py()
-    return at, places[at].as_py()
+    at = len(first) - 1 - positions.is_valid()[::-1].index(True).as_py()
+    return at, positions[at].as_py()
 
 
 def _without_prefix(first: "pa.Array", second: "pa.Array") -> Iterator[tuple["pa.Array", "pa.Array"]]:

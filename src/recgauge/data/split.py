@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EvaluateOn = Literal["test", "validation"]
 """Parts of a split that a model can be evaluated on."""
+PARTS = ("train", "fold_in", "validation", "test")
+"""The parts that a split can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,12 @@ class Split:
         """
         validation = self._held_for_validation()
         train, fold_in = self.train.followed_by(validation), self.fold_in
-        told = f"train is {len(self.train):,} training and {len(validation):,} validation rows"
+        words = f"train is {len(self.train):,} training and {len(validation):,} validation rows"
         if fold_in is not None:
             chosen_by = (validation.user_counts() > 0)[fold_in.user]
             train, fold_in = train.followed_by(fold_in.take(chosen_by)), fold_in.take(~chosen_by)
-            told += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
-        joined = replace(Step.between("nothing", train, train), note=f"{told} (fit_on=train_validation)")
+            words += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
+        joined = replace(Step.between("nothing", train, train), note=f"{words} (fit_on=train_validation)")
         steps = (*self.steps, joined)
         return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps)
 

@@ -125,8 +125,8 @@ def read_items(subject: str, table: Any) -> Ragged:
     if any(grades is not None for _, grades in pairs):
         graded = (np.ones(len(row)) if grades is None else grades for row, grades in pairs)
         values = numbers(f"{subject}: grade", list(chain.from_iterable(graded)))
-    found = flatten(f"{subject}: item", lists, users)
-    return without_padding(subject, Ragged(as_ids(f"{subject}: user", users), _lengths(lists), found, values))
+    items = flatten(f"{subject}: item", lists, users)
+    return without_padding(subject, Ragged(as_ids(f"{subject}: user", users), _lengths(lists), items, values))
 
 
 def grouped(users: IdArray, items: IdArray, values: DoubleArray | None) -> Ragged:
@@ -255,13 +255,13 @@ def _cells(subject: str, user: Any, row: Any) -> Cells:
             f"{subject}: user {shown(user)} has a table. Write one table of all users with a column user: "
             "pandas.concat(tables, names=['user']).reset_index('user')."
         )
-    found = cells(row)
-    if found is None or (isinstance(found, np.ndarray) and found.ndim != 1):
+    values = cells(row)
+    if values is None or (isinstance(values, np.ndarray) and values.ndim != 1):
         raise SchemaError(
             f"{subject}: user {shown(user)} needs a collection of items, got {type(row).__name__}"
             f"{f' of shape {np.shape(row)}' if hasattr(row, 'shape') else ''}. Write a list."
         )
-    return found
+    return values
 
 
 def _of_series(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:

@@ -23,7 +23,7 @@ from recgauge.datasets.published_files import (
 )
 from recgauge.datasets.table import join, join_digests
 from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError, said
-from recgauge.files.columns import CellFormat, Wanted
+from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
@@ -52,7 +52,7 @@ class FileSource(DatasetSource):
 
     def find(self, progress: Progress | None = None) -> None:
         """Find or download the files and verify them."""
-        self._found(progress or NoProgress())
+        self._verified_files(progress or NoProgress())
 
     def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
         """Find or download the files and verify them as `find` does, and return them in the order of `files`.
@@ -60,17 +60,17 @@ class FileSource(DatasetSource):
         `progress` is also notified about an archive whose files are not the publisher's.
         """
         progress = progress or NoProgress()
-        found = self._found(progress)
-        for file in found:
+        files = self._verified_files(progress)
+        for file in files:
             if file.provenance not in OF_THE_PUBLISHER:
                 progress.note(f"{file.path} is {file.provenance}.")
-        return found
+        return files
 
     def digest(self) -> str:
         """Find or download the files, verify them and return their digest."""
-        return join_digests([file.sha256 for file in self._found(NoProgress())])
+        return join_digests([file.sha256 for file in self._verified_files(NoProgress())])
 
-    def _found(self, progress: Progress) -> list[VerifiedFile]:
+    def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
         try:
             return [find_archive(published, locations, progress) for published, locations in self.files]
         except MissingDataError as error:
@@ -117,15 +117,15 @@ class ArchiveSource(FileSource):
         return ((self.published, self.locations),)
 
 
-PAIRS = Wanted({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
+PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
 """Users and items in the first two columns, whatever follows."""
 
 
 def read_members(
-    path: Path, members: Sequence[str], wanted: Wanted, how: TextFormat | None = None, form: str | None = None
+    path: Path, members: Sequence[str], roles: Roles, how: TextFormat | None = None, form: str | None = None
 ) -> Interactions:
     """Return the rows of files in a publisher's archive, in order."""
-    parts = [read(TableFile(path, member), wanted, how, form=form) for member in members]
+    parts = [read(TableFile(path, member), roles, how, form=form) for member in members]
     for rows in parts:
         if rows.problems:
             raise SchemaError(f"{rows.first_bad()}. Get the publisher's archive again.")
@@ -146,7 +146,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
         return verify(path, published, locations.sha256)
     tried: list[str] = []
     kind: type[DataError] = MissingDataError
-    for owner, place in _places(published, locations):
+    for owner, place in _locations(published, locations):
         try:
             return _ask(owner, place, published, locations, progress)
         except _TransferError as error:
@@ -163,13 +163,13 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
         named = "its folder with dataset.archive=FOLDER"
     listed = "\n".join(f"  - {place}" for place in tried)
     raise kind(
-        f"{published.filename} could not be found or fetched. Tried:\n{listed}\n{by_hand} and put it at "
+        f"{published.filename} could not be found or fetched.\nTried:\n{listed}\n{by_hand} and put it at "
         f"{locations.cache_folder / published.filename}, name {named}, or point data.mirror or "
         "RECGAUGE_MIRROR at a folder or address that has it."
     )
 
 
-def _places(published: PublishedFile, locations: Locations) -> Iterator[tuple[str, str]]:
+def _locations(published: PublishedFile, locations: Locations) -> Iterator[tuple[str, str]]:
     """Yield who may have the file, and the folder or the address where."""
     yield "cache folder", str(locations.cache_folder)
     for mirror in locations.mirrors:
@@ -185,9 +185,9 @@ def _ask(
     if not is_address(place):
         return _in_folder(owner, Path(place), published, locations.sha256)
     if owner == "publisher" and published.by_hand:
-        raise _TransferError("does not offer it in this form", again=False)
+        raise _TransferError("does not offer it in this form", may_pass=False)
     if locations.offline:
-        raise _TransferError("not tried, since offline is set", again=False)
+        raise _TransferError("not tried, since offline is set", may_pass=False)
     cached = locations.cache_folder / published.filename
 
     def check(path: Path) -> VerifiedFile:
@@ -207,7 +207,7 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str |
     path = folder / published.filename
     refuse_irregular(path, owner)
     if not path.is_file():
-        raise _TransferError(f"has no {published.filename}", again=False)
+        raise _TransferError(f"has no {published.filename}", may_pass=False)
     listed = listed_digest(folder, published) if owner == "mirror" and published.is_archive else None
     return verify(path, published, pinned, listed=listed)
 
@@ -216,8 +216,8 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return where a run would take the archive from: "archive", "cache", "mirror", or "" for the network."""
     if locations.archive is not None:
         return "archive"
-    places = _places(published, locations)
-    folders = ((owner.split()[0], Path(place)) for owner, place in places if not is_address(place))
+    pairs = _locations(published, locations)
+    folders = ((owner.split()[0], Path(place)) for owner, place in pairs if not is_address(place))
     return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
 
 
@@ -226,7 +226,7 @@ class _TransferError(Exception):
     """An address did not give the file."""
 
     reason: str  # as part of a sentence
-    again: bool  # whether the same request may succeed a little later
+    may_pass: bool  # whether the same request may succeed a little later
 
     def __str__(self) -> str:
         return self.reason
@@ -274,7 +274,7 @@ def _transfer_patiently(address: str, file: Path, name: str, size: int | None, p
             _transfer(address, file, name, size, progress)
             return
         except _TransferError as error:
-            if wait is None or not error.again:
+            if wait is None or not error.may_pass:
                 raise
             progress.note(f"{address}: {error}; asking again in {wait:g} s.")
             time.sleep(wait)
@@ -324,8 +324,8 @@ def _failure(error: BaseException, address: str) -> _TransferError:
             f"the certificate of {host} is not accepted ({error.verify_message}); if your network inspects "
             "traffic, name its authority's certificate with REQUESTS_CA_BUNDLE; if only the "
             f"certificate is old, curl --insecure -O {address} does, since recgauge verifies the file",
-            again=False,
+            may_pass=False,
         )
     reason = error.strerror if isinstance(error, OSError) and error.strerror else said(error)
     unknown = isinstance(error, socket.gaierror)
-    return _TransferError(f"the connection to {host} failed ({reason})", again=not unknown)
+    return _TransferError(f"the connection to {host} failed ({reason})", may_pass=not unknown)

@@ -19,7 +19,7 @@ from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
 from recgauge.datasets.prepared import Inputs, Prepared
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
-from recgauge.files.columns import TABLE, CellFormat, Wanted
+from recgauge.files.columns import TABLE, CellFormat, Roles
 from recgauge.files.opening import UNPACKING_ERRORS, TableFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
@@ -270,7 +270,7 @@ class MovieLens(ArchiveSource):
         progress = progress or NoProgress()
         release = RELEASES[self.name]
         (file,) = self.fetch_all(progress)
-        found = Inputs([file.path], self.cache, prepared=self.prepared).get(
+        kept = Inputs([file.path], self.cache, prepared=self.prepared).get(
             partial(_read, file, release),
             [file.sha256],
             {"source": "movielens", "release": self.name},
@@ -279,7 +279,7 @@ class MovieLens(ArchiveSource):
         )
         return Dataset(
             name=self.name,
-            interactions=found.interactions,
+            interactions=kept.interactions,
             feedback="explicit",
             relevant_from=self.relevant_from,
             sha256=file.sha256,
@@ -287,8 +287,8 @@ class MovieLens(ArchiveSource):
             source=self.published.address,
             licence=self.terms,
             citation=CITATION,
-            item_titles=found.item_titles,
-            item_features=found.item_features,
+            item_titles=kept.item_titles,
+            item_features=kept.item_features,
             published=_splits_of(release, file),
         )
 
@@ -298,7 +298,7 @@ _RATINGS: Mapping[Layout, tuple[str, TextFormat]] = {
     "dat": ("ratings.dat", TextFormat("::", header=False, quotes=False)),
     "csv": ("ratings.csv", TextFormat(",", header=True, quotes=False)),
 }
-_COLUMNS = Wanted(TABLE, tuple(TABLE), cells=CellFormat(implausible="keep"))
+_COLUMNS = Roles(TABLE, tuple(TABLE), cells=CellFormat(implausible="keep"))
 
 
 def _read(file: VerifiedFile, release: _Release) -> Prepared:

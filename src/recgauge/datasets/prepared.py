@@ -63,7 +63,7 @@ def state_of(path: Path | StoredFile) -> tuple[int, ...]:
     return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_dev
 
 
-def known_digest(path: Path | StoredFile, folder: Path | None) -> str:
+def cached_digest(path: Path | StoredFile, folder: Path | None) -> str:
     """Return a file's sha256, from the name of an empty file in `folder` if the state is the one digested.
 
     Of a file in a store it is always computed: two of one size and time cannot be told apart.
@@ -103,7 +103,7 @@ class Inputs:
     def digests(self) -> list[str]:
         """Return the sha256 of each file, which is remembered where copies are kept."""
         folder = self._folder and self._folder / "digests"
-        return [known_digest(path, folder) for path in self._states]
+        return [cached_digest(path, folder) for path in self._states]
 
     def get(
         self,
@@ -222,8 +222,8 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
         checksums = json.loads((folder / _CHECKSUMS).read_text(encoding="utf-8"))
         paths = {name: folder / f"{name}.npy" for name in checksums}
         with ThreadPoolExecutor(_THREADS) as threads:
-            for path, found in zip(paths.values(), threads.map(_checksum, paths.values()), strict=True):
-                if found != checksums[path.stem]:
+            for path, checksum in zip(paths.values(), threads.map(_checksum, paths.values()), strict=True):
+                if checksum != checksums[path.stem]:
                     raise IntegrityError(f"{path.name} does not have its checksum")
         # one after the other: numpy parses their headers, at which two threads of Python 3.11 can fail
         arrays = {name: np.asarray(np.load(path, mmap_mode="r")) for name, path in paths.items()}

@@ -181,10 +181,10 @@ def verify(
         raise MissingDataError(
             f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
         ) from error
-    found = f"sha256 {sha256} and {size:,} bytes"
+    actual = f"sha256 {sha256} and {size:,} bytes"
     if pinned is not None and pinned.lower() != sha256:
         raise IntegrityError(
-            f"{origin or path}: dataset.sha256 asks for sha256 {pinned}, found {found}. "
+            f"{origin or path}: dataset.sha256 asks for sha256 {pinned}, found {actual}. "
             "Use the file that was pinned, or remove or correct the pin."
         )
     if sha256 == published.sha256 and size == published.size:
@@ -196,15 +196,15 @@ def verify(
         source = "the mirror's SHA256SUMS" if pinned is None else "dataset.sha256"
         return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {source}")
     other = f", and not the file that the mirror's SHA256SUMS lists (sha256 {listed})" if listed else ""
-    wanted = f"sha256 {published.sha256} and {published.size:,} bytes"
+    expected = f"sha256 {published.sha256} and {published.size:,} bytes"
     if not published.sha256:
-        wanted = f"an archive with {' and '.join(published.members)}"
+        expected = f"an archive with {' and '.join(published.members)}"
     remedy = "Nothing was stored" if origin else f"Get it again from {published.address}"
     if published.is_archive and zipfile.is_zipfile(path):
         remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     raise IntegrityError(
-        f"{origin or path} is not the publisher's {published.filename}: expected {wanted}, "
-        f"found {found}; {problem}{other}. {published.caveat} {remedy}.".replace("  ", " ")
+        f"{origin or path} is not the publisher's {published.filename}: expected {expected}, "
+        f"found {actual}; {problem}{other}. {published.caveat} {remedy}.".replace("  ", " ")
     )
 
 

@@ -13,10 +13,10 @@ from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets.archives import FileSource
 from recgauge.datasets.published_files import Locations, PublishedFile
-from recgauge.datasets.table import join, join_digests, reworded
+from recgauge.datasets.table import join, join_digests
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
-from recgauge.files.columns import CellFormat, Role, Wanted
+from recgauge.files.columns import CellFormat, Role, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Rows, refuse
@@ -163,13 +163,13 @@ class SplitFiles(FileSource):
     @property
     def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
         """The training file and the test file, and where each is looked for."""
-        return tuple((_published(file, self.by_hand), self._places(file)) for file in self._split_files)
+        return tuple((_published(file, self.by_hand), self._locations(file)) for file in self._split_files)
 
     @property
     def _split_files(self) -> tuple[SplitFile, SplitFile]:
         return _split_file("train", self.train), _split_file("test", self.test)
 
-    def _places(self, file: SplitFile) -> Locations:
+    def _locations(self, file: SplitFile) -> Locations:
         here = None if self.archive is None else str(Path(self.archive) / PurePosixPath(file.filename).name)
         return Locations(here, self.cache, self.mirror, self.offline)
 
@@ -202,11 +202,11 @@ class SplitFiles(FileSource):
         SchemaError
             If a file is not of its format, or does not hold what is declared.
         """
-        found = self.fetch_all(progress)
+        verified_files = self.fetch_all(progress)
         parts: tuple[Part, Part] = ("train", "test")
         train, test = (
             self._read(part, file, verified.path)
-            for part, file, verified in zip(parts, self._split_files, found, strict=True)
+            for part, file, verified in zip(parts, self._split_files, verified_files, strict=True)
         )
         rows = self._with_all_items(join([train, test]))
         for count, n_read in zip(_COUNTS, (len(rows), rows.n_users, rows.n_items), strict=True):
@@ -221,7 +221,7 @@ class SplitFiles(FileSource):
             interactions=rows,
             feedback="explicit" if self.ratings else "implicit",
             relevant_from=self.relevant_from,
-            sha256=join_digests([file.sha256 for file in found]),
+            sha256=join_digests([file.sha256 for file in verified_files]),
             provenance="the two files of the published split, by their sha256",
             source=self.source,
             licence=self.licence,
@@ -241,22 +241,19 @@ class SplitFiles(FileSource):
         return replace(rows, item=rows.item_ids[rows.item], item_ids=ids)
 
     def _read(self, part: Part, file: SplitFile, path: Path) -> Rows:
-        roles: tuple[Role, ...] = ("user", "item", "rating") if self.ratings else ("user", "item")
-        wanted = Wanted(
-            {role: _NAMES[role] for role in roles},
-            roles,
-            needed=tuple((role,) for role in roles),
+        present: tuple[Role, ...] = ("user", "item", "rating") if self.ratings else ("user", "item")
+        roles = Roles(
+            {role: _NAMES[role] for role in present},
+            present,
+            needed=tuple((role,) for role in present),
             option="",
             setting=f"dataset.{part}.{{}}={{}}",
             cells=CellFormat(implausible="keep"),  # files of which every byte is known
         )
         how = TextFormat(file.separator, file.header if file.format == "text" else None)
-        try:
-            rows = read(TableFile(path), wanted, how, form=file.format)
-            if rows.problems:
-                raise refuse(rows)
-        except SchemaError as error:
-            raise SchemaError(reworded(error, f"dataset.{part}")) from error
+        rows = read(TableFile(path, group=f"dataset.{part}"), roles, how, form=file.format)
+        if rows.problems:
+            raise refuse(rows, roles)
         return rows
 
 
@@ -267,9 +264,9 @@ def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:
     try:
         return SplitFile(**setting)
     except (ConfigError, TypeError) as error:
-        known = ", ".join(field.name for field in fields(SplitFile))
+        names = ", ".join(field.name for field in fields(SplitFile))
         problem = said(error).removeprefix("SplitFile.__init__() ").removeprefix("SplitFile: ")
-        raise ConfigError(f"SplitFiles: {part}: {problem}. It is a mapping of {known}.") from error
+        raise ConfigError(f"SplitFiles: {part}: {problem}. It is a mapping of {names}.") from error
 
 
 def _published(file: SplitFile, by_hand: str) -> PublishedFile:

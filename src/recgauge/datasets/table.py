@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Attribute, Interactions
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.prepared import Inputs, Prepared
-from recgauge.errors import ConfigError, DataError, SchemaError, listed
+from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import (
     EVENTS,
     ITEMS,
@@ -28,8 +28,8 @@ from recgauge.files.columns import (
     Choice,
     Names,
     Role,
+    Roles,
     TimeUnit,
-    Wanted,
 )
 from recgauge.files.formats import FORMATS, read, read_cells
 from recgauge.files.ids import join_ids
@@ -176,9 +176,12 @@ class Table(DatasetSource):
     cache: str | None = None
     limits: Limits | Mapping[str, Any] | None = None
 
+    group: ClassVar[str] = "dataset"  # of its settings, for messages
+    skips: ClassVar[bool] = True  # whether users can set `on_bad_rows`
+
     def __post_init__(self) -> None:
         if not self._paths or not all(isinstance(path, str) and path for path in self._paths):
-            raise ConfigError(f"Table: path must name a file or several, got {self.path!r}.")
+            raise ConfigError(f"Table: {self.path_name} must name a file or several, got {self.path!r}.")
         super().__post_init__()
         check_choice("Table: format", self.format, (None, *FORMATS))
         if self.separator == "":
@@ -187,7 +190,7 @@ class Table(DatasetSource):
         if self.cache is not None and not (isinstance(self.cache, str) and self.cache.strip()):
             raise ConfigError(f"Table: cache must be a folder (or null), got {self.cache!r}.")
         self._check_weights()
-        self._wanted()
+        self._roles()
         Limits.of(self.limits)
 
     def _check_weights(self) -> None:
@@ -208,6 +211,17 @@ class Table(DatasetSource):
         ]
         if not any(values):
             raise ConfigError("Table: weights must give an event a number above 0, such as {purchase: 1}.")
+
+    @property
+    def path_name(self) -> str:
+        """The setting that names the files."""
+        return "path"
+
+    @property
+    def command(self) -> str:
+        """What is typed before settings."""
+        path = f"[{','.join(self._paths)}]" if len(self._paths) > 1 else self._paths[0]
+        return f"recgauge run dataset=table dataset.path={path}"
 
     def with_attributes(self, names: Sequence[str]) -> Self:
         """Return the table with further columns of its rows."""
@@ -249,18 +263,18 @@ class Table(DatasetSource):
         """
         progress = progress or NoProgress()
         files, name = self._files(), self.label
-        found, digests = self._prepared(files, progress)
-        _tell(found.facts, files, progress)
-        if "time" not in found.facts["labels"] and (self.time_format or self.time_unit):
+        prepared, digests = self._prepared(files, progress)
+        _tell(prepared.facts, files, progress)
+        if "time" not in prepared.facts["labels"] and (self.time_format or self.time_unit):
             raise ConfigError(
                 f"{name}: there is no time column for dataset.time_format and dataset.time_unit. Set "
                 "dataset.time=COLUMN, or leave them out."
             )
-        n_bad = found.facts["n_bad"]
+        n_bad = prepared.facts["n_bad"]
         return Dataset(
             name=name,
-            interactions=found.interactions,
-            feedback=self._judge_feedback("rating" in found.facts["labels"], name, progress),
+            interactions=prepared.interactions,
+            feedback=self._judge_feedback("rating" in prepared.facts["labels"], name, progress),
             relevant_from=self.relevant_from,
             sha256=join_digests(digests),
             provenance="a table of the user's own" + (f", {n_bad:,} bad rows left out" if n_bad else ""),
@@ -280,8 +294,8 @@ class Table(DatasetSource):
         file = self._files()[0]
         if not isinstance(file, StoredTable):
             header = not any(label.startswith("column ") for label in self.labels().values())
-            part = read_cells(file, replace(self._text_format(), header=header))
-            return pa.table(dict(part.others)).slice(0, n)
+            rows = read_cells(file, replace(self._text_format(), header=header))
+            return pa.table(dict(rows.further)).slice(0, n)
         with file.open(0) as opened:
             return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
 
@@ -294,40 +308,37 @@ class Table(DatasetSource):
         return inputs.get(read, digests, options, self.label, progress), digests
 
     def _files(self) -> tuple[Source, ...]:
-        usual = TableFile(Path(), self.member, Limits.of(self.limits), check_encoding(self.encoding))
-        return find_sources(self._paths, self._wanted(), usual, "dataset.path")
+        limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
+        usual = TableFile(Path(), self.member, limits, encoding, self.group)
+        return find_sources(self._paths, self._roles(), usual, f"{self.group}.{self.path_name}")
 
     def _inputs(self, files: Sequence[Source]) -> Inputs:
         return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[Source], name: str, progress: Progress) -> Prepared:
         parts: list[Rows] = []
+        roles = self._roles()
         with progress.step(f"read {name}", len(files), "files") as advance:
             for file in files:
-                rows = read(
-                    file,
-                    self._wanted(),
-                    self._text_format(),
-                    form=self.format,
-                )
+                rows = read(file, roles, self._text_format(), form=self.format)
                 if rows.problems and self.on_bad_rows == "error":
-                    raise refuse(rows)
+                    raise refuse(rows, roles, may_skip=self.skips)
                 parts.append(rows if self.weights is None else weighted(rows, self.weights))
                 advance(1)
         with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
             joined = join(parts)
             return Prepared(joined, facts=_facts_of(parts, joined))
 
-    def _wanted(self) -> Wanted:
-        paths = ",".join(self._paths)
-        path = f"[{paths}]" if len(self._paths) > 1 else paths
+    def _roles(self) -> Roles:
         try:
-            return Wanted(
+            return Roles(
                 TABLE if self.weights is None else WEIGHTED,
                 choices=self._choices(),
                 needed=(("user",), ("item",)) if self.weights is None else (("user",), ("item",), ("event",)),
-                command=f"recgauge run dataset=table dataset.path={path}",
-                cells=self._cells(),
+                option=f"{self.group}.{{}}={{}}",
+                command=self.command,
+                setting=f"{self.group}.{{}}={{}}",
+                cells=CellFormat.of(self),
             )
         except ConfigError as error:
             raise ConfigError(f"Table: {error}") from error
@@ -346,16 +357,10 @@ class Table(DatasetSource):
             "roles": self._choices(),
             "text": asdict(self._text_format()),
             "encoding": check_encoding(self.encoding),
-            "cells": asdict(self._cells()),
+            "cells": asdict(CellFormat.of(self)),
             "weights": self.weights and dict(self.weights),
             "bad": self.on_bad_rows,
         }
-
-    def _cells(self) -> CellFormat:
-        lists = self.missing, self.unused, self.keep
-        return CellFormat(
-            *lists, self.decimal, self.thousands, self.time_unit, self.time_format, self.implausible
-        )
 
     def _text_format(self) -> TextFormat:
         return TextFormat(self.separator, self.header, self.quotes)
@@ -391,12 +396,6 @@ def join_digests(digests: Sequence[str]) -> str:
     return digests[0] if len(digests) == 1 else sha256("\n".join(digests).encode()).hexdigest()
 
 
-def reworded(error: DataError, group: str) -> str:
-    """Return a message with the settings of another group, which cannot leave bad rows out."""
-    text = str(error).replace(" or leave bad rows out with dataset.on_bad_rows=skip", "").replace(",.", ".")
-    return text.removeprefix("Table: ").replace("dataset.", f"{group}.")
-
-
 def weighted(rows: Rows, weights: Mapping[str, float]) -> Rows:
     """Return rows whose ratings are the weights of their events, without those that are worth 0.
 
@@ -422,8 +421,8 @@ def weighted(rows: Rows, weights: Mapping[str, float]) -> Rows:
     left_out = (*rows.left_out, Problem("the event is worth 0", lines, "")) if len(lines) else rows.left_out
     labels: dict[Role, str] = {role: label for role, label in rows.labels.items() if role != "event"}
     labels["rating"] = f"weight of {rows.labels['event']}"
-    part = replace(rows.part, labels=labels)
-    return replace(rows, part=part, numbers={"rating": weight}, left_out=left_out).take(weight > 0)
+    weighed = replace(rows, labels=labels, numbers={"rating": weight}, left_out=left_out)
+    return weighed.take(weight > 0)
 
 
 def _facts_of(parts: Sequence[Rows], joined: Interactions) -> dict[str, Any]:
@@ -466,7 +465,7 @@ def join(parts: Sequence[Rows]) -> Interactions:
             )
     if not any(len(rows.lines) for rows in parts):
         files = listed(rows.file for rows in parts)
-        raise SchemaError(f"Table: no row is left of {files}. Correct dataset.path or the options.")
+        raise SchemaError(f"Table: no row is left of {files}. Correct the files or the settings.")
     with ThreadPoolExecutor(2) as threads:
         users = threads.submit(join_ids, [rows.user for rows in parts], "user")
         items = threads.submit(join_ids, [rows.item for rows in parts], "item")

@@ -79,9 +79,9 @@ HAS_WIDE_VECTORS = "avx512f" in _FEATURES
 
 
 def _splat(builder: ir.IRBuilder, scalar: ir.Value, vector_type: ir.VectorType) -> ir.Value:
-    one = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, _I32(0))
+    first = builder.insert_element(ir.Constant(vector_type, ir.Undefined), scalar, _I32(0))
     return builder.shuffle_vector(
-        one, one, ir.Constant(ir.VectorType(_I32, vector_type.count), [0] * vector_type.count)
+        first, first, ir.Constant(ir.VectorType(_I32, vector_type.count), [0] * vector_type.count)
     )
 
 
@@ -144,8 +144,8 @@ def exact_dots(_typing: Any, left: Any, i: Any, right: Any, a: Any, b: Any, c: A
             builder.store(_fold(builder, builder.load(partial)), total)
         with cgutils.for_range(builder, width, start=builder.and_(width, _I64(-8))) as loop:
             add_products(totals, loop.index, _F32, _F64)
-        found = [builder.load(total) for total in totals]
-        return context.make_tuple(builder, signature.return_type, found)
+        values = [builder.load(total) for total in totals]
+        return context.make_tuple(builder, signature.return_type, values)
 
     codes = (types.int64,) * 4
     several: Any = types.UniTuple
@@ -384,14 +384,14 @@ def _pack(low: F32s, high: F32s, item: I32s, row: int, start: int, stay: np.uint
 
 
 @borrower
-def level_of_best(values: F32s, row: int, count: int, k: int, known: float | np.float32) -> np.float32:
+def level_of_best(values: F32s, row: int, count: int, k: int, reached: float | np.float32) -> np.float32:
     """Find a level that at least k of ``values[row, :count]`` reach, and few more, by bisection.
 
-    ``known`` is a level that k of them are known to reach, or -inf. Each look is one vector pass, which beats
+    ``reached`` is a level that k of them reach, or -inf. Each look is one vector pass, which beats
     a selection by exchange (quickselect) about five times at these lengths; that a few more than k reach the
     level does no harm.
     """
-    low, high = known, _largest(values, row, count)
+    low, high = reached, _largest(values, row, count)
     if low == -np.inf:
         low = values[row, 0]
         for i in range(count):
@@ -413,10 +413,10 @@ def level_of_best(values: F32s, row: int, count: int, k: int, known: float | np.
 
 @borrower
 def trim(
-    low: F32s, high: F32s, item: I32s, row: int, count: int, k: int, known: float | np.float32
+    low: F32s, high: F32s, item: I32s, row: int, count: int, k: int, reached: float | np.float32
 ) -> tuple[int, np.float32]:
     """Drop what cannot be among the k best; return how many stay and a level that k of them reach."""
-    level = level_of_best(low, row, count, k, known)
+    level = level_of_best(low, row, count, k, reached)
     kept = 0
     for start in range(0, count, 64):
         width = min(64, count - start)

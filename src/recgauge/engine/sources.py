@@ -149,10 +149,10 @@ def candidate_rows(candidates: SeenRows, n_users: int, n_items: int) -> tuple[Lo
 def check_sums(name: str, left: tuple[str, FloatArray], right: tuple[str, FloatArray], n_terms: int) -> None:
     """Refuse numbers that are not finite, and sums of products of so many that might overflow."""
     largest_score = float(n_terms)
-    for what, values in (left, right):
+    for label, values in (left, right):
         high, low = float(values.max(initial=0.0)), float(values.min(initial=0.0))  # a nan makes both nan
         if not (np.isfinite(high) and np.isfinite(low)):
-            raise ScoreError(f"{what} must be finite; nan or infinity found. Did training diverge?")
+            raise ScoreError(f"{label} must be finite; nan or infinity found. Did training diverge?")
         largest_score *= max(high, -low)
     if largest_score > _LARGEST:
         raise ScoreError(

@@ -131,7 +131,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Return how many users there are and the first numbers, in a line behind what did not meet."""
-        first = [f"{one.key.replace('_at_', '@')} {one.value:.4f}" for one in self.results[:4]]
+        first = [f"{result.key.replace('_at_', '@')} {result.value:.4f}" for result in self.results[:4]]
         more = f", and {len(self.results) - 4} more" if len(self.results) > 4 else ""
         unmet = "".join(f"Warning: {warning}\n" for warning in self._warnings())
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
@@ -144,13 +144,13 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Return a row per metric and a column per cutoff: the mean over users ± its standard error."""
-        columns: list[int | None] = [*sorted({one.k for one in self.results if one.k is not None})]
-        if any(one.k is None for one in self.results):
+        columns: list[int | None] = [*sorted({result.k for result in self.results if result.k is not None})]
+        if any(result.k is None for result in self.results):
             columns.append(None)
         cells: dict[str, dict[int | None, str]] = {}
-        for one in self.results:
-            error = "" if one.stderr is None else f" ± {one.stderr:.4f}"
-            cells.setdefault(one.name, {})[one.k] = f"{one.value:.4f}{error}"
+        for result in self.results:
+            error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
+            cells.setdefault(result.name, {})[result.k] = f"{result.value:.4f}{error}"
         header = ["metric", *("value" if k is None else f"@{k}" for k in columns)]
         rows = [[name, *(values.get(k, "") for k in columns)] for name, values in cells.items()]
         n_left_out = self.counts.get("users_left_out", 0)
@@ -214,8 +214,8 @@ def type_of_all(kinds: "Iterable[pa.DataType]") -> "pa.DataType":
     """
     import pyarrow as pa
 
-    known = set(kinds)
-    return known.pop() if len(known) == 1 else pa.string()
+    types = set(kinds)
+    return types.pop() if len(types) == 1 else pa.string()
 
 
 def about_values(schema: "pa.Schema") -> dict[str, Any]:
@@ -228,7 +228,7 @@ def about_values(schema: "pa.Schema") -> dict[str, Any]:
     {'run': 'svd'}
     """
     try:
-        found = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
+        about = json.loads((schema.metadata or {}).get(_KEY, b"{}"))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return about if isinstance(about, dict) else {}

@@ -62,19 +62,19 @@ def inputs_of_codes(
     if row is not None:
         raise SchemaError(f"relevant: user code {relevant.users[row]} has an item twice.")
     user_ids, item_ids = _ids_of(relevant, train)
-    counted = None if users is None else _user_codes(users)
-    columns = (top_k.users, relevant.users) if counted is None else (top_k.users, relevant.users, counted)
+    chosen = None if users is None else _user_codes(users)
+    columns = (top_k.users, relevant.users) if chosen is None else (top_k.users, relevant.users, chosen)
     n_users = 1 + int(max(column.max(initial=-1) for column in columns))
     n_listed = 1 + int(max(top_k.items.max(initial=0), relevant.items.max(initial=0)))
-    n_known = max(
+    n_codes = max(
         n_listed, 0 if train is None else train.n_items, *(_n_items(each, item_ids) for each in tables)
     )
     if user_ids is None or item_ids is None:
-        user_ids, item_ids = np.arange(n_users), np.arange(n_known)
+        user_ids, item_ids = np.arange(n_users), np.arange(n_codes)
     require_ids(top_k, user_ids, item_ids)
     if n_users > len(user_ids):
         raise SchemaError(f"users: {n_users - 1} is no code of a user; there are {len(user_ids):,}.")
-    size = n_known if n_items is None else check_int("n_items", n_items, minimum=n_known)
+    size = n_codes if n_items is None else check_int("n_items", n_items, minimum=n_codes)
     listed = top_k.items[top_k.items >= 0] if any(tables) else top_k.items[:0, 0]
     of_items = [
         None if table is None else table.by_item(_codes_of(table, item_ids), item_ids, size, listed)
@@ -82,7 +82,7 @@ def inputs_of_codes(
     ]
     seen = None if train is None else train.to_csr()
     catalogue = make_catalogue(size, seen, *of_items, n_train_users=None, sized=n_items is not None)
-    return EvaluationInputs(top_k, relevant, user_ids, counted, catalogue)
+    return EvaluationInputs(top_k, relevant, user_ids, chosen, catalogue)
 
 
 def require_ids(lists: TopK, user_ids: IdArray, item_ids: IdArray) -> None:
@@ -100,8 +100,8 @@ def _ids_of(relevant: Relevant, train: Interactions | None) -> tuple[IdArray | N
     ids = relevant.user_ids, relevant.item_ids
     if train is None:
         return ids
-    for name, one, other in zip(("user", "item"), ids, (train.user_ids, train.item_ids), strict=True):
-        if one is not None and one is not other and not np.array_equal(one, other):
+    for name, own, other in zip(("user", "item"), ids, (train.user_ids, train.item_ids), strict=True):
+        if own is not None and own is not other and not np.array_equal(own, other):
             raise SchemaError(f"train: its {name} ids are not those of relevant. Use parts of one split.")
     return train.user_ids, train.item_ids
 

@@ -300,7 +300,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     truth = _items("relevant", relevant, cells)
     bound, grades = _from_threshold(truth, relevant_from, threshold)
     history = None if train is None else _items("train", train, cells)
-    user_ids, n_counted, rows = _user_codes(lists, truth, history, users)
+    user_ids, n_users, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
     of_items = [
@@ -319,8 +319,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     sized = n_items is not None
     catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
     return EvaluationInputs(
-        _lists_matrix(lists, rows[0], columns[0], n_counted),
-        _relevant(truth, rows[1], columns[1], n_counted, bound, is_chosen=relevant_from is not None),
+        _lists_matrix(lists, rows[0], columns[0], n_users),
+        _relevant(truth, rows[1], columns[1], n_users, bound, is_chosen=relevant_from is not None),
         user_ids,
         None,
         catalogue,
@@ -351,10 +351,10 @@ def _meetings(
     has_train: bool,
 ) -> tuple[Meeting, ...]:
     """Count what lists, relevant items and training rows share, each as codes; the latter show more items."""
-    known = "relevant items and training rows" if has_train else "relevant items"
+    base = "relevant items and training rows" if has_train else "relevant items"
     meetings = (
         meet_rows(user_ids, users[0], [users[1]], name="user", sides=("lists", "relevant items")),
-        meet_rows(item_ids, items[0], items[1 : 2 + has_train], name="item", sides=("lists", known)),
+        meet_rows(item_ids, items[0], items[1 : 2 + has_train], name="item", sides=("lists", base)),
     )
     if not has_train:
         return meetings
@@ -415,8 +415,8 @@ def _user_codes(
     ids, codes = encode(columns, in_order=True)
     rows = codes[-3:]
     if named is None:
-        n_counted = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
-        return ids, n_counted, rows
+        n_users = int(max(rows[0].max(initial=-1), rows[1].max(initial=-1))) + 1
+        return ids, n_users, rows
     if len(np.unique(codes[0])) < len(named):
         raise SchemaError("users: an id appears twice. Name everybody once.")
     for name, row in (("recommendations", rows[0]), ("relevant", rows[1])):
@@ -443,7 +443,7 @@ def _item_codes(
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:
     """Lay the lists out as rows, empty for users without one."""
     longest = max(1, int(lists.lengths.max(initial=0)))
-    lengths, order = _spread(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
+    lengths, order = _by_row(lists.lengths, rows, n_users), _row_order(lists.lengths, rows)
     if order is not None:
         codes = codes[order]
     full = bool((lengths == longest).all())
@@ -475,7 +475,7 @@ def _relevant(
             f"relevant: grades must be 0 or more, got {grades.min():g} for user {shown(user)}. Say from "
             "which grade items are relevant: relevant_from, on the command line --relevant-from."
         )
-    n_judged = _spread(truth.lengths, rows, n_users)
+    n_judged = _by_row(truth.lengths, rows, n_users)
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
@@ -501,10 +501,11 @@ def _row_order(lengths: LongArray, rows: IntArray) -> LongArray | None:
     return np.argsort(np.repeat(rows, lengths), kind="stable")
 
 
-def _spread(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
-    spread = np.zeros(n_users, np.int64)
-    spread[rows] = counts
-    return spread
+def _by_row(counts: LongArray, rows: IntArray, n_users: int) -> LongArray:
+    """Return the count of each of n users, 0 for those who have no row."""
+    by_row = np.zeros(n_users, np.int64)
+    by_row[rows] = counts
+    return by_row
 
 
 def _everybody(n_users: int) -> IntArray:

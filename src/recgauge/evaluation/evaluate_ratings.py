@@ -64,8 +64,10 @@ class RatingPredictions:
         for name, kind in (kinds | {"impossible": "b", "partly_unknown": "b"}).items():
             column = getattr(self, name)
             if not isinstance(column, np.ndarray) or column.dtype.kind not in kind:
-                found = column.dtype if isinstance(column, np.ndarray) else type(column).__name__
-                raise SchemaError(f"RatingPredictions: {name} must be an array, see its type; got {found}.")
+                kind_of_column = column.dtype if isinstance(column, np.ndarray) else type(column).__name__
+                raise SchemaError(
+                    f"RatingPredictions: {name} must be an array, see its type; got {kind_of_column}."
+                )
             if column.shape != (len(self.user),):
                 raise SchemaError(
                     f"RatingPredictions: {name} must have shape ({len(self.user)},) like user, "
@@ -142,16 +144,16 @@ def predict_ratings(
         check_real("scale: the highest rating", scale[1], low=low, high=np.inf)
     if len(held_out) == 0:
         raise EmptySplitError("No rating can be predicted: the held-out part has no rows. Hold out more.")
-    known = model.known()
-    if (len(known.users), len(known.items)) != (held_out.n_users, held_out.n_items):
+    trained = model.training()
+    if (len(trained.users), len(trained.items)) != (held_out.n_users, held_out.n_items):
         raise SchemaError(
-            f"predict_ratings: the model was fitted over {len(known.users)} users and {len(known.items)} "
+            f"predict_ratings: the model was fitted over {len(trained.users)} users and {len(trained.items)} "
             f"items, held_out is over {held_out.n_users} and {held_out.n_items}; use parts of one split."
         )
     raw = _raw_predictions(model, held_out)
-    n_known = known.users[held_out.user].astype(np.int8) + known.items[held_out.item]
-    impossible = np.isnan(raw) | (n_known == 0)
-    filled = np.where(impossible, np.float32(known.mean), raw).astype(np.float32)
+    n_trained = trained.users[held_out.user].astype(np.int8) + trained.items[held_out.item]
+    impossible = np.isnan(raw) | (n_trained == 0)
+    filled = np.where(impossible, np.float32(trained.mean), raw).astype(np.float32)
     clipped = filled if scale is None else np.clip(filled, np.float32(scale[0]), np.float32(scale[1]))
     return RatingPredictions(
         held_out.user,
@@ -159,7 +161,7 @@ def predict_ratings(
         held_out.value,
         clipped,
         impossible,
-        (n_known == 1) & ~impossible,
+        (n_trained == 1) & ~impossible,
         int((clipped != filled).sum()),
     )
 

@@ -12,6 +12,7 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import headline_cutoff
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.utils.checks import check_int
@@ -137,7 +138,7 @@ def watched_metric(
         preferred = ("rmse", *HEADLINE) if rates else HEADLINE
         key = next((name for name in preferred if name in metrics), next(iter(metrics)))
         if not isinstance(metrics[key].metric, RatingMetric):
-            key = f"{key}_at_{10 if 10 in cutoffs else max(cutoffs)}"
+            key = f"{key}_at_{headline_cutoff(cutoffs)}"
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)

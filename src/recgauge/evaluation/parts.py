@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,20 +25,25 @@ from recgauge.evaluation.evaluate import (
     select_metrics,
 )
 from recgauge.evaluation.recorded_runs import needed
-from recgauge.evaluation.values import Counted, MetricAtCutoff, Sums, entries, ways_to_judge
+from recgauge.evaluation.values import JudgedUsers, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging import judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
-from recgauge.recorded.findings import Found, check_meeting, refusal
-from recgauge.recorded.lists import ARE_TRUTH, RecordedLists
+from recgauge.recorded.findings import Finding, check_meeting, refusal
+from recgauge.recorded.lists import ARE_TRUTH
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, check_real, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_FORMAT = 2  # of stored parts; another is never read
+_GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
+_LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +57,12 @@ class Part:
     sums : mapping of str to ndarray of float64
         By the key of the result; they are exact, so that no order of adding changes them.
     counts : mapping of str to int
-        Of users, as `Evaluation.counts`; ``lists`` and ``parts``; and how many users and items met.
-    found : tuple of Found
+        Of users, as `Evaluation.counts`.
+    totals : mapping of str to int
+        ``lists`` and ``parts``, ``truths`` (parts whose lists are the truth), and the counts of grades.
+    meetings : tuple of Meeting
+        How many users, and items, of lists and truth met.
+    findings : tuple of Finding
         What is odd about the lists.
     values : pyarrow.Table or None
         The users' own values, if the task asks for them: a column ``user`` and one for each key.
@@ -63,7 +71,9 @@ class Part:
     task: str
     sums: Mapping[str, DoubleArray]
     counts: Mapping[str, int]
-    found: tuple[Found, ...] = ()
+    totals: Mapping[str, int]
+    meetings: tuple[Meeting, ...]
+    findings: tuple[Finding, ...] = ()
     values: "pa.Table | None" = None
 
     def __add__(self, other: "Part") -> "Part":
@@ -73,55 +83,38 @@ class Part:
                 "Part: parts of different tasks cannot be merged; judge all with the same metrics, cutoffs, "
                 "conventions and items."
             )
-        sums = {key: sums + other.sums[key] for key, sums in self.sums.items()}
-        counts = {name: count + other.counts[name] for name, count in self.counts.items()}
-        return Part(self.task, sums, counts, _together(self.found, other.found))
+        findings = {finding.name: finding for finding in self.findings}
+        for finding in other.findings:
+            first = findings.get(finding.name, replace(finding, count=0))
+            findings[finding.name] = replace(first, count=first.count + finding.count)
+        return Part(
+            self.task,
+            {key: sums + other.sums[key] for key, sums in self.sums.items()},
+            {name: count + other.counts[name] for name, count in self.counts.items()},
+            {name: count + other.totals[name] for name, count in self.totals.items()},
+            tuple(own + its for own, its in zip(self.meetings, other.meetings, strict=True)),
+            tuple(findings.values()),
+        )
 
-    def to_arrow(self) -> "pa.Table":
-        """Return the sums as a table of ``key`` and ``sums``, all else in its metadata; without values."""
+    def to_bytes(self) -> bytes:
+        """Return the part as Arrow's streams, to be sent or stored: of its sums, then of users' values."""
         import pyarrow as pa
 
-        about = {
-            "task": self.task,
-            "counts": dict(self.counts),
-            "found": [[one.name, one.count, one.first, one.fate] for one in self.found],
-        }
+        about = {name: getattr(self, name) for name in ("task", "counts", "totals")}
+        about |= {name: list(map(asdict, getattr(self, name))) for name in ("meetings", "findings")}
         ends = np.cumsum([0, *map(len, self.sums.values())])
         sums = np.concatenate([np.empty(0), *self.sums.values()])
         columns = {
             "key": to_arrow(np.array(list(self.sums), object)),
             "sums": pa.LargeListArray.from_arrays(to_arrow(ends), to_arrow(sums)),
         }
-        return pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
-
-    @classmethod
-    def from_arrow(cls, table: "pa.Table") -> "Part":
-        """Return the part that `to_arrow` made a table of.
-
-        Raises
-        ------
-        SchemaError
-            If the table is of something else.
-        """
-        try:
-            about = json.loads((table.schema.metadata or {})[b"recgauge"])
-            found = tuple(Found(*one) for one in about["found"])
-            columns = table.column("key").to_pylist(), table.column("sums").combine_chunks()
-        except (KeyError, ValueError, TypeError) as error:
-            raise SchemaError("Part.from_arrow needs a table that Part.to_arrow made.") from error
-        sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
-        return cls(about["task"], sums, about["counts"], found)
-
-    def to_bytes(self) -> bytes:
-        """Return the table, and that of the users' values, as Arrow's streams, to be sent from anywhere."""
-        import pyarrow as pa
-
-        sink = pa.BufferOutputStream()
-        for table in (self.to_arrow(), self.values):
-            if table is not None:
-                with pa.ipc.new_stream(sink, table.schema) as writer:
-                    writer.write_table(table)
-        return bytes(sink.getvalue().to_pybytes())
+        table = pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
+        sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
+        for rows in (table, self.values):
+            if rows is not None:
+                with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+                    writer.write_table(rows)
+        return bytes(sink.getvalue())
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Part":
@@ -139,18 +132,14 @@ class Part:
             while not tables or source.tell() < source.size():
                 with pa.ipc.open_stream(source) as reader:
                     tables.append(reader.read_all())
-            return replace(cls.from_arrow(tables[0]), values=tables[1] if tables[1:] else None)
-        except pa.ArrowException as error:
+            about = json.loads(tables[0].schema.metadata[b"recgauge"])
+            about["meetings"] = tuple(_meeting(**meeting) for meeting in about["meetings"])
+            about["findings"] = tuple(Finding(**finding) for finding in about["findings"])
+            columns = tables[0].column("key").to_pylist(), tables[0].column("sums").combine_chunks()
+            sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
+            return cls(**about, sums=sums, values=tables[1] if tables[1:] else None)
+        except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
-
-
-def _together(first: Sequence[Found], second: Sequence[Found]) -> tuple[Found, ...]:
-    """Return findings, those of one name counted together."""
-    found = {one.name: one for one in first}
-    for one in second:
-        known = found.get(one.name)
-        found[one.name] = one if known is None else replace(known, count=known.count + one.count)
-    return tuple(found.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,10 +261,10 @@ class PartTask:
     @cached_property
     def digest(self) -> str:
         """What tells this task from others: definitions, policies, items and how lists are read."""
-        asked = [entry.key + entry.definition for entry in self._entries]
-        how = [self._convention.policies.definition(), self.n_items, self.relevant_from]
-        listed = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
-        digest = sha256(json.dumps([asked, how, listed, _OF_PARTS]).encode())
+        definitions = [entry.key + entry.definition for entry in self._entries]
+        options = [self._convention.policies.definition(), self.n_items, self.relevant_from]
+        reading = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
+        digest = sha256(json.dumps([definitions, options, reading, _FORMAT]).encode())
         if self._items is not None:
             digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
         return digest.hexdigest()
@@ -313,8 +302,8 @@ class PartTask:
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
         (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
-            known = set(map(str, self._items.distinct.tolist()))
-            item = next(item for item in recorded.item_ids.tolist() if str(item) not in known)
+            items = set(map(str, self._items.distinct.tolist()))
+            item = next(item for item in recorded.item_ids.tolist() if str(item) not in items)
             raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
         policies = self._convention.policies
         inputs = convert(
@@ -334,18 +323,23 @@ class PartTask:
         values: dict[str, DoubleArray] = {}
         for (way, _), group in ways_to_judge(self._suite).items():
             judged = judge(inputs.top_k, inputs.relevant, catalogue, policies=way, user_ids=inputs.user_ids)
-            counted = Counted(judged, inputs.user_ids[judged.users])
+            judged_users = JudgedUsers(judged, inputs.user_ids[judged.users])
             for entry in entries(group, self.cutoffs, policies):
-                added, per_user = entry.sums(counted)
+                added, per_user = entry.sums(judged_users)
                 sums[entry.key] = _as_sums(added)
                 if per_user is not None:
                     values[entry.key] = per_user
-        counts = {**counted.counts(policies, 0), "lists": len(run.lists.users), "parts": 1}
-        counts["truths"] = int(run.are_truth)
-        counts |= _counts_met(run) | _counts_of_grades(inputs.grades)
-        table = arrow_table({"user": counted.ids, **values}) if self.per_user else None
-        in_order = {entry.key: sums[entry.key] for entry in self._entries}
-        return Part(self.digest, in_order, counts, run.found, table)
+        totals = {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
+        totals |= {name: getattr(inputs.grades, name, 0) for name in _GRADE_COUNTS}
+        return Part(
+            self.digest,
+            {entry.key: sums[entry.key] for entry in self._entries},
+            judged_users.counts(policies, 0),
+            totals,
+            run.meetings,
+            run.findings,
+            arrow_table({"user": judged_users.ids, **values}) if self.per_user else None,
+        )
 
     def merge(self, parts: Iterable[Part]) -> Evaluation:
         """Return the evaluation of all users of the parts.
@@ -371,87 +365,56 @@ class PartTask:
         """
         return self.merge_with_sums(parts)[0]
 
-    def merge_with_sums(self, parts: Iterable[Part]) -> tuple[Evaluation, Part]:
-        """Return what `merge` does, and the part that all users make: how many lists, what is odd."""
-        whole, every = None, True
-        tables: list[Any] = []
+    def merge_with_sums(self, parts: Iterable[Part], name: str = "merge") -> tuple[Evaluation, Part]:
+        """Return what `merge` does, and the part that all users make; errors begin with `name`."""
+        whole: Part | None = None
+        tables: list[pa.Table | None] = []
         for part in parts:
             if part.task != self.digest:
-                raise ConfigError("merge: a part is of another task; judge all parts with this one.")
+                raise ConfigError(f"{name}: a part is of another task; judge all parts with this one.")
             whole = part if whole is None else whole + part
-            every = every and part.values is not None
-            tables = [*tables, part.values] if every and part.values is not None else []
+            tables.append(part.values)
         if whole is None:
-            raise ConfigError("merge needs at least one part.")
-        users, values = _merged_values(tables) if every else (np.empty(0, np.int64), {})
-        if whole.counts["lists"] == 0:
-            raise MetricError("merge: no part has a list, so there is nothing to measure.")
-        whole = self._met(whole)
+            raise ConfigError(f"{name} needs at least one part.")
+        users, values = _merged_values(tables)
+        if whole.totals["lists"] == 0:
+            raise MetricError(f"{name}: no part has a list, so there is nothing to measure.")
+        whole = self._with_meetings(whole, name)
         results = tuple(
             entry.result(_from_sums(entry, whole.sums[entry.key]), values.get(entry.key))
             for entry in self._entries
         )
-        counts = {name: count for name, count in whole.counts.items() if name not in _OF_PARTS}
-        policies = self._convention.policies
-        threshold, chosen = (
-            (policies.threshold, False) if self.relevant_from is None else (self.relevant_from, True)
-        )
-        rows = [whole.counts[name] for name in _COUNTS_OF_GRADES]
-        grades = GradeCounts(threshold, chosen, *rows) if rows[0] else None
-        return Evaluation(users, results, counts, policies.definition(), grades=grades), whole
+        policies, grades = self._convention.policies, None
+        if whole.totals["n_rows"]:
+            threshold = policies.threshold if self.relevant_from is None else self.relevant_from
+            n_rows = {name: whole.totals[name] for name in _GRADE_COUNTS}
+            grades = GradeCounts(threshold, self.relevant_from is not None, **n_rows)
+        return Evaluation(users, results, whole.counts, policies.definition(), grades=grades), whole
 
-    def _met(self, whole: Part) -> Part:
-        """Refuse lists of which next to nothing met in all parts; tell of others if most did not meet."""
-        unmet = next((one for one in whole.found if one.name == "unmet"), None)
-        if unmet is None:
+    def _with_meetings(self, whole: Part, name: str) -> Part:
+        """Refuse lists of which next to nothing met in all parts; keep that finding if most did not meet."""
+        if all(finding.name != "unmet" for finding in whole.findings):
             return whole
-        users, items = meetings_of(whole)
-        n_parts = whole.counts["parts"]
-        is_sure = n_parts == 1 or min(items.n_ids) >= _MANY * n_parts  # few items of few users meet
+        users, items = whole.meetings
+        n_parts = whole.totals["parts"]
+        is_sure = n_parts == 1 or min(items.n_ids) >= _LARGE_PART * n_parts  # few items of few users meet
         for meeting, fewest in ((users, 1), (items, FEWEST if is_sure or not items.n_both else inf)):
-            check_meeting(meeting, f"merge: {unmet.first}", self.settings, fewest)
+            check_meeting(meeting, name, self.settings, fewest)
         if users.warning or (items.warning and is_sure):
             return whole
-        return replace(whole, found=tuple(one for one in whole.found if one is not unmet))
-
-
-_SIDES = ("lists", "truth")
-_COUNTS_MET = {name: tuple(f"{name}s_{of}" for of in (*_SIDES, "met")) for name in ("user", "item")}
-_COUNTS_OF_GRADES = ("rows", "relevant", "below", "graded")
-_OF_PARTS = ("lists", "parts", "truths", *chain.from_iterable(_COUNTS_MET.values()), *_COUNTS_OF_GRADES)
-_MANY = 1000  # items of a part's smaller side, of which as many meet as in the whole
-
-
-def _counts_met(run: RecordedLists) -> dict[str, int]:
-    """Return how many users and items the lists and the truth of a part have, and how many both have."""
-    return {
-        name: count
-        for meeting in run.meetings
-        for name, count in zip(_COUNTS_MET[meeting.name], (*meeting.n_ids, meeting.n_both), strict=True)
-    }
-
-
-def _counts_of_grades(grades: GradeCounts | None) -> dict[str, int]:
-    """Return the counts of a part's grades, 0 where there are none."""
-    if grades is None:
-        return dict.fromkeys(_COUNTS_OF_GRADES, 0)
-    counts = (grades.n_rows, grades.n_relevant, grades.n_below, grades.n_graded)
-    return dict(zip(_COUNTS_OF_GRADES, counts, strict=True))
+        return replace(whole, findings=tuple(each for each in whole.findings if each.name != "unmet"))
 
 
 def warnings_of(whole: Part) -> list[str]:
     """Return what must be said first of the lists of all parts."""
-    unmet = [meeting.warning for meeting in meetings_of(whole) if meeting.warning]
-    return [*unmet, ARE_TRUTH] if whole.counts["truths"] == whole.counts["parts"] else unmet
+    unmet = [meeting.warning for meeting in whole.meetings if meeting.warning]
+    return [*unmet, ARE_TRUTH] if whole.totals["truths"] == whole.totals["parts"] else unmet
 
 
-def meetings_of(whole: Part) -> tuple[Meeting, Meeting]:
-    """Return how many users, and items part by part, of lists and truth met."""
-    users, items = (
-        Meeting(name, _SIDES, (whole.counts[counts[0]], whole.counts[counts[1]]), whole.counts[counts[2]])
-        for name, counts in _COUNTS_MET.items()
-    )
-    return users, items
+def _meeting(**fields: Any) -> Meeting:
+    """Return a meeting of fields that have been JSON, which has no tuples."""
+    tuples = {name: tuple(field) for name, field in fields.items() if isinstance(field, list)}
+    return Meeting(**(fields | tuples))
 
 
 def _table(source: Any) -> "pa.Table":
@@ -475,21 +438,19 @@ def _from_sums(entry: MetricAtCutoff, sums: DoubleArray) -> Sums:
     return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
 
 
-def _merged_values(tables: Sequence["pa.Table"]) -> tuple[IdArray, dict[str, DoubleArray]]:
-    """Return all users, sorted, and their values."""
+def _merged_values(tables: Sequence["pa.Table | None"]) -> tuple[IdArray, dict[str, DoubleArray]]:
+    """Return all users, sorted, and their values; nobody and nothing if a part has none."""
     import pyarrow as pa
 
-    filled = [table for table in tables if len(table)] or tables[:1]
+    values = [table for table in tables if table is not None]
+    if len(values) < len(tables):
+        return np.empty(0, np.int64), {}
+    filled = [table for table in values if len(table)] or values[:1]
     kind = type_of_all(table.schema.field("user").type for table in filled)  # text may look like numbers
-    table = pa.concat_tables(
-        [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
-    )
-    users = to_numpy(table.column("user"))
-    order = np.argsort(users, kind="stable")
-    users = users[order]
-    if (again := users[1:] == users[:-1]).any():
-        raise SchemaError(
-            f"merge: user {shown(users[1:][again][0])} is in two parts. Give all rows of a user to one part."
-        )
-    values = {key: to_numpy(table.column(key))[order] for key in table.column_names[1:]}
-    return users, values
+    columns = [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
+    merged = pa.concat_tables(columns).sort_by("user")
+    users = to_numpy(merged.column("user"))
+    if (repeated := users[1:] == users[:-1]).any():
+        user = shown(users[1:][repeated][0])
+        raise SchemaError(f"merge: user {user} is in two parts. Give all rows of a user to one part.")
+    return users, {key: to_numpy(merged.column(key)) for key in merged.column_names[1:]}

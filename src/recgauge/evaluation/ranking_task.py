@@ -225,13 +225,13 @@ class RankingTask:
             catalogue=self.catalogue,
             seed=self.seed,
         )
-        counted = measure(metrics, lists.of(self.users), users=None if self.only_relevant else self.users)
+        evaluation = measure(metrics, lists.of(self.users), users=None if self.only_relevant else self.users)
         on_all = {name: each for name, each in metrics.items() if each.metric.needs_all_users}
         if len(lists.users) == len(self.users) or not on_all:
-            return counted
+            return evaluation
         results = measure(on_all, lists, users=lists.users).results
-        wide = replace(counted, results=tuple(replace(result, per_user=None) for result in results))
-        return merge([counted, wide], [result.key for result in counted.results])
+        wide = replace(evaluation, results=tuple(replace(result, per_user=None) for result in results))
+        return merge([evaluation, wide], [result.key for result in evaluation.results])
 
     def sanity(self, random: Random) -> SanityRows:
         """Evaluate lists by chance and the best lists exactly as the model's.

@@ -13,8 +13,8 @@ from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.metrics import Metric, metric_class, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
+from recgauge.recorded.coded import matched
 from recgauge.recorded.findings import note
-from recgauge.recorded.known import matched
 from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.checks import shown
 
@@ -51,9 +51,9 @@ def measures_ratings(suite: Suite) -> bool:
     rating = [name for name in suite if (leaf := metric_class(name)) and leaf.kind == "ratings"]
     if not rating:
         return False
-    if others := sorted(set(suite) - set(rating)):
+    if rest := sorted(set(suite) - set(rating)):
         raise ConfigError(
-            f"--metrics: {rating[0]} measures predicted ratings and {others[0]} does not. Ask for them "
+            f"--metrics: {rating[0]} measures predicted ratings and {rest[0]} does not. Ask for them "
             "in two commands."
         )
     for name, cutoffs in suite.items():
@@ -92,8 +92,8 @@ def evaluate_lists_of_runs(
             n_items=n_items,
             seed=seed,
         )
-        known = {result.key: result for result in evaluation.results}
-        results = tuple(known[key] for key in keys if key in known)
+        by_key = {result.key: result for result in evaluation.results}
+        results = tuple(by_key[key] for key in keys if key in by_key)
         evaluations[run.name] = replace(evaluation, results=results)
     return evaluations
 
@@ -101,7 +101,7 @@ def evaluate_lists_of_runs(
 def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:
     """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
     of_hits = [metric.needs_relevant and not metric.needs for metric in metrics]
-    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.found):
+    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.findings):
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
 
@@ -117,7 +117,7 @@ def evaluate_ratings_of_runs(
     truth, n_items = recorded.relevant, np.int64(len(recorded.item_ids))
     runs, evaluations = [], {}
     for run in recorded.runs:
-        lists, found = run.lists, run.found
+        lists, findings = run.lists, run.findings
         if truth.values is None:
             raise ConfigError("--truth: rating metrics need a column with ratings, such as rating.")
         if lists.values is None:
@@ -132,10 +132,10 @@ def evaluate_ratings_of_runs(
             at = int(np.argmax(missing))
             user, item = shown(truth.users[owner[at]]), shown(recorded.item_ids[truth.items[at]])
             first = f"{run.name}: user {user}, item {item}"
-            found = (*found, note("without_prediction", int(missing.sum()), first, settings))
+            findings = (*findings, note("without_prediction", int(missing.sum()), first, settings))
         rows = np.flatnonzero(~missing)
         evaluations[run.name] = evaluate_ratings(
             truth.values[rows], predicted[rows], users=truth.users[owner[rows]], metrics=metrics
         )
-        runs.append(replace(run, found=tuple(each for each in found if each.name != "ties")))
+        runs.append(replace(run, findings=tuple(each for each in findings if each.name != "ties")))
     return replace(recorded, runs=tuple(runs)), evaluations

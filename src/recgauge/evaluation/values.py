@@ -74,10 +74,10 @@ def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public functio
         judged = judge(
             top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
         )
-        counted = Counted(judged, user_ids[judged.users])
-        results = tuple(entry.result(*entry.sums(counted)) for entry in entries(group, cutoffs, base))
-        counts = counted.counts(base, relevant.n_without if users is None else 0)
-        return Evaluation(counted.ids, results, counts, base.definition())
+        judged_users = JudgedUsers(judged, user_ids[judged.users])
+        results = tuple(entry.result(*entry.sums(judged_users)) for entry in entries(group, cutoffs, base))
+        counts = judged_users.counts(base, relevant.n_without if users is None else 0)
+        return Evaluation(judged_users.ids, results, counts, base.definition())
 
     parts = []
     for (way, drawn), group in ways_to_judge(metrics).items():
@@ -221,14 +221,14 @@ def entries(
         metric = definition.metric
         possible = [k for k in cutoffs if k is None or k >= metric.smallest_k]
         if not possible:
-            given = ", ".join(map(str, cutoffs))
-            raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {given}.")
+            listed = ", ".join(map(str, cutoffs))
+            raise ConfigError(f"cutoffs: {metric.label} needs one >= {metric.smallest_k}, got {listed}.")
         for k in possible:
             text = metric.definition(k) + definition.policies.note_beside(base)
             yield MetricAtCutoff(metric_key(name, k), name, metric, definition.policies, k, text)
 
 
-class Counted:
+class JudgedUsers:
     """Who counts under which policies, found once for all metrics."""
 
     def __init__(self, judged: JudgedTopK, ids: IdArray) -> None:
@@ -292,7 +292,7 @@ class MetricAtCutoff:
     k: int | None
     definition: str
 
-    def sums(self, users: Counted) -> tuple[Sums, DoubleArray | None]:
+    def sums(self, users: JudgedUsers) -> tuple[Sums, DoubleArray | None]:
         """Return what the users add, and their values, shape (m,), NaN for those left out."""
         metric, judged = self.metric, users.judged
         if metric.needs_relevant:
@@ -384,10 +384,10 @@ class _Mean:
 
     def add(self, entry: MetricResult) -> None:
         values = self._values(entry)
-        known, new = np.isfinite(values), np.isnan(self._base)
+        finite, new = np.isfinite(values), np.isnan(self._base)
         self._base = np.where(new, values, self._base)
-        self._moved[known] += values[known] - self._base[known]
-        self._count += known
+        self._moved[finite] += values[finite] - self._base[finite]
+        self._count += finite
 
     def result(self, n_draws: int) -> MetricResult:
         moved = np.divide(self._moved, self._count, out=np.zeros_like(self._moved), where=self._count > 0)

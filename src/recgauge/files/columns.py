@@ -1,10 +1,10 @@
-"""Which columns of a file are meant: by the names that people give them, by choice, or by their places."""
+"""The columns of a file and their roles: by choice, by usual names, or by their order."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Literal, TypeGuard
+from typing import Literal, Self, TypeGuard
 
 from recgauge.errors import ConfigError, SchemaError, listed, shortened
 from recgauge.utils.checks import check_choice, shown
@@ -40,7 +40,7 @@ _RATED = "rating ratings stars overall"
 _RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
 _GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
-RATINGS = (f"{_RATED} score", _RATED_MORE, "grade relevance rel")
+RATINGS = (f"{_RATED} score", _RATED_MORE, _GRADED)
 GRADES = (_GRADED, f"{_RATED} {_RATED_MORE}", _SCORED, "label")  # beside others a label is asked for
 ACTUAL_RATINGS = (f"{_RATED} {_RATED_MORE}", _GRADED, _SCORED, "label")
 SCORES = (_SCORED, _GRADED, f"{_RATED} {_RATED_MORE}")
@@ -89,6 +89,12 @@ class CellFormat:
     time_format: str | None = None  # as strptime has it
     implausible: Literal["refuse", "keep"] = "refuse"
 
+    @classmethod
+    def of(cls, settings: object) -> Self:
+        """Return what an object with settings of these names says; others keep their defaults."""
+        names = [field.name for field in fields(cls) if hasattr(settings, field.name)]
+        return cls(**{name: getattr(settings, name) for name in names})
+
     def __post_init__(self) -> None:
         for name in ("missing", "unused", "keep"):
             cells = getattr(self, name)
@@ -115,50 +121,50 @@ class Columns:
     """Which columns of a table are read, by position."""
 
     names: tuple[str, ...]  # of all columns; their positions where there is no header
-    roles: Mapping[Role, int]
+    positions: Mapping[Role, int]
     numbered: tuple[int, ...] = ()  # columns of a list, in their order
     header: bool = True
-    others: tuple[int, ...] = ()  # in no role: to be looked at, or kept
+    further: tuple[int, ...] = ()  # in no role: to be looked at, or kept
     unused: tuple[str, ...] = ()
 
     @property
     def used(self) -> list[int]:
         """All columns that are read."""
-        return list(dict.fromkeys([*self.roles.values(), *self.numbered, *self.others]))
+        return list(dict.fromkeys([*self.positions.values(), *self.numbered, *self.further]))
 
     @property
     def labels(self) -> dict[Role, str]:
         """What the columns of roles are called."""
         names = self.names if self.header else [f"column {name}" for name in self.names]
-        labels: dict[Role, str] = {role: bare(names[at]) for role, at in self.roles.items()}
+        labels: dict[Role, str] = {role: bare(names[at]) for role, at in self.positions.items()}
         ends = [names[at] for at in (self.numbered[:1] + self.numbered[-1:])]
         return labels | ({"items": " ... ".join(ends)} if ends else {})
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The columns that a file is read for, and how a user says which they are."""
+class Roles:
+    """The roles that the columns of a file may have, and how a user says which column has which."""
 
     names: Mapping[Role, Names]  # without any, all columns are read
     order: tuple[Role, ...] = ()  # of the columns of a known format that has no header
     choices: Mapping[Role, Choice] = field(default_factory=dict)
-    needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # of each at least one must be there
+    needed: tuple[tuple[Role, ...], ...] = (("user",), ("item",))  # at least one role of each
     option: str = "dataset.{}={}"  # how a column is chosen, with the role and the column; empty: not at all
     command: str = ""  # what comes before
     setting: str = "dataset.{}={}"  # how anything else is set, with its name and value; empty: in Python
     # Files of lists may be those of evaluation tools: blanks may separate columns without a header, and
     # TREC's are recognised by their looks, which a table may have, too. One command names columns of several
-    # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32.
+    # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32, and
+    # ids may be numbers and texts in one column, which are texts then.
     of_lists: bool = False
-    mixed_ids: bool = False  # whether ids may be numbers and texts in one column; they are texts then
     cells: CellFormat = field(default_factory=CellFormat)
 
     def __post_init__(self) -> None:
         for role, choice in self.choices.items():
-            may_be_off = role not in ("user", "item")
+            optional = role not in ("user", "item")
             usable = (isinstance(choice, str) and choice) or (_is_position(choice) and choice >= 0)
-            if not (usable or choice is None or (choice is False and may_be_off)):
-                off = ", false" if may_be_off else ""
+            if not (usable or choice is None or (choice is False and optional)):
+                off = ", false" if optional else ""
                 raise ConfigError(
                     f"{role} must be a column's name, its position from 0{off} or null, got {choice!r}."
                 )
@@ -171,7 +177,7 @@ class Wanted:
         lists: Collection[int] = (),
         *,
         header: bool = True,
-    ) -> "Columns":
+    ) -> Columns:
         """Return which columns are read.
 
         `numbers` are those of numbers or truth values, `lists` those whose cells are lists by their type.
@@ -184,23 +190,28 @@ class Wanted:
             positions["items"] = positions.pop("item")
         numbered = self._numbered(names, positions) if header else []
         present = {*positions, *problems} | ({"items"} if numbered else set())
-        missing = [roles for roles in self.needed if not present & set(roles)]
+        missing = [roles for roles in self.needed if not present & {*roles}]
         texts = [*problems.values()]
         if missing:  # that lists may stand in one column is said in the docs
             words = (" or ".join(role for role in roles if role != "items") for roles in missing)
             texts.append(f"no column is known as the {', the '.join(words)}")
         if texts:
-            none = " (false for none)" if {"rating", "time"} & {*problems} else ""
+            off = " (false for none)" if {"rating", "time"} & {*problems} else ""
             has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
-            choice = self._line([*problems, *(roles[0] for roles in missing)])
-            raise SchemaError(f"{location}: {'; '.join(texts)}. {has}. Choose with {choice}{none}.")
+            words_to_type = self._words([*problems, *(roles[0] for roles in missing)])
+            raise SchemaError(f"{location}: {'; '.join(texts)}. {has}. Choose with {words_to_type}{off}.")
+        role_at: dict[int, Role] = {}
         for role, at in positions.items():
-            if twice := [other for other in positions if other != role and positions[other] == at]:
+            if at in role_at:
                 raise SchemaError(
-                    f"{location}: column {shortened(names[at])} is taken as {role} and as {twice[0]}. "
+                    f"{location}: column {shortened(names[at])} is taken as {role_at[at]} and as {role}. "
                     "Choose different columns."
                 )
-        return self._with_others(Columns(tuple(names), positions, tuple(numbered), header), numbers, location)
+            role_at[at] = role
+        further, unused = self._further(
+            names, {*role_at, *numbered}, "rating" in positions, numbers, location
+        )
+        return Columns(tuple(names), positions, tuple(numbered), header, further, unused)
 
     def _positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
         """Return the position of each role's column, and what is wrong with others."""
@@ -220,28 +231,29 @@ class Wanted:
                 problems[role] = f"there is no column {self.choices[role]!r} for the {role}"
         return positions, problems
 
-    def _with_others(self, columns: "Columns", numbers: Collection[int], location: str) -> "Columns":
-        """Add those in no role: to keep, or to be looked at as they may be labels or grades."""
+    def _further(
+        self, names: Sequence[str], used: set[int], rated: bool, numbers: Collection[int], location: str
+    ) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Return columns in no role that are kept or may be labels, and the names of unused ones."""
         if not self.names:
-            if twice := [name for at, name in enumerate(columns.names) if name in columns.names[:at]]:
-                raise SchemaError(f"{location}: two columns are called {shown(twice[0])}. Rename one.")
-            return replace(columns, others=tuple(range(len(columns.names))))
-        plain, cells = [*map(bare, columns.names)], self.cells
+            refuse_repeated(names, location)
+            return tuple(range(len(names))), ()
+        plain, cells = [*map(bare, names)], self.cells
         absent = [name for name in (*cells.keep, *cells.unused) if name not in plain]
         if absent and not self.of_lists:
             raise SchemaError(
                 f"{location}: there is no column {shown(absent[0])}. The columns are: {listed(plain)}."
             )
-        graded = (
-            "rating" not in self.names or "rating" in columns.roles or self.choices.get("rating") is False
-        )
-        used = {*columns.roles.values(), *columns.numbered}
+        graded = rated or "rating" not in self.names or self.choices.get("rating") is False
         rest = [at for at, name in enumerate(plain) if at not in used and name not in cells.keep]
-        label = {at for at in rest if self.is_label(plain[at]) or is_event(plain[at])}
-        label |= set() if graded else {*numbers} & {*rest}
-        asked = [at for at in sorted(label) if plain[at] not in cells.unused]
+        labels = [
+            at
+            for at in rest
+            if (self.is_label(plain[at]) or is_event(plain[at]) or (at in numbers and not graded))
+            and plain[at] not in cells.unused
+        ]
         kept = [at for at, name in enumerate(plain) if name in cells.keep]
-        return replace(columns, others=tuple(kept + asked), unused=tuple(columns.names[at] for at in rest))
+        return tuple(kept + labels), tuple(names[at] for at in rest)
 
     def has_header(self, rows: Sequence[Sequence[str]], file: object, header: bool | None = None) -> bool:
         """Whether the first of some rows names the columns: as usual, as chosen, or as `header` says.
@@ -254,10 +266,10 @@ class Wanted:
         if not self.names:
             return header is not False
         first = rows[0]
-        pair = [roles for roles in self.needed if {"user", "item"} & {*roles}]
-        named = [any(self._named(role, first) for role in roles) for roles in pair]
-        numbered = self._named("user", first) and self._numbered(first, {"user": 0})
-        positions = [role for role in ("user", "item", "items") if _is_position(self.choices.get(role))]
+        pair = [roles for roles in self.needed if {*_PAIR} & {*roles}]
+        named = [any(self._is_named(role, first) for role in roles) for roles in pair]
+        numbered = self._is_named("user", first) and self._numbered(first, {"user": 0})
+        positions = [role for role in (*_PAIR, "items") if _is_position(self.choices.get(role))]
         chosen = not self.of_lists and any(isinstance(choice, str) for choice in self.choices.values())
         if (all(named) or numbered or chosen) and (header is None or self.of_lists):
             return True
@@ -265,45 +277,50 @@ class Wanted:
             return header
         if any(named) and not positions:
             return True  # what it does not name is asked for by the names of all columns
-        names_it = _seems_header(rows)
-        if len(positions) == len(_PAIR) and not names_it:
+        is_header = _seems_header(rows)
+        both = len(positions) == len(_PAIR)
+        if both and not is_header:
             return False
-        on, off = (self.setting.format("header", value) for value in ("true", "false"))
-        words = f"{on} or {off}"
-        if not (len(positions) == len(_PAIR) or self.order or not self.option):
-            below = rows[-1] if len(rows[-1]) == len(first) else first
-            free = (at for at, cell in enumerate(below) if not is_date(cell))
-            options = [self.option.format(role, at) for role, at in zip(_PAIR, free, strict=False)]
-            options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
-            words = (
-                f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "
-                f"{self._line(['user', 'item'])} if it names the columns"
-            ).strip()
-            if self.setting.endswith("={}") and not self.of_lists:
-                words += f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
+        words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
+        if not (both or self.order or not self.option):
+            words = self._words_of_a_row(rows)
         shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
         reason = (
-            "seems to name its columns, not as usual" if names_it else "does not name the user and the item"
+            "seems to name its columns, not as usual" if is_header else "does not name the user and the item"
         )
         raise SchemaError(
             f"{file}: the first row {reason}. Say which columns they are: {words}. It begins: {shape}."
         )
 
-    def may_be(self, name: str) -> bool:
+    def _words_of_a_row(self, rows: Sequence[Sequence[str]]) -> str:
+        """Return what to type where nobody knows whether the first row names the columns."""
+        cells = rows[-1] if len(rows[-1]) == len(rows[0]) else rows[0]
+        positions = (at for at, cell in enumerate(cells) if not is_date(cell))
+        options = [self.option.format(role, at) for role, at in zip(_PAIR, positions, strict=False)]
+        options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
+        words = (
+            f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "
+            f"{self._words(_PAIR)} if it names the columns"
+        ).strip()
+        if self.setting.endswith("={}") and not self.of_lists:
+            words += f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
+        return words
+
+    def is_read(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
-        position = not self.names or any(map(_is_position, self.choices.values()))
-        other = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
-        return bool(position or other or self.is_name(name))
+        by_position = not self.names or any(map(_is_position, self.choices.values()))
+        further = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
+        return bool(by_position or further or self.is_name(name))
 
     def is_name(self, name: str) -> bool:
         """Whether a column of this name has a role, by choice or as usual."""
-        return any(self._named(role, [name]) for role in self.names)
+        return any(self._is_named(role, [name]) for role in self.names)
 
-    def _named(self, role: Role, names: Sequence[str]) -> bool:
-        """Whether one of some names is that of a role, by choice or as usual; positions do not count."""
+    def _is_named(self, role: Role, names: Sequence[str]) -> bool:
+        """Whether a name is that of a role, by choice or as usual; positions do not count."""
         choice = self.choices.get(role)
-        plain, usual = {_plain(name) for name in names}, " ".join(self.names.get(role, ())).split()
-        return (isinstance(choice, str) and choice in map(bare, names)) or bool(plain & {*usual})
+        chosen = isinstance(choice, str) and choice in map(bare, names)
+        return chosen or any(is_usual(name, self.names.get(role, ())) for name in names)
 
     def _numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
         """Return the columns of lists in ``rec_1 ... rec_k``, in their order; none if lists are elsewhere."""
@@ -332,30 +349,46 @@ class Wanted:
             return []
         return [at for at, name in enumerate(names) if choice in (name, bare(name)) or choice == at]
 
-    def _usual(
-        self, role: Role, names: Sequence[str], taken: "set[int] | frozenset[int]" = frozenset()
-    ) -> list[int]:
+    def _usual(self, role: Role, names: Sequence[str], taken: Collection[int] = ()) -> list[int]:
         choice = self.choices.get(role)
         if choice is False or (choice is not None and not self.of_lists):
             return []
         plain = ["" if at in taken else _plain(name) for at, name in enumerate(names)]
-        for group in self.names.get(role, ()):
-            if places := [at for at, name in enumerate(plain) if name in group.split()]:
-                return places
-        return []
+        groups = (
+            [at for at, name in enumerate(plain) if name in g.split()] for g in self.names.get(role, ())
+        )
+        return next(filter(None, groups), [])
 
-    def _line(self, roles: Sequence[Role]) -> str:
+    def _words(self, roles: Sequence[Role]) -> str:
         """Return what to type to choose columns."""
         if not self.option:
             return f"a header that names {', '.join(roles)}"
         options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
-        if "rank" in roles and "item" not in roles and "items" in self.names:
-            options.append(f"(or {self.option.format('items', 'COLUMN')}, if its cells are lists)")
-        if "item" in roles and "items" in self.names:
+        if "items" in self.names and "item" in roles:
             options.append(f"(or {self.option.format('items', 'COLUMN')}, of lists)")
-        return " ".join([*([self.command] if self.command else []), *options])
+        elif "items" in self.names and "rank" in roles:
+            options.append(f"(or {self.option.format('items', 'COLUMN')}, if its cells are lists)")
+        return " ".join([*filter(None, [self.command]), *options])
+
+
+def column_of(role: Role, names: Sequence[str], subject: str, choice: Choice = None, option: str = "") -> str:
+    """Return the name of the column of users or items: the chosen one, or the one with a usual name.
+
+    Raises
+    ------
+    SchemaError
+        If there is none, or several could be meant; the message names the columns.
+    """
+    roles = Roles({role: {"user": USERS, "item": ITEMS}[role]}, (), {role: choice}, ((role,),), option)
+    return names[roles.columns(names, subject).positions[role]]
+
+
+def refuse_repeated(names: Sequence[str], subject: str) -> None:
+    """Refuse columns of one name."""
+    if repeated := [name for at, name in enumerate(names) if name in names[:at]]:
+        raise SchemaError(f"{subject}: two columns are called {shown(repeated[0])}. Rename or drop one.")
 
 
 TABLE: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "rating": RATINGS, "time": TIMES}
@@ -376,7 +409,12 @@ def is_label(name: str) -> bool:
 
 def is_event(name: str) -> bool:
     """Whether a column is called as usual for kinds of events, such as action or behavior."""
-    return _plain(name) in " ".join(EVENTS).split()
+    return is_usual(name, EVENTS)
+
+
+def is_usual(name: str, groups: Names) -> bool:
+    """Whether a name is in groups of usual names."""
+    return _plain(name) in " ".join(groups).split()
 
 
 def _seems_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -386,7 +424,7 @@ def _seems_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(
         cell.strip()
         and not _is_value(cell)
-        and all(_is_value(one) for one in cells if one.strip())
+        and all(_is_value(value) for value in cells if value.strip())
         and any(cells)
         for cell, *cells in columns
     )
@@ -396,9 +434,14 @@ def _is_value(cell: str) -> bool:
     return bool(_NUMBER.fullmatch(cell.strip())) or is_date(cell)
 
 
-def is_flag(cell: str) -> bool:
-    """Whether a cell is a number or a truth value."""
-    return bool(_NUMBER.fullmatch(cell)) or cell.lower() in TRUTHS
+def are_flags(cells: Iterable[object]) -> bool:
+    """Whether cells are numbers or truth values, as such or as text; None is an empty cell."""
+    return all(
+        bool(_NUMBER.fullmatch(cell)) or cell.lower() in TRUTHS
+        if isinstance(cell, str)
+        else cell is None or isinstance(cell, (bool, int, float))
+        for cell in cells
+    )
 
 
 def is_date(cell: str) -> bool:

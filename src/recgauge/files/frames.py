@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from recgauge.errors import SchemaError, said
+from recgauge.files.columns import refuse_repeated
 from recgauge.utils.arrow import without_views
 from recgauge.utils.checks import shown
 
@@ -57,20 +58,14 @@ def as_arrow(table: Any, subject: str) -> pa.Table:
             arrow = pa.table(table)
         except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
             raise SchemaError(f"{subject}: the table cannot be read as Arrow: {said(error)}.") from error
-        return _distinct_names(arrow.column_names, without_views(arrow), subject)
+        refuse_repeated(arrow.column_names, subject)
+        return without_views(arrow)
     names, columns = [], []
     for name, values in (*_index_columns(table, subject), *_columns(table, subject)):
         names.append(name)
         columns.append(as_column(values, f"{subject}: the column {shown(name)}"))
-    _distinct_names(names, None, subject)
+    refuse_repeated(names, subject)
     return without_views(pa.Table.from_arrays(columns, names=names))
-
-
-def _distinct_names(names: list[str], table: Any, subject: str) -> Any:
-    """Return the table, or refuse names that stand twice."""
-    if twice := [name for at, name in enumerate(names) if name in names[:at]]:
-        raise SchemaError(f"{subject}: two columns are called {shown(twice[0])}. Rename or drop one.")
-    return table
 
 
 def _index_columns(frame: Any, subject: str) -> Iterator[tuple[str, Any]]:

@@ -66,6 +66,8 @@ def read_ids(column: pa.ChunkedArray) -> Ids:
     """Return the ids of a column; text loses blanks around it, and what is empty is none."""
     if pa.types.is_integer(column.type) and (numbers := _numbers_near(column)) is not None:
         return numbers
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     column = column.cast(pa.dictionary(pa.int32(), column.type.value_type)).unify_dictionaries()
@@ -135,19 +137,20 @@ def join_ids(parts: Sequence[Ids], name: str) -> tuple[list[IntArray], npt.NDArr
             f"Table: the {name} ids are numbers in some files and text in others, so that they cannot be "
             "matched. Make them one type."
         )
-    ids, inverse = encode_sorted(_in_one(columns, name))
-    places = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
+    ids, inverse = encode_sorted(_joined(columns, name))
+    positions = np.split(inverse, np.cumsum([len(column) for column in columns])[:-1])
     used = np.zeros(len(ids), np.bool_)
-    for part, place in zip(parts, places, strict=True):
-        seen = np.zeros(len(place), np.bool_)
+    for part, position in zip(parts, positions, strict=True):
+        seen = np.zeros(len(position), np.bool_)
         for rows in _blocks(part):
             seen[part.codes[rows]] = True
-        used[place[seen]] = True
+        used[position[seen]] = True
     code_of = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return [_moved(part, code_of[place]) for part, place in zip(parts, places, strict=True)], ids[used]
+    codes = [_moved(part, code_of[position]) for part, position in zip(parts, positions, strict=True)]
+    return codes, ids[used]
 
 
-def _in_one(columns: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
+def _joined(columns: Sequence[npt.NDArray[Any]], name: str) -> npt.NDArray[Any]:
     """Return all ids; of signed and unsigned numbers together numpy would make fractions."""
     filled = [column for column in columns if len(column)]
     if {column.dtype.kind for column in filled} == {"i", "u"}:

@@ -30,7 +30,6 @@ class Limits:
     columns: int = 10_000
     line_bytes: int = 1 << 24
     unpacked_bytes: int = 1 << 34  # of a gzip's or zip member's content
-    adjustable: bool = True  # whether the user can set ``data.limits``, for messages
 
     def __post_init__(self) -> None:
         for name in _NAMES:
@@ -51,14 +50,13 @@ class Limits:
             raise ConfigError(f"limits: must be a mapping with some of {', '.join(_NAMES)}; got {setting!r}.")
         return cls(**(setting or {}))
 
-    def check(self, name: str, n: float, file: object, *, guessed: bool = False) -> None:
+    def check(self, name: str, n: float, file: object, *, estimated: bool = False) -> None:
         """Refuse a file that has more of what a limit names with a SchemaError; see the fields."""
         limit = getattr(self, name)
-        if n > limit * (_DOUBT if guessed else 1):
-            remedy = f"; if that is right, set data.limits.{name} higher" if self.adjustable else ""
+        if n > limit * (_DOUBT if estimated else 1):
             raise SchemaError(
-                f"{file}: {'about ' if guessed else ''}{n:,.0f} {_NAMES[name]}, at most {limit:,} are read. "
-                f"Check the format and the file{remedy}."
+                f"{file}: {'about ' * estimated}{n:,.0f} {_NAMES[name]}, at most {limit:,} are read. "
+                f"Check the format and the file; data.limits.{name} is the limit of a run's tables."
             )
 
 
@@ -71,7 +69,7 @@ _NAMES = {
 
 
 class LimitedStream(io.RawIOBase):
-    """Hands on the unpacked bytes of a file, counts their lines, and refuses to go on beyond a limit.
+    """Hands on the unpacked bytes of a file, counts lines, looks for quotes, and ends beyond a limit.
 
     `file` names the file in messages; the size of the content is limited where the file is `packed`.
     """
@@ -79,6 +77,7 @@ class LimitedStream(io.RawIOBase):
     def __init__(self, stream: IO[bytes], file: object, limits: Limits, *, packed: bool) -> None:
         self._stream, self._file, self._limits, self._packed = stream, file, limits, packed
         self._n_bytes = self._n_ends = self._in_line = 0
+        self.has_quotes = False  # whether a double quote was among the bytes so far
 
     def readable(self) -> bool:
         """Whether it can be read: yes."""
@@ -98,6 +97,7 @@ class LimitedStream(io.RawIOBase):
 
     def _count(self, block: bytes) -> None:
         self._n_bytes += len(block)
+        self.has_quotes = self.has_quotes or b'"' in block
         if self._packed:
             self._limits.check("unpacked_bytes", self._n_bytes, self._file)
         first = block.find(b"\n")
@@ -114,5 +114,5 @@ class LimitedStream(io.RawIOBase):
 def opened_text(path: Path) -> Iterator[io.TextIOWrapper]:
     """Open UTF-8 text; whoever reads beyond the usual limits gets an error."""
     with path.open("rb") as file:
-        watched = LimitedStream(file, path, Limits(adjustable=False), packed=False)
+        watched = LimitedStream(file, path, Limits(), packed=False)
         yield io.TextIOWrapper(io.BufferedReader(watched, BLOCK), encoding="utf-8-sig")

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from recgauge.errors import SchemaError, shortened
-from recgauge.files.columns import ITEMS, SCORES, Role, Wanted
+from recgauge.files.columns import ITEMS, SCORES, Role, Roles, is_usual
 from recgauge.files.opening import Source
-from recgauge.files.rows import Lines, RawRows, cells_of
+from recgauge.files.rows import Lines, Rows, as_list
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
 
@@ -28,70 +28,69 @@ _SCORED = re.compile(r".+[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _PAIR = 2
 
 
-def one_row_per_item(part: RawRows, wanted: Wanted) -> RawRows:
+def item_rows(rows: Rows, roles: Roles) -> Rows:
     """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
-    numbers = np.asarray(part.numbered, np.int64)
-    lists = _lists(cells_of(part.columns["items"]), part, numbers)
-    scores_of, unused = _scores_of(part)
+    numbers = np.asarray(rows.lines, np.int64)
+    lists = _lists(as_list(rows.cells["items"]), rows)
+    scores_of, unused = _scores_of(rows)
     if scores_of is not None:
-        values = _lists(scores_of, part, numbers)
+        values = _lists(scores_of, rows)
         lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
     scored = any(scores is not None for items, scores in lists if items or scores)
     for row, (items, scores) in enumerate(lists):
         if scored and len(scores or []) != len(items):
             raise SchemaError(
-                f"{part.place(numbers[row])}: {len(items)} items and {len(scores or [])} scores. "
+                f"{rows.where(row)}: {len(items)} items and {len(scores or [])} scores. "
                 "Give one score for every item."
             )
     lengths = np.array([len(items) for items, _ in lists], np.int64)
     owner = np.repeat(np.arange(len(lists)), lengths)
-    lines = numbers[owner]
-    item = as_ids(
-        list(chain.from_iterable(items for items, _ in lists)), part.file, lines, "item", mixed=True
-    )
-    columns: dict[Role, Any] = {"user": part.columns["user"].take(to_arrow(owner)), "item": item}
-    labels = {role: label for role, label in part.labels.items() if label not in unused}
-    if "rank" in wanted.names:
-        columns["rank"] = ranks(lengths)
-    columns |= {role: part.columns[role].take(to_arrow(owner)) for role in ("tag",) if role in part.columns}
-    value: Role = "score" if "score" in wanted.names else "rating"
-    if scored and value in wanted.names:
-        columns[value] = as_values(list(chain.from_iterable(scores or [] for _, scores in lists)))
+    lines, at = numbers[owner], to_arrow(owner)
+    item_cells = [*chain.from_iterable(items for items, _ in lists)]
+    cells: dict[Role, Any] = {
+        role: rows.cells[role].take(at) for role in rows.cells if role in ("user", "tag")
+    }
+    cells["item"] = as_ids(item_cells, rows.file, lines, "item", mixed=True)
+    labels = {role: label for role, label in rows.labels.items() if label not in unused}
+    if "rank" in roles.names:
+        cells["rank"] = ranks(lengths)
+    value: Role = "score" if "score" in roles.names else "rating"
+    if scored and value in roles.names:
+        cells[value] = as_values([*chain.from_iterable(scores or [] for _, scores in lists)])
         labels |= {value: labels.get("scores", labels.get(value, "in the lists"))}
-    others = {name: cells.take(to_arrow(owner)) for name, cells in part.others.items()}
     return replace(
-        part,
-        columns=columns,
+        rows,
+        cells=cells,
         labels=labels,
-        others=others,
-        unused=(*part.unused, *unused),
+        further={name: column.take(at) for name, column in rows.further.items()},
+        unused=(*rows.unused, *unused),
         lines=lines,
         empty=numbers[lengths == 0],
     )
 
 
-def _scores_of(part: RawRows) -> tuple[list[Any] | None, tuple[str, ...]]:
+def _scores_of(rows: Rows) -> tuple[list[Any] | None, tuple[str, ...]]:
     """Return the cells with the scores or grades of listed items, and the columns that turn out to be unused.
 
     The order in a list is the rank, and one number is that of no item.
     """
-    if "rank" in part.columns:
+    if "rank" in rows.cells:
         raise SchemaError(
-            f"{part.file}: the column {shown(part.labels['rank'])} ranks lists, whose order in the cell "
-            f"{shown(part.labels['items'])} is the rank. Sort the lists, and leave that column out."
+            f"{rows.file}: the column {shown(rows.labels['rank'])} ranks lists, whose order in the cell "
+            f"{shown(rows.labels['items'])} is the rank. Sort the lists, and leave that column out."
         )
     roles: tuple[Role, ...] = ("scores", "score", "rating")
-    role = next((role for role in roles if role in part.columns), None)
+    role = next((role for role in roles if role in rows.cells), None)
     if role is None:
         return None, ()
-    cells = cells_of(part.columns[role])
-    known = [cell for cell in cells if cell is not None]
-    if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in known):
+    cells = as_list(rows.cells[role])
+    filled = (cell for cell in cells if cell is not None)
+    if role == "scores" or all(isinstance(cell, list) or str(cell).strip()[:1] == "[" for cell in filled):
         return cells, ()
     if role == "score":
-        return None, (part.labels[role],)
+        return None, (rows.labels[role],)
     raise SchemaError(
-        f"{part.file}: the column {shown(part.labels[role])} has one number for a list of items. "
+        f"{rows.file}: the column {shown(rows.labels[role])} has one number for a list of items. "
         "Write a list of numbers, one for each item, or leave the column out."
     )
 
@@ -100,12 +99,12 @@ Scored = tuple[list[Any], list[Any] | None]
 """Items, and their scores if there are any."""
 
 
-def _lists(cells: Sequence[Any], part: RawRows, numbers: LongArray) -> list[Scored]:
+def _lists(cells: Sequence[Any], rows: Rows) -> list[Scored]:
     """Return the items of each cell; how texts are written is the same in all cells of a file."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
     written = any(text[:1] in tuple("[({") for text in texts)
     separator = next((sign for sign in _SEPARATORS if any(sign in text for text in texts)), None)
-    lists = []
+    lists: list[Scored] = []
     for row, cell in enumerate(cells):
         try:
             if not isinstance(cell, str):
@@ -118,7 +117,7 @@ def _lists(cells: Sequence[Any], part: RawRows, numbers: LongArray) -> list[Scor
                 lists.append((_parts(cell.strip(), separator), None))
         except ValueError as error:
             raise SchemaError(
-                f"{part.place(int(numbers[row]))}: the list {shown(shortened(str(cell), 60))}: {error}. "
+                f"{rows.where(row)}: the list {shown(shortened(str(cell), 60))}: {error}. "
                 'Write lists as JSON, such as ["a", "b"], or one row for each item.'
             ) from None
     return lists
@@ -166,26 +165,21 @@ def listed_items(cell: Any) -> Scored:
         return _by_score(list(cell.items()))
     if not isinstance(cell, (list, tuple)):
         raise ValueError("it is no list")
-    if cell and all(isinstance(one, Mapping) and len(one) == _PAIR for one in cell):
-        return _by_score([_fields(one) for one in cell], ordered=True)
-    if cell and all(isinstance(one, (list, tuple)) and len(one) == _PAIR for one in cell):
+    if cell and all(isinstance(entry, Mapping) and len(entry) == _PAIR for entry in cell):
+        return _by_score([_fields(entry) for entry in cell], ordered=True)
+    if cell and all(isinstance(entry, (list, tuple)) and len(entry) == _PAIR for entry in cell):
         return _by_score(list(map(tuple, cell)), ordered=True)
-    if any(isinstance(one, (list, tuple, Mapping, set, bool)) or one is Ellipsis for one in cell):
+    if any(isinstance(entry, (list, tuple, Mapping, set, bool)) or entry is Ellipsis for entry in cell):
         raise ValueError("its items are no ids")
     return list(cell), None
 
 
 def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return item and score of a struct, such as those of Spark's ALS."""
-    names = {
-        role: [
-            name for name in struct if "".join(filter(str.isalnum, name.lower())) in " ".join(groups).split()
-        ]
-        for role, groups in (("item", ITEMS), ("score", SCORES))
-    }
-    if [len(found) for found in names.values()] != [1, 1]:
+    items, scores = ([name for name in struct if is_usual(name, groups)] for groups in (ITEMS, SCORES))
+    if len(items) != 1 or len(scores) != 1:
         raise ValueError(f"nobody knows which of {', '.join(struct)} is the item and which the score")
-    return struct[names["item"][0]], struct[names["score"][0]]
+    return struct[items[0]], struct[scores[0]]
 
 
 def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
@@ -231,11 +225,11 @@ def _kind_of_id(cell: Any) -> str:
     return "text" if type(cell) is str else "nothing" if cell is None else "other"
 
 
-def places(lengths: LongArray) -> LongArray:
+def offsets(lengths: LongArray) -> LongArray:
     """Return 0, 1, 2... for each list."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def ranks(lengths: LongArray) -> pa.ChunkedArray:
     """Return 1, 2, 3... for each list."""
-    return pa.chunked_array([to_arrow((places(lengths) + 1).astype(np.float64))])
+    return pa.chunked_array([to_arrow((offsets(lengths) + 1).astype(np.float64))])

@@ -9,11 +9,11 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError, said, shortened
-from recgauge.files.columns import Role, Wanted, is_flag
+from recgauge.files.columns import Role, Roles, are_flags
 from recgauge.files.frames import as_column
-from recgauge.files.lists import as_ids, as_values, places, ranks
+from recgauge.files.lists import as_ids, as_values, offsets, ranks
 from recgauge.files.opening import TableFile
-from recgauge.files.rows import Problem, RawRows
+from recgauge.files.rows import Problem, Rows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray, shown
@@ -21,46 +21,45 @@ from recgauge.utils.checks import LongArray, shown
 _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 
 
-def read_json_lines(file: TableFile, wanted: Wanted, _: TextFormat) -> RawRows:
+def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
     """Return the rows of a file that holds one JSON object per line."""
     import pandas as pd
 
-    names, kept, lines, broken = _read_objects(file, wanted)
+    names, cells, lines, broken = _read_objects(file, roles)
     problems = tuple(
-        Problem(reason, np.array([number for number, _ in places], np.int64), places[0][1])
-        for reason, places in broken.items()
+        Problem(reason, np.array([number for number, _ in examples], np.int64), examples[0][1])
+        for reason, examples in broken.items()
     )
     if not lines:
         raise _no_object(file, problems)
     labels = list(names)
-    lists = {at for at, name in enumerate(labels) if {*map(type, kept.get(name, ()))} & {list, dict}}
-    numbers = {at for at, name in enumerate(labels) if name in kept and _are_flags(kept[name])}
-    columns = wanted.columns(labels, str(file), numbers, lists)
-    role_of = {at: role for role, at in columns.roles.items()}
-    cells: list[Any] = []
+    lists = {at for at, name in enumerate(labels) if {*map(type, cells.get(name, ()))} & {list, dict}}
+    numbers = {at for at, name in enumerate(labels) if name in cells and are_flags(cells[name])}
+    columns = roles.columns(labels, str(file), numbers, lists)
+    role_of = {at: role for role, at in columns.positions.items()}
+    used: list[Any] = []
     for at in columns.used:
-        column, role = kept[labels[at]], role_of.get(at)
-        if not wanted.names:
-            cells.append(
-                as_column(pd.Series(column, dtype=object), f"{file}: the column {shown(labels[at])}")
-            )
+        column, role = cells[labels[at]], role_of.get(at)
+        if not roles.names:
+            subject = f"{file}: the column {shown(labels[at])}"
+            used.append(as_column(pd.Series(column, dtype=object), subject))
         elif role in ("user", "item"):
-            cells.append(as_ids(column, file, lines, role, mixed=wanted.mixed_ids))
+            used.append(as_ids(column, file, lines, role, mixed=roles.of_lists))
         else:
             as_lists = role in ("items", "scores") or at in columns.numbered
-            cells.append(column if as_lists else as_values(column))
-    return RawRows.of(file, columns, cells, np.array(lines, np.int64), broken=problems)
+            used.append(column if as_lists else as_values(column))
+    return Rows.of(file, columns, used, np.array(lines, np.int64), problems=problems)
 
 
 def _read_objects(
-    file: TableFile, wanted: Wanted
+    file: TableFile, roles: Roles
 ) -> tuple[dict[str, None], dict[str, list[Any]], list[int], dict[str, list[tuple[int, str]]]]:
     """Return all names, cells of columns that may be used, lines of rows, and lines by what is wrong."""
     names: dict[str, None] = {}
-    kept: dict[str, list[Any]] = {}
+    cells: dict[str, list[Any]] = {}
     lines: list[int] = []
     broken: dict[str, list[tuple[int, str]]] = {}
-    flags = "rating" in wanted.names and wanted.choices.get("rating") is not False
+    ungraded = "rating" in roles.names and roles.choices.get("rating") is not False
     for number, text in _lines(file):
         try:
             row = _object(text)
@@ -71,27 +70,20 @@ def _read_objects(
             broken.setdefault(str(error), []).append((number, example))
             continue
         if not row.keys() <= names.keys():
-            kept |= {
+            cells |= {
                 name: [None] * len(lines)
                 for name, cell in row.items()
-                if name not in names and (wanted.may_be(name) or (flags and _are_flags([cell])))
+                if name not in names and (roles.is_read(name) or (ungraded and are_flags([cell])))
             }
             names |= dict.fromkeys(row)
             file.limits.check("columns", len(names), file)
-        for name, cells in kept.items():
-            cells.append(row.get(name))
+        for name, column in cells.items():
+            column.append(row.get(name))
         lines.append(number)
-    return names, kept, lines, broken
+    return names, cells, lines, broken
 
 
-def _are_flags(cells: Sequence[Any]) -> bool:
-    return all(
-        is_flag(cell) if isinstance(cell, str) else cell is None or isinstance(cell, (bool, int, float))
-        for cell in cells
-    )
-
-
-def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
+def read_json_users(file: TableFile, _: Roles, __: TextFormat) -> Rows:
     """Return the rows of a file of JSON objects with the lists of users: of items, or of scores."""
     text = b"\n".join(line for _, line in _lines(file)).decode()
     decoder, at = json.JSONDecoder(object_pairs_hook=_distinct_names), 0
@@ -116,7 +108,7 @@ def read_json_users(file: TableFile, _: Wanted, __: TextFormat) -> RawRows:
     users, cells = [*lists], [*lists.values()]
     columns: dict[Role, Any] = {"user": as_values(users), "items": cells}
     labels: dict[Role, str] = {"user": "names", "item": "their lists"}
-    return RawRows(file, columns, labels, range(1, len(users) + 1), unit="user")
+    return Rows(file, columns, labels, range(1, len(users) + 1), unit="user")
 
 
 def _distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -144,21 +136,19 @@ def _object(text: bytes) -> dict[str, Any]:
     """Return the object of a line, or raise a ValueError that says why it is missing."""
     try:
         row = json.loads(text.decode())  # json's own look at the encoding takes as long as the parsing
+        if b"\\u" in text:
+            json.dumps(row, ensure_ascii=False).encode()
     except UnicodeDecodeError:
         raise
     except RecursionError:
         raise ValueError("the line is nested too deeply") from None
+    except UnicodeEncodeError:
+        reason = "the line is no JSON object: it has half of a character (a lone surrogate)"
+        raise ValueError(reason) from None
     except ValueError:
         row = None
     if not isinstance(row, dict):
         raise ValueError("the line is no JSON object")
-    if b"\\u" in text:
-        try:
-            json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                "the line is no JSON object: it has half of a character (a lone surrogate)"
-            ) from None
     return row
 
 
@@ -169,10 +159,10 @@ def _lines(file: TableFile) -> Iterator[tuple[int, bytes]]:
                 yield number, line.removeprefix(b"\xef\xbb\xbf")
 
 
-def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: bool = False) -> RawRows:
+def read_id_lines(file: TableFile, roles: Roles, how: TextFormat, *, by_count: bool = False) -> Rows:
     """Return one row for each item of each line, which begins with a user; `how` says what parts the ids.
 
-    `counted`: it begins with the number of its items instead, and lines are users, from 0.
+    `by_count`: it begins with the number of its items instead, and lines are users, from 0.
     """
     import pyarrow.compute as pc
 
@@ -190,19 +180,19 @@ def read_id_lines(file: TableFile, wanted: Wanted, how: TextFormat, *, counted: 
     begins, n_items, line = start[:-1][named], (np.diff(start) - 1)[named], np.flatnonzero(named) + 1
     file.limits.check("rows", int(n_items.sum()), file)
     users = ids.take(to_arrow(begins))
-    if counted:
+    if by_count:
         _check_counts(file, users, n_items, line)
         users = pc.cast(to_arrow(line - 1), pa.large_string())
     owner = np.repeat(np.arange(len(line)), n_items)
     columns: dict[Role, pa.ChunkedArray] = {
         "user": pa.chunked_array([users.take(to_arrow(owner))]),
-        "item": pa.chunked_array([ids.take(to_arrow(begins[owner] + 1 + places(n_items)))]),
+        "item": pa.chunked_array([ids.take(to_arrow(begins[owner] + 1 + offsets(n_items)))]),
     }
-    if "rank" in wanted.names:
+    if "rank" in roles.names:
         columns["rank"] = ranks(n_items)
-    user = "number of the line, from 0" if counted else "first id of a line"
+    user = "number of the line, from 0" if by_count else "first id of a line"
     labels: dict[Role, str] = {"user": user, "item": "the other ids"}
-    return RawRows(file, columns, labels, line[owner], empty=line[n_items == 0])
+    return Rows(file, columns, labels, line[owner], empty=line[n_items == 0])
 
 
 def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:

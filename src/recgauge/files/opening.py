@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from recgauge.errors import (
     ConfigError,
@@ -25,7 +25,7 @@ from recgauge.errors import (
     said,
     shortened,
 )
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.limits import BLOCK, LimitedStream, Limits
 from recgauge.files.stored import StoredTable, find_stored, is_stored
 from recgauge.utils.files import refuse_irregular, user_path
@@ -37,10 +37,10 @@ UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OS
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
 _LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
 _SAMPLE = 1 << 18  # bytes of a packed file that tell its ratio
-_PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {
-    b"\x1f\x8b": (".gz", lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file))),
-    b"BZh": (".bz2", lambda file: cast("IO[bytes]", bz2.BZ2File(file))),
-    b"\xfd7zXZ\x00": (".xz", lambda file: cast("IO[bytes]", lzma.LZMAFile(file))),  # noqa: SIM115 - closed by its user
+_PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
+    b"\x1f\x8b": (".gz", gzip.open),
+    b"BZh": (".bz2", bz2.open),
+    b"\xfd7zXZ\x00": (".xz", lzma.open),
 }
 _BINARY = (
     b"PAR1",
@@ -48,27 +48,28 @@ _BINARY = (
     b"\xff\xff\xff\xff",
 )  # Parquet and Arrow, which say themselves how large they are
 _SAVE = "save the table as CSV or Parquet"
-_KINDS = {  # what is not read, by its first bytes, and what to do
-    b"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
+_UNPACK = "unpack it, or pack it as gzip, bzip2, xz or zip"
+_GET = "download it again, from the address of the file itself"
+_OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
+    **dict.fromkeys((b"<!doctype", b"<html"), ("a web page, not the file", _GET)),
     **{
-        b"\x80" + bytes([n]): ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)")
-        for n in range(2, 6)
+        b"\x80" + bytes([version]): ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)")
+        for version in range(2, 6)
     },
-    b"<!doctype": ("a web page, not the file", "download it again, from the address of the file itself"),
-    b"<html": ("a web page, not the file", "download it again, from the address of the file itself"),
-    b"<?xml": ("XML", _SAVE),
     b"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
-    b"ORC\x0a": ("an ORC file", _SAVE),
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
+    b"<?xml": ("XML", _SAVE),
+    b"%PDF": ("a PDF", _SAVE),
     b"SQLite format 3": ("a database of SQLite", _SAVE),
     b"\x93NUMPY": ("an array of NumPy", _SAVE),
     b"\x89HDF": ("an HDF5 file", _SAVE),
+    b"ORC\x0a": ("an ORC file", _SAVE),
     b"Obj\x01": ("an Avro file", _SAVE),
-    b"FEA1": ("a Feather file of version 1", "write it again with pyarrow.feather.write_feather"),
-    b"%PDF": ("a PDF", _SAVE),
-    b"\x28\xb5\x2f\xfd": ("packed with zstd", "unpack it, or pack it as gzip, bzip2 or xz"),
-    b"\x04\x22\x4d\x18": ("packed with lz4", "unpack it, or pack it as gzip, bzip2 or xz"),
-    b"7z\xbc\xaf": ("a 7z archive", "unpack it, or pack it as zip"),
-    b"Rar!": ("a RAR archive", "unpack it, or pack it as zip"),
+    b"FEA1": ("a Feather file of version 1", _SAVE),
+    b"\x28\xb5\x2f\xfd": ("packed with zstd", _UNPACK),
+    b"\x04\x22\x4d\x18": ("packed with lz4", _UNPACK),
+    b"7z\xbc\xaf": ("a 7z archive", _UNPACK),
+    b"Rar!": ("a RAR archive", _UNPACK),
 }
 _TAR = slice(257, 262)  # where an archive of tar says so
 
@@ -81,6 +82,7 @@ class TableFile:
     member: str | None = None
     limits: Limits = field(default_factory=Limits, repr=False)
     encoding: str = "utf-8"
+    group: str = "dataset"  # of the settings that say how it is read, for messages
 
     def __str__(self) -> str:
         return printable(str(self.path) if self.member is None else f"{self.path}:{self.member}")
@@ -113,10 +115,10 @@ class TableFile:
         return self.member is not None or self._packing is not None
 
     @property
-    def _packing(self) -> "Callable[[IO[bytes]], IO[bytes]] | None":
+    def _packing(self) -> "Callable[[IO[bytes]], Any] | None":
         with self.path.open("rb") as file:
             begin = file.read(6)
-        return next((opened for sign, (_, opened) in _PACKINGS.items() if begin.startswith(sign)), None)
+        return next((unpack for sign, (_, unpack) in _PACKINGS.items() if begin.startswith(sign)), None)
 
     @contextmanager
     def unpacked(self) -> Iterator[IO[bytes]]:
@@ -151,14 +153,14 @@ class TableFile:
             except UnicodeError as error:
                 where = f", after line {watched.n_lines:,}" if watched.n_lines else ""
                 raise SchemaError(
-                    f"{self}{where} is not {self.encoding} text. Correct dataset.encoding."
+                    f"{self}{where} is not {self.encoding} text. Correct {self.group}.encoding."
                 ) from error
 
     def size(self) -> tuple[float, float]:
         """Return how many lines and ids the file has, if a line is ids and all are as at its beginning."""
-        n_bytes, exact = self._unpacked_bytes()
+        n_bytes = self._unpacked_bytes()
         if self.packed:
-            self.limits.check("unpacked_bytes", n_bytes, self, guessed=not exact)
+            self.limits.check("unpacked_bytes", n_bytes, self, estimated=self.member is None)
         with replace(self, encoding="utf-8").open() as stream:
             sample = stream.read(BLOCK)
             self._refuse_kind(sample)
@@ -168,22 +170,23 @@ class TableFile:
             return 0, 0
         share = n_bytes / max(len(sample), 1)
         n_lines = sample.count(b"\n")
-        self.limits.check("rows", n_lines * share, self, guessed=True)
+        self.limits.check("rows", n_lines * share, self, estimated=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
 
     def _refuse_kind(self, sample: bytes) -> None:
         """Name what is no table by its first bytes, and what to do."""
         begin = sample[:64].removeprefix(codecs.BOM_UTF8).lstrip()
-        kind = next((kind for sign, kind in _KINDS.items() if begin.lower().startswith(sign.lower())), None)
+        kinds = (kind for sign, kind in _OTHER_KINDS.items() if begin.lower().startswith(sign.lower()))
+        named = next(kinds, None)
         if re.match(rb"\[\s*[\[{]", begin):
-            kind = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
+            named = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
         if sample[_TAR] == b"ustar":
-            kind = "a tar archive", "unpack it (tar -xf) and name a file in it"
-        if kind is not None:
-            raise SchemaError(f"{self} is {kind[0]}. It is not read: {kind[1]}.")
+            named = "a tar archive", "unpack it (tar -xf) and name a file in it"
+        if named is not None:
+            raise SchemaError(f"{self} is {named[0]}. It is not read: {named[1]}.")
 
-    def _unpacked_bytes(self) -> tuple[float, bool]:
-        """Return the size of the content, and whether it is known: a gzip's beginning only promises it."""
+    def _unpacked_bytes(self) -> float:
+        """Return the size of the content, of a gzip what its beginning promises."""
         if self.member is not None:
             with zipfile.ZipFile(self.path) as archive:
                 if self.member not in archive.namelist():
@@ -195,16 +198,16 @@ class TableFile:
                     f"{self}: packed in a way that cannot be unpacked in pieces, such as bzip2 or LZMA. Pack "
                     "it as a usual zip (deflate) or a gzip."
                 )
-            return about.file_size, True
+            return about.file_size
         size = self.path.stat().st_size
         packing = self._packing
         if packing is None:
-            return size, True
+            return size
         unpacked = 0
         with self._unpacking(), self.path.open("rb") as file, packing(file) as content:
             while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
                 unpacked += len(block)
-            return unpacked * size / file.tell(), file.tell() == size
+            return unpacked * size / file.tell()
 
 
 class _Utf8:
@@ -221,39 +224,38 @@ Source = TableFile | StoredTable
 """What is read as one table: a file, or the Parquet files of a folder or address."""
 
 
-def lines_read(stream: IO[bytes]) -> int:
-    """Return how many lines of a file that is open have been read."""
-    lines: int = stream.raw.n_lines  # type: ignore[attr-defined]
-    return lines
+def limited(stream: IO[bytes]) -> LimitedStream:
+    """Return the stream that counts the lines of an open `TableFile`."""
+    counting: LimitedStream = stream.raw  # type: ignore[attr-defined]
+    return counting
 
 
 def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) -> tuple[TableFile, ...]:
-    """Return the files that paths or patterns name, in order, within limits that no setting moves.
+    """Return the files that paths or patterns name, in order.
 
     Patterns such as ``part-*.csv`` are sorted; without `pattern`, each must name one file. `option` names the
     files in messages.
     """
-    usual = TableFile(Path(), limits=Limits(adjustable=False))
-    files = [file for text in paths for file in _files_of(text, usual, option)]
+    files = [file for text in paths for file in _files_of(text, TableFile(Path()), option)]
     if not pattern and len(files) != len(paths):
         raise ConfigError(f"{option}={','.join(paths)} names {len(files)} files. Name one.")
-    _refuse_twice(files, paths, option)
+    _refuse_repeated(files, paths, option)
     return tuple(files)
 
 
-def find_sources(paths: Sequence[str], wanted: Wanted, usual: TableFile, option: str) -> tuple[Source, ...]:
+def find_sources(paths: Sequence[str], roles: Roles, usual: TableFile, option: str) -> tuple[Source, ...]:
     """Return what `paths` name, in order: folders and addresses of Parquet, and files.
 
     `usual` has the member of zip archives, limits and encoding of files; see `find_list_files`.
     """
-    found: list[Source] = []
+    sources: list[Source] = []
     for text in paths:
-        found += [find_table(text, wanted, option)] if is_stored(text) else _files_of(text, usual, option)
-    _refuse_twice(found, paths, option)
-    return tuple(found)
+        sources += [find_table(text, roles, option)] if is_stored(text) else _files_of(text, usual, option)
+    _refuse_repeated(sources, paths, option)
+    return tuple(sources)
 
 
-def find_table(text: str, wanted: Wanted, option: str) -> StoredTable:
+def find_table(text: str, roles: Roles, option: str) -> StoredTable:
     """Return the Parquet files of a folder or address that a run reads, all with the columns of the first.
 
     Raises
@@ -268,14 +270,14 @@ def find_table(text: str, wanted: Wanted, option: str) -> StoredTable:
             f"{option}={printable(public)}: an address with keys cannot be kept with a run, which is to be "
             "repeated. Give keys by the variables of the store, such as AWS_ACCESS_KEY_ID."
         )
-    table = find_stored(text, wanted, option)
+    table = find_stored(text, roles, option)
     _ = table.groups  # refuses files unlike the first
     return table
 
 
-def _refuse_twice(found: Sequence[Source], paths: Sequence[str], option: str) -> None:
+def _refuse_repeated(sources: Sequence[Source], paths: Sequence[str], option: str) -> None:
     resolved: set[Path] = set()
-    for path in (path for source in found for path in source.files if isinstance(path, Path)):
+    for path in (path for source in sources for path in source.files if isinstance(path, Path)):
         if path.resolve() in resolved:
             raise ConfigError(
                 f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
@@ -300,12 +302,12 @@ def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
     files = []
     for path in paths:
         refuse_irregular(path, option)
-        files.append(replace(usual, path=path, member=_member(path, usual.member)))
+        files.append(replace(usual, path=path, member=_member(path, usual)))
         files[-1].size()
     return files
 
 
-def _member(path: Path, member: str | None) -> str | None:
+def _member(path: Path, usual: TableFile) -> str | None:
     """Return the member of an archive that is meant, None for other files."""
     try:
         with path.open("rb") as stream:
@@ -319,10 +321,10 @@ def _member(path: Path, member: str | None) -> str | None:
         raise IntegrityError(f"{path} cannot be read: {said(error)}. Get the file again.") from error
     if "[Content_Types].xml" in names:
         raise SchemaError(f"{path} is an Excel workbook or a document. It is not read: {_SAVE}.")
-    chosen = member if member is not None or len(names) != 1 else names[0]
+    chosen = usual.member if usual.member is not None or len(names) != 1 else names[0]
     if chosen is None or names.count(chosen) != 1:
         raise SchemaError(
-            f"{path}: dataset.member must name one file in it, got {member!r}; it has "
+            f"{path}: {usual.group}.member must name one file in it, got {usual.member!r}; it has "
             f"{listed(names) or 'no file of rows'}."
         )
     return chosen

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
-from recgauge.files.columns import TRUTHS, CellFormat, Role, Wanted, bare, is_date, is_event, is_flag
+from recgauge.files.cells import is_yyyymmdd, numbers_of
+from recgauge.files.columns import TRUTHS, CellFormat, Role, Roles, are_flags, bare, is_date, is_event
 from recgauge.files.ids import Ids
-from recgauge.files.rows import RawRows, Rows, is_yyyymmdd, numbers_of
+from recgauge.files.rows import Rows
 from recgauge.files.stored import StoredTable
 from recgauge.utils.checks import LongArray, shown
 
@@ -35,26 +36,26 @@ _SHOWN = 5
 _FIRST = np.zeros(1, np.int64)  # the first row
 
 
-def check_plausible(rows: Rows, wanted: Wanted) -> None:
+def check_plausible(rows: Rows, roles: Roles) -> None:
     """Refuse ids that are dates or nobody's, times that are all in 1970, and ratings that are times."""
-    if wanted.cells.implausible == "keep" or not len(rows.lines):
+    if roles.cells.implausible == "keep" or not len(rows.lines):
         return
     pair: tuple[tuple[Role, Ids], ...] = (("user", rows.user), ("item", rows.item))
     for role, ids in pair:
         if len(ids.codes):
-            _check_ids(rows, role, ids, wanted)
+            _check_ids(rows, role, ids, roles)
     rating = rows.numbers.get("rating")
     if rating is not None and float(rating.min()) > 1e8:
-        raise _refusal(rows, wanted, "rating", _FIRST, "all ratings are above 100,000,000, as times are")
-    if rows.time is not None and wanted.cells.time_unit is None:
-        _check_times(rows, rows.time, wanted)
+        raise _refusal(rows, roles, "rating", _FIRST, "all ratings are above 100,000,000, as times are")
+    if rows.time is not None and roles.cells.time_unit is None:
+        _check_times(rows, rows.time, roles)
 
 
-def _check_ids(rows: Rows, role: Role, ids: Ids, wanted: Wanted) -> None:
+def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     counts = np.bincount(ids.codes, minlength=len(ids.distinct))
     used = np.flatnonzero(counts)
-    if all(_is_date(str(one)) for one in ids.distinct[used[:_SAMPLE]].tolist()):
-        raise _refusal(rows, wanted, role, _FIRST, f"the ids of the column for the {role} are dates")
+    if all(_is_date(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
+        raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
     top = used[np.argsort(counts[used])[-100:]][::-1]
     n_rows, following = len(ids.codes), int(counts[top[1]]) if len(top) > 1 else len(ids.codes)
     nobody = [
@@ -62,7 +63,7 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, wanted: Wanted) -> None:
     ]
     if counts[top[0]] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(_text(ids, top[0])):
         nobody.append(top[0])
-    if role == "item" and wanted.of_lists and ids.whole and len(used) > 1:  # padding of lists
+    if role == "item" and roles.of_lists and ids.whole and len(used) > 1:  # padding of lists
         negative = [code for code in used if _text(ids, code).startswith("-")]
         nobody += negative if [_text(ids, code) for code in negative] == ["-1"] else []
     if nobody:
@@ -70,8 +71,8 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, wanted: Wanted) -> None:
         stands_for = "nobody" if role == "user" else "no item"
         share = f"{count:,} of {n_rows:,} rows ({count / n_rows:.0%})"
         reason = f"the {role} {shown(text)} has {share}, and may stand for {stands_for}"
-        words = f"To leave these rows out: {_listing(wanted, 'missing', text)}"
-        raise _refusal(rows, wanted, role, np.flatnonzero(ids.codes == nobody[0]), reason, words)
+        words = f"To leave these rows out: {_listing(roles, 'missing', text)}"
+        raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == nobody[0]), reason, words)
 
 
 def _text(ids: Ids, code: Any) -> str:
@@ -84,30 +85,30 @@ def _is_date(text: str) -> bool:
     return is_date(text) or bool(_DATE.fullmatch(text.strip()))
 
 
-def _check_times(rows: Rows, time: LongArray, wanted: Wanted) -> None:
+def _check_times(rows: Rows, time: LongArray, roles: Roles) -> None:
     if rows.time_unit in ("ms", "us", "ns"):
         early = np.flatnonzero((time < _EARLY) & (time > 0))
         if len(early) and time.max() > _YEAR:
             reason = f"some times count {rows.time_unit}, and others seem to count s"
-            raise _refusal(rows, wanted, "time", early, reason, "Write all in one unit")
+            raise _refusal(rows, roles, "time", early, reason, "Write all in one unit")
     if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
-        unit, form = wanted.setting.format("time_unit", "s"), wanted.setting.format("time_format", '"%d%m%Y"')
+        unit, form = roles.setting.format("time_unit", "s"), roles.setting.format("time_format", '"%d%m%Y"')
         moment = datetime.fromtimestamp(int(time[0]), UTC)
         reason = f"all times are in 1970, read in {rows.time_unit} (the first is {moment:%Y-%m-%d %H:%M})"
         words = (
             f"Whole numbers that are dates: {form}; days of Excel, hours or minutes: write dates; no times: "
-            f"{wanted.option.format('time', 'false')}; if they do count from any moment: {unit}"
+            f"{roles.option.format('time', 'false')}; if they do count from any moment: {unit}"
         )
-        raise _refusal(rows, wanted, "time", _FIRST, reason, words)
+        raise _refusal(rows, roles, "time", _FIRST, reason, words)
 
 
-def _listing(wanted: Wanted, name: str, text: str) -> str:
+def _listing(roles: Roles, name: str, text: str) -> str:
     """Return what to type to name a cell or column: words after an option, a list of Hydra's, or Python."""
-    if not wanted.setting:
+    if not roles.setting:
         return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
-    if wanted.setting.startswith("--"):
+    if roles.setting.startswith("--"):
         return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
-    return _word(wanted.setting.format(name, f"[{_element(text)}]"))
+    return _word(roles.setting.format(name, f"[{_element(text)}]"))
 
 
 def _element(text: str) -> str:
@@ -118,12 +119,12 @@ def _element(text: str) -> str:
 
 
 def _refusal(
-    rows: Rows, wanted: Wanted, role: Role, places: LongArray, reason: str, words: str = ""
+    rows: Rows, roles: Roles, role: Role, positions: LongArray, reason: str, words: str = ""
 ) -> SchemaError:
-    where = ", ".join(f"{rows.part.within(rows.lines[row])}: {_row(rows, int(row))}" for row in places[:3])
-    other = f"Choose other columns ({wanted.option.format(role, 'COLUMN')})"
-    words = words or (other if wanted.option else "Correct the file")
-    keep = wanted.setting.format("implausible", "keep") if wanted.setting else 'keep=["implausible"]'
+    where = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in positions[:3])
+    other = f"Choose other columns ({roles.option.format(role, 'COLUMN')})"
+    words = words or (other if roles.option else "Correct the file")
+    keep = roles.setting.format("implausible", "keep") if roles.setting else 'keep=["implausible"]'
     label = rows.labels.get(role, role)
     column = label if label.startswith("column ") else f"the column {label}"
     return SchemaError(f"{rows.file}: {reason}, in {column} ({where}). {words}. If it is meant: {keep}.")
@@ -137,16 +138,16 @@ def _row(rows: Rows, at: int) -> str:
     return " ".join(map(str, cells))
 
 
-def check_unused(part: RawRows | StoredTable, wanted: Wanted) -> None:
+def check_unused(rows: Rows | StoredTable, roles: Roles) -> None:
     """Ask what columns in no role are for that may say which rows count, or how much."""
-    others = part.others if isinstance(part, RawRows) else part.others()
-    for name, column in others.items():
-        texts = [] if bare(name) in wanted.cells.keep else _values(name, column, wanted)
+    columns = rows.further if isinstance(rows, Rows) else rows.others()
+    for name, column in columns.items():
+        texts = [] if bare(name) in roles.cells.keep else _values(name, column, roles)
         if texts:
-            raise _question(part, name, texts, wanted)
+            raise _question(rows, name, texts, roles)
 
 
-def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
+def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     """Return the values of a column that may say which rows count, or how much; none of other columns."""
     import pyarrow.compute as pc
 
@@ -158,18 +159,18 @@ def _values(name: str, column: pa.ChunkedArray, wanted: Wanted) -> list[str]:
     else:
         values = column.unique()
     values = values.filter(pc.is_valid(values))
-    found = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
-    texts = [text for text in found if text.strip()]
-    has_empty = len(texts) < len(found) or column.null_count > 0
+    first = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
+    texts = [text for text in first if text.strip()]
+    has_empty = len(texts) < len(first) or column.null_count > 0
     if len(texts) + has_empty < 2:  # one value says nothing
         return []
-    counts_rows = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
-    rows_counted = len(values) == len(column) and (counts_rows or len(column) > _FEW)
-    flags = not rows_counted and _has_zeros(pa.chunked_array([values]), texts, wanted.cells)
-    flags = flags or (has_empty and len(texts) == 1 and is_flag(texts[0]))
+    is_index = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
+    row_numbers = len(values) == len(column) and (is_index or len(column) > _FEW)
+    flags = not row_numbers and _has_zeros(pa.chunked_array([values]), texts, roles.cells)
+    flags = flags or (has_empty and len(texts) == 1 and are_flags(texts))
     genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
-    asked = wanted.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
-    return texts if asked else []
+    doubtful = roles.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
+    return texts if doubtful else []
 
 
 def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:
@@ -180,44 +181,43 @@ def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> 
     return bool(np.isfinite(numbers).all() and ((numbers == 0).any() or set(numbers.tolist()) == {-1.0, 1.0}))
 
 
-def _question(part: RawRows | StoredTable, name: str, texts: list[str], wanted: Wanted) -> QuestionError:
+def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:
     label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
     values += " or nothing" if len(texts) == 1 else ""
-    takes: list[str] = []
-    answers: list[str] = []
-    flags = "rating" in wanted.names and "rating" not in part.labels
-    if flags and wanted.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        answers.append(_choice(wanted, "rating", label))
-        takes.append(f"as a rating or grade, where 0 does not count: {answers[-1]}")
-    if "tag" in wanted.names and wanted.option:
-        takes.append(f"as the name of the run, one run for each value: {_choice(wanted, 'tag', label)}")
-    if wanted.setting.startswith("dataset."):
-        some = ",".join(map(_element, sorted(texts)[:_SHOWN]))
-        answers.append(
+    words_for: dict[str, str] = {}
+    ungraded = "rating" in roles.names and "rating" not in rows.labels
+    if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
+        words_for["as a rating or grade, where 0 does not count"] = _choice(roles, "rating", label)
+    if "tag" in roles.names and roles.option:
+        words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
+    if roles.setting.startswith("dataset."):
+        first = sorted(texts)[:_SHOWN]
+        elements = ",".join(map(_element, first))
+        words_for["to keep the rows that count"] = (
             f"filters=[where,duplicates] {_word(f'filters.where.column={_element(label)}')} "
-            f"{_word(f'filters.where.values=[{some}]')}"
+            f"{_word(f'filters.where.values=[{elements}]')}"
         )
-        takes.append(f"to keep the rows that count: {answers[-1]}")
         if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):
-            weights = ", ".join(f"{text}: 1" for text in sorted(texts)[:_SHOWN])
+            weights = ", ".join(f"{text}: 1" for text in first)
             column = _word(f"dataset.event={_element(label)}")
-            takes.append(f"to weigh rows by it: {column} 'dataset.weights={{{weights}}}'")
-    subject = part.file if isinstance(part, RawRows) else part
-    words = f"Say what it is: {'; '.join(takes)}" if takes else "Leave out the rows that do not count"
-    answers.append(_listing(wanted, "unused", label))
+            words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
+    subject = rows.file if isinstance(rows, Rows) else rows
+    uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
+    remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"
+    unused = _listing(roles, "unused", label)
     return QuestionError(
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
-        f"{words}; to leave the column unused: {answers[-1]}.",
+        f"{remedy}; to leave the column unused: {unused}.",
         label,
-        answers,
+        [*words_for.values(), unused],
     )
 
 
-def _choice(wanted: Wanted, role: Role, label: str) -> str:
+def _choice(roles: Roles, role: Role, label: str) -> str:
     """Return what to type to choose a column."""
-    if wanted.option.startswith("--"):
-        return wanted.option.format(role, shlex.quote(label))
-    return _word(wanted.option.format(role, _element(label)))
+    if roles.option.startswith("--"):
+        return roles.option.format(role, shlex.quote(label))
+    return _word(roles.option.format(role, _element(label)))
 
 
 def _word(text: str) -> str:

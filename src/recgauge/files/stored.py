@@ -1,23 +1,27 @@
 """Parquet files in a folder, below a pattern or in an object store: one table that is never whole."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
-from recgauge.files.columns import Columns, Role, Wanted
+from recgauge.files.columns import Columns, Role, Roles
+from recgauge.utils.arrow import type_without_views
 from recgauge.utils.files import digest_of, irregular, user_path
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
+_BATCH = 1 << 18  # rows that are read at a time
 _MOST_VALUES = 1_000  # of a column that is only looked at
 _OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss", "hf", "mock")
 """Addresses that pyarrow reads; it hands others to fsspec, where that is installed."""
@@ -30,10 +34,6 @@ class RowGroup(NamedTuple):
     place: int
     n_rows: int
     users: tuple[int, int] | None  # least and greatest, if the file has them: whole, of 63 bits, none missing
-
-
-Spans = Mapping[str, tuple[int, int]]
-"""The least and the greatest whole number of columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class StoredTable:
     paths : tuple of str
     facts : tuple of (int, float)
         Size and time of change of each file.
-    wanted : Wanted
+    wanted : Roles
     """
 
     name: str
@@ -85,7 +85,7 @@ class StoredTable:
     system: fs.FileSystem
     paths: tuple[str, ...]
     facts: tuple[tuple[int, float], ...]
-    wanted: Wanted
+    wanted: Roles
 
     def __str__(self) -> str:
         return printable(self.address)
@@ -114,7 +114,7 @@ class StoredTable:
     @cached_property
     def groups(self) -> tuple[RowGroup, ...]:
         """All row groups, in the order of the files."""
-        groups = tuple(group for groups, _, _ in self._footers for group in groups)
+        groups = tuple(group for _, groups in self._footers for group in groups)
         if not groups:
             raise MissingDataError(f"{printable(self.address)}: its files have no rows. Name others.")
         return groups
@@ -127,39 +127,25 @@ class StoredTable:
     @cached_property
     def layout(self) -> Columns:
         """Which columns of the first file are read."""
-        return self._columns(0, self._footers[0][1])
+        return self._columns(0, self._footers[0][0])
 
     @property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
-        return self._labels(0, self._footers[0][1])
+        return {role: self.layout.names[at] for role, at in self.layout.positions.items()}
 
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
         return list(dict.fromkeys([*self.labels.values(), *self.wanted.cells.keep]))
 
-    def others(self) -> Mapping[str, pa.ChunkedArray]:
-        """Return the different values of columns that may be labels or grades, of the first thousands."""
-        names = [self.layout.names[at] for at in self.layout.others]
-        return {name: self._distinct(name) for name in names if name not in self.wanted.cells.keep}
-
-    def _distinct(self, name: str) -> pa.ChunkedArray:
-
-        values = pa.chunked_array([], self._footers[0][1].field(name).type)
-        for file, (_, schema, _) in enumerate(self._footers):
-            if name not in schema.names:
-                continue
-            with self.open(file) as opened:
-                for batch in opened.iter_batches(1 << 20, columns=[name]):
-                    column = batch.column(0)
-                    if pa.types.is_dictionary(column.type):
-                        column = column.cast(column.type.value_type)
-                    if pa.types.is_nested(column.type) or len(values) > _MOST_VALUES:
-                        return values
-                    known = values.cast(column.type) if len(values) else pa.chunked_array([], column.type)
-                    values = pa.chunked_array([pa.chunked_array([*known.chunks, column]).unique()])
-        return values
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns that are read, numbers in a type that holds those of all files; no dictionaries."""
+        schemas = [schema for schema, _ in self._footers]
+        return pa.schema(
+            [(name, _joint_type([schema.field(name) for schema in schemas])) for name in self.columns]
+        )
 
     @cached_property
     def has_whole_users(self) -> bool:
@@ -167,46 +153,17 @@ class StoredTable:
         return bool(pa.types.is_integer(self.schema.field(self.labels["user"]).type))
 
     @cached_property
-    def schema(self) -> pa.Schema:
-        """The columns that are read, numbers in a type that holds those of all files."""
-        fields = []
-        for label in self.columns:
-            found = [schema.field(label) for _, schema, _ in self._footers]
-            field = found[0]
-            if all(pa.types.is_integer(one.type) or pa.types.is_floating(one.type) for one in found):
-                joint = pa.unify_schemas([pa.schema([one]) for one in found], promote_options="permissive")
-                field = field.with_type(joint.field(0).type)
-                spans = [spans.get(label, (0, 0)) for _, _, spans in self._footers]
-                large = [file for file, (_, greatest) in enumerate(spans) if greatest >= 1 << 63]
-                if large and pa.types.is_signed_integer(field.type):
-                    raise SchemaError(
-                        f"{self.where(large[0])}: the column {label} is above {(1 << 63) - 1}, and "
-                        "other files have signed ones. Give it one type in all files."
-                    )
-            elif any(one.type != field.type for one in found):  # text, in some files as a dictionary
-                field = field.with_type(plain_type(field.type))
-            fields.append(field)
-        return pa.schema(fields)
-
-    @cached_property
-    def spans(self) -> Spans:
-        """The least and the greatest whole number of each column, where all files say so."""
-        return _joint([spans for groups, _, spans in self._footers if groups])
-
-    @cached_property
-    def _footers(self) -> list[tuple[tuple[RowGroup, ...], pa.Schema, Spans]]:
-        """Read what all files say of themselves, and refuse those that are not like the first."""
-        found: list[tuple[tuple[RowGroup, ...], Any, Spans]] = []
+    def _footers(self) -> list[tuple[pa.Schema, tuple[RowGroup, ...]]]:
+        """Read the columns and row groups of all files, and refuse files that are not like the first."""
+        footers: list[tuple[pa.Schema, tuple[RowGroup, ...]]] = []
         for file in range(len(self.paths)):
             with self.open(file) as opened:
                 schema = opened.schema_arrow
-                labels = self._labels(file, schema)
-                if found:
-                    self._refuse_others(file, schema, labels, found[0][1])
-                rows = list(_row_groups(file, opened, labels))
-                spans = _joint([spans for _, spans in rows])
-                found.append((tuple(group for group, _ in rows), schema, spans))
-        return found
+                roles = self._columns(file, schema).positions
+                labels = {role: schema.names[at] for role, at in roles.items()}
+                self._require_equal_columns(file, schema, footers[0][0] if footers else schema)
+                footers.append((schema, tuple(_row_groups(file, opened.metadata, labels))))
+        return footers
 
     def _columns(self, file: int, schema: pa.Schema) -> Columns:
         columns = columns_of(schema, self.wanted, self.where(file))
@@ -217,109 +174,116 @@ class StoredTable:
             )
         return columns
 
-    def _labels(self, file: int, schema: pa.Schema) -> Mapping[Role, str]:
-        return {role: schema.names[at] for role, at in self._columns(file, schema).roles.items()}
-
-    def _refuse_others(
-        self, file: int, schema: pa.Schema, labels: Mapping[Role, str], first: pa.Schema
-    ) -> None:
-        if missing := [label for label in self._labels(0, first).values() if label not in schema.names]:
-            raise SchemaError(
-                f"{self.where(file)}: there is no column {missing[0]}, which {self.paths[0]} has. Give all "
-                "files the same columns."
-            )
-        for label in labels.values():
-            kinds = [_kind(one.field(label).type) for one in (first, schema)]
-            if kinds[0] != kinds[1]:
+    def _require_equal_columns(self, file: int, schema: pa.Schema, first: pa.Schema) -> None:
+        """Refuse a file that lacks a column of the first file, or has it in another type."""
+        roles = self._columns(0, first).positions
+        for name in [first.names[at] for at in roles.values()]:
+            if name not in schema.names:
                 raise SchemaError(
-                    f"{self.where(file)}: the column {label} holds {schema.field(label).type}, and "
-                    f"{first.field(label).type} in {self.paths[0]}. Give it one type in all files."
+                    f"{self.where(file)}: there is no column {name}, which {self.paths[0]} has. Give all "
+                    "files the same columns."
+                )
+            kind, other = schema.field(name).type, first.field(name).type
+            if _kind(kind) != _kind(other):
+                raise SchemaError(
+                    f"{self.where(file)}: the column {name} holds {kind}, and {other} in {self.paths[0]}. "
+                    "Give it one type in all files."
                 )
 
     def digests(self) -> list[str]:
         """Return the sha256 of each file."""
-        found = []
+        digests = []
         for file in self.files:
             with file.open("rb") as stream:
-                found.append(digest_of(stream))
-        return found
+                digests.append(digest_of(stream))
+        return digests
 
     def digest(self) -> str:
         """Return what changes when a file does, as far as sizes and times tell."""
-        known = [
-            self.address,
-            *map(str, zip(self.paths, self.facts, strict=True)),
-            str(sorted(self.labels.items())),
-            str(self.wanted.cells),
-        ]
-        return sha256("\n".join(known).encode()).hexdigest()
+        facts = map(str, zip(self.paths, self.facts, strict=True))
+        texts = [self.address, *facts, str(sorted(self.labels.items())), str(self.wanted.cells)]
+        return sha256("\n".join(texts).encode()).hexdigest()
 
-    def read(self, groups: Sequence[RowGroup]) -> Iterator[tuple[RowGroup, pa.Table]]:
-        """Yield row groups, in the order of files."""
-        for file in dict.fromkeys(group.file for group in groups):
+    def batches(self, groups: Iterable[RowGroup]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of row groups, in the order of files, some at a time."""
+        for file, of_file in groupby(groups, key=lambda group: group.file):
+            row_groups = [group.place for group in of_file]
             with self.open(file) as opened:
-                for group in groups:
-                    if group.file == file:
-                        yield group, self._plain(opened.read_row_group(group.place, columns=self.columns))
+                for batch in opened.iter_batches(_BATCH, row_groups=row_groups, columns=self.columns):
+                    yield batch.select(self.columns).cast(self.schema)
 
-    def cells(self, role: Role) -> Iterator[pa.ChunkedArray]:
-        """Yield the cells of a column, or of the lists in its cells, some at a time."""
-        import pyarrow.compute as pc
+    def cells(self, name: str) -> Iterator[pa.Array]:
+        """Yield the cells of a column, of lists in cells their items, some at a time."""
+        for file, (schema, _) in enumerate(self._footers):
+            if name in schema.names:
+                with self.open(file) as opened:
+                    for batch in opened.iter_batches(_BATCH, columns=[name]):
+                        column = batch.column(0)
+                        nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+                        yield pc.list_flatten(column) if nested else column.cast(plain_type(column.type))
 
-        label = self.labels.get(role) or self.labels["items"]
-        for file in range(len(self.paths)):
-            with self.open(file) as opened:
-                for batch in opened.iter_batches(1 << 20, columns=[label]):
-                    column = batch.column(0)
-                    nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-                    yield pa.chunked_array([pc.list_flatten(column) if nested else column])
-
-    def batches(self, n_rows: int, groups: Sequence[RowGroup]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of row groups in their order, some at a time."""
-        for file in dict.fromkeys(group.file for group in groups):
-            places = [group.place for group in groups if group.file == file]
-            with self.open(file) as opened:
-                for batch in opened.iter_batches(n_rows, row_groups=places, columns=self.columns):
-                    yield self._plain(batch)
-
-    def _plain(self, rows: Any) -> Any:
-        """Return a table or batch without dictionaries where other files have none."""
-        for name in self.columns:
-            kind = self.schema.field(name).type
-            column = rows.column(name)
-            if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(kind):
-                rows = rows.set_column(rows.schema.get_field_index(name), name, column.cast(kind))
-        return rows
+    def others(self) -> Mapping[str, pa.ChunkedArray]:
+        """Return the different values of columns that may be labels or grades, of the first thousands."""
+        first = self._footers[0][0]
+        columns = {}
+        for name in (self.layout.names[at] for at in self.layout.further):
+            if name not in self.wanted.cells.keep:
+                nested = pa.types.is_nested(first.field(name).type)
+                columns[name] = distinct(() if nested else self.cells(name), _MOST_VALUES)
+        return columns
 
 
-def _row_groups(
-    file: int, opened: parquet.ParquetFile, labels: Mapping[Role, str]
-) -> Iterator[tuple[RowGroup, Spans]]:
-    names = list(labels.values())
-    for place in range(opened.metadata.num_row_groups):
-        group = opened.metadata.row_group(place)
-        n_rows, users, spans = group.num_rows, None, {}
+def distinct(columns: Iterable[pa.Array], most: float = float("inf")) -> pa.ChunkedArray:
+    """Return the different values of columns; no further column is read once there are more than `most`.
+
+    Examples
+    --------
+    >>> distinct([pa.array([3, 3]), pa.array([4, 3])]).to_pylist()
+    [3, 4]
+    >>> distinct([pa.array([3]), pa.array(["a"])]).to_pylist()
+    ['3', 'a']
+    """
+    values = pa.chunked_array([], pa.null())
+    for column in columns:
+        if not len(values):
+            values = pa.chunked_array([], column.type)
+        elif values.type != column.type:
+            values, column = values.cast(pa.large_string()), column.cast(pa.large_string())
+        values = pa.chunked_array([pa.chunked_array([*values.chunks, column]).unique()])
+        if len(values) > most:
+            break
+    return values
+
+
+def _joint_type(fields: Sequence[pa.Field]) -> pa.DataType:
+    """Return the type of a column of several files: of numbers one that holds all, no dictionary or view."""
+    kinds = [type_without_views(plain_type(field.type)) for field in fields]
+    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
+        schemas = [pa.schema([("", kind)]) for kind in kinds]
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    return kinds[0]
+
+
+def _row_groups(file: int, metadata: parquet.FileMetaData, labels: Mapping[Role, str]) -> Iterator[RowGroup]:
+    """Yield the row groups of a file that have rows."""
+    for place in range(metadata.num_row_groups):
+        group = metadata.row_group(place)
+        n_rows, users = group.num_rows, None
         for column in (group.column(at) for at in range(group.num_columns)):
             name = column.path_in_schema.split(".")[0]
-            if name not in names:
-                continue
-            n_rows = max(n_rows, column.num_values)  # of a list column, the values
-            known = column.statistics
-            if known is not None and known.has_min_max and isinstance(known.min, int):
-                spans[name] = known.min, known.max
-                if name == labels["user"] and not known.null_count and known.max < 1 << 63:
-                    users = spans[name]
+            if name in labels.values():
+                n_rows = max(n_rows, column.num_values)  # of a list column, the values
+            facts = column.statistics
+            if (
+                name == labels.get("user")
+                and facts is not None
+                and facts.has_min_max
+                and not facts.null_count
+            ):
+                is_whole = isinstance(facts.min, int) and facts.max < 1 << 63
+                users = (facts.min, facts.max) if is_whole else None
         if group.num_rows:
-            yield RowGroup(file, place, n_rows, users), spans
-
-
-def _joint(spans: Sequence[Spans]) -> Spans:
-    """Return the spans of columns that are in all."""
-    return {
-        name: (min(some[name][0] for some in spans), max(some[name][1] for some in spans))
-        for name in (spans[0] if spans else ())
-        if all(name in some for some in spans)
-    }
+            yield RowGroup(file, place, n_rows, users)
 
 
 def _kind(kind: pa.DataType) -> str:
@@ -333,7 +297,7 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, wanted: Wanted, location: object, flags: Sequence[int] = ()) -> Columns:
+def columns_of(schema: pa.Schema, wanted: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
     """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
     kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
@@ -356,7 +320,7 @@ def is_stored(text: str) -> bool:
     return "://" in text or irregular(user_path(text)) == "folder"
 
 
-def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
+def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
     """Return the Parquet files of a folder, file, pattern or address.
 
     Raises
@@ -381,9 +345,9 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
             "a dead link. Mend it or take it away."
         )
     if not infos:
-        others = sorted(path.name for path in Path(path).glob("*") if path.is_file())
+        files = sorted(path.name for path in Path(path).glob("*") if path.is_file())
         remedy = (
-            f"Name a file in it ({listed(others, most=10)}) or a pattern" if others else f"Correct {option}"
+            f"Name a file in it ({listed(files, most=10)}) or a pattern" if files else f"Correct {option}"
         )
         raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. {remedy}.")
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
@@ -394,7 +358,7 @@ def find_stored(text: str, wanted: Wanted, option: str) -> StoredTable:
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
 
 
-def table_of_files(text: str, paths: Sequence[Path], wanted: Wanted) -> StoredTable:
+def table_of_files(text: str, paths: Sequence[Path], wanted: Roles) -> StoredTable:
     """Return local Parquet files, which a pattern named, as one table."""
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
     return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)
@@ -405,14 +369,16 @@ def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
     # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
-    address, mark, told = text.partition("?")
+    address, mark, options = text.partition("?")
     base, star, rest = address.partition("*")
-    known = text.partition("://")[0] in _OF_PYARROW
+    is_native = text.partition("://")[0] in _OF_PYARROW
     try:
-        system, path = fs.FileSystem.from_uri(("" if known else "fsspec+") + base + mark + told)
+        system, path = fs.FileSystem.from_uri(("" if is_native else "fsspec+") + base + mark + options)
         return system, path + ("/" if star and base.endswith("/") else "") + star + rest
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError, TypeError) as error:
-        remedy = "Copy the files" if known else "Install fsspec and its driver for this, or copy the files"
+        remedy = (
+            "Copy the files" if is_native else "Install fsspec and its driver for this, or copy the files"
+        )
         raise ConfigError(
             f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. {remedy}."
         ) from error

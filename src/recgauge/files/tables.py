@@ -9,15 +9,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.columns import ITEMS, USERS, Names, Role, Wanted
+from recgauge.files.cells import numbers_of, without
+from recgauge.files.columns import Role, column_of
 from recgauge.files.formats import read_cells
 from recgauge.files.frames import as_arrow, is_frame
 from recgauge.files.ids import NO_ID, read_ids
 from recgauge.files.opening import find_list_files
-from recgauge.files.rows import Lines, numbers_of, without
+from recgauge.files.rows import Lines
 from recgauge.utils.checks import BoolArray, DoubleArray, shown
-
-_NAMES: dict[Role, Names] = {"user": USERS, "item": ITEMS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +66,7 @@ class OwnTable:
         SchemaError
             If there is none, or several could be meant; the message names the columns.
         """
-        wanted = Wanted({role: _NAMES[role]}, (), {role: choice}, ((role,),), option=option)
-        return self.names[wanted.columns(self.names, self.subject).roles[role]]
+        return column_of(role, self.names, self.subject, choice, option)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Return the cells of a column; what is missing is null.
@@ -171,8 +169,8 @@ def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Ow
         cells = as_arrow(source, option)
         return OwnTable(option, cells, range(1, len(cells) + 1), missing=missing)
     (file,) = find_list_files([str(source)], option, pattern=False)
-    part = read_cells(file)
-    cells = pa.table(dict(part.others))
+    rows = read_cells(file)
+    cells = pa.table(dict(rows.further))
     if not len(cells):
         raise SchemaError(f"{file} has no rows.")
-    return OwnTable(str(file), cells, part.numbered, part.unit, missing)
+    return OwnTable(str(file), cells, rows.lines, rows.unit, missing)

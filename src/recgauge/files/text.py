@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -16,10 +17,10 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Columns, Role, Wanted, is_date, is_flag
-from recgauge.files.limits import BLOCK
-from recgauge.files.opening import TableFile, lines_read
-from recgauge.files.rows import NUMBERS, Lines, Problem, RawRows
+from recgauge.files.columns import Columns, Role, Roles, are_flags, is_date
+from recgauge.files.limits import BLOCK, LimitedStream
+from recgauge.files.opening import TableFile, limited
+from recgauge.files.rows import NUMBERS, Lines, Problem, Rows
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, LongArray, shown
 
@@ -28,7 +29,7 @@ _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyar
 _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is laid out
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
-_SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
+_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _LONGEST = 1 << 17  # characters of a field over several lines
 
@@ -39,7 +40,7 @@ class TextFormat:
 
     separator: str | None = None  # one or more characters
     header: bool | None = None
-    quotes: bool | None = None  # found out: with commas and semicolons, or if the first line has some
+    quotes: bool | None = None  # by default with commas and semicolons, or if the first line has some
 
 
 @dataclass(frozen=True)
@@ -48,63 +49,65 @@ class Layout:
 
     columns: Columns
     separator: str  # empty: blanks, any number of them
-    quotes: bool
     n_skipped: int  # lines before the first row
+    quotes: bool = False  # whether fields may be in quotes
+    quoted: bool = False  # whether the first lines have a quote
     texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
-    def rows(self, file: TableFile, cells: pa.Table, lines: Lines | None, **more: Any) -> RawRows:
+    def rows(self, file: TableFile, cells: pa.Table, lines: Lines, **more: Any) -> Rows:
         """Return rows that have been read, with how the file is laid out in words."""
         sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
         header = "header" if self.columns.header else "no header"
         columns = [cells.column(str(at)) for at in self.columns.used]
-        return RawRows.of(
-            file, self.columns, columns, lines, header=header, layout=f"separator {sign}", **more
-        )
+        return Rows.of(file, self.columns, columns, lines, header=header, layout=f"separator {sign}", **more)
 
 
-FindLayout = Callable[[TableFile, Wanted, TextFormat], Layout]
+FindLayout = Callable[[TableFile, Roles, TextFormat], Layout]
 
 
-def read_text(file: TableFile, wanted: Wanted, how: TextFormat, find: FindLayout | None = None) -> RawRows:
+def read_text(file: TableFile, roles: Roles, how: TextFormat, find: FindLayout | None = None) -> Rows:
     """Return the rows of a text file; `find` says how it is laid out.
 
-    Without blank lines, the line of each row is known; `RawRows.again` reads in a way that always knows.
+    Without blank lines, the line of each row is known; `Rows.careful` reads in a way that always knows.
     """
-    layout = (find or find_layout)(file, wanted, how)
-    again = partial(_read_carefully, file, layout)
-    types = _types(layout, wanted)
-    try:
+    layout = (find or find_layout)(file, roles, how)
+    careful = partial(_read_carefully, file, layout, roles)
+    types = _types(layout, roles)
+    # Without a quote in the file, looking for quoted fields would cost half as much time again.
+    for quotes in (True,) if layout.quoted else (False, True) if layout.quotes else (False,):
         try:
-            # Without a quote in the file, looking for quoted fields would cost half as much time again.
-            cells, n_lines = _cells(file, layout, types, quotes=False, refuse_quotes=layout.quotes)
-        except _QuoteFoundError:
-            cells, n_lines = _cells(file, layout, types, quotes=True)
-    except MemoryError:  # Arrow's is an ArrowException, too
-        raise
-    except pa.ArrowException:  # a cell or row is bad
-        return again()
-    all_rows = n_lines == layout.n_skipped + len(cells)
-    if layout.quotes and not all_rows:  # fields may go on over lines
-        return again()
-    return layout.rows(
-        file, cells, range(layout.n_skipped + 1, n_lines + 1) if all_rows else None, again=again
-    )
+            cells, stream = _cells(file, layout, types, quotes=quotes)
+        except MemoryError:  # Arrow's is an ArrowException, too
+            raise
+        except pa.ArrowException:  # a cell or row is bad, or quoted
+            continue
+        if quotes or not (layout.quotes and stream.has_quotes):
+            break
+    else:
+        return careful()
+    if stream.n_lines == layout.n_skipped + len(cells):
+        lines = range(layout.n_skipped + 1, stream.n_lines + 1)
+    elif layout.quotes or roles.of_lists or not roles.names:  # fields may go on over lines; rows are named
+        return careful()
+    else:
+        lines = range(1, len(cells) + 1)
+    return layout.rows(file, cells, lines, careful=careful)
 
 
-def _types(layout: Layout, wanted: Wanted) -> dict[int, pa.DataType]:
+def _types(layout: Layout, roles: Roles) -> dict[int, pa.DataType]:
     """Return the type of each column that is read."""
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
     types = dict.fromkeys(layout.columns.used, pa.string())
-    for role, at in layout.columns.roles.items():
+    for role, at in layout.columns.positions.items():
         if role in _IDS:
             types[at] = ids
         elif role == "time" and not layout.dates:
             types[at] = pa.int64()
         elif role in NUMBERS and not layout.texts:
-            types[at] = pa.float32() if role == "rating" and not wanted.of_lists else pa.float64()
-    return types | dict.fromkeys(layout.columns.others, ids)
+            types[at] = pa.float32() if role == "rating" and not roles.of_lists else pa.float64()
+    return types | dict.fromkeys(layout.columns.further, ids)
 
 
 def _cells(
@@ -113,12 +116,11 @@ def _cells(
     types: Mapping[int, pa.DataType],
     *,
     quotes: bool,
-    refuse_quotes: bool = False,
     broken: "Callable[[Any], str] | None" = None,
-) -> tuple[pa.Table, int]:
-    """Return columns, called by their positions, and how many lines the file has.
+) -> tuple[pa.Table, LimitedStream]:
+    """Return columns, called by their positions, and the stream, which counted the lines of the file.
 
-    `broken` is told of rows with a wrong number of columns; lines that are empty are rows then.
+    `broken` gets rows with a wrong number of columns; lines that are empty are rows then.
     """
     options = (
         arrow_csv.ReadOptions(
@@ -142,11 +144,12 @@ def _cells(
         ),
     )
     with file.open() as stream:
-        source = _Source(stream, layout.separator, layout.n_skipped if refuse_quotes else None)
-        return arrow_csv.read_csv(source, *options), lines_read(stream)
+        plain = len(layout.separator) == 1
+        source = stream if plain else _Separated(stream, layout.separator)
+        return arrow_csv.read_csv(source, *options), limited(stream)
 
 
-def _read_carefully(file: TableFile, layout: Layout) -> RawRows:
+def _read_carefully(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
     import pyarrow.compute as pc
 
@@ -168,20 +171,22 @@ def _read_carefully(file: TableFile, layout: Layout) -> RawRows:
         breaks[whole] += to_numpy(pc.count_substring(column, "\n").cast(pa.int64()))
         filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
     lines = layout.n_skipped + 1 + np.arange(len(breaks)) + np.cumsum(breaks) - breaks
-    _refuse_swallowed(file, layout, cells, breaks, whole, lines)
+    if (row := _swallowing_row(layout, cells, breaks, whole)) is not None:
+        raise SchemaError(
+            f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} lines "
+            f"and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
+        )
     bad = [(at, count) for at, _, blank, count in broken if not blank]
     reason = f"the row does not have {n_columns} columns"
     problem = Problem(reason, lines[[at for at, _ in bad]], f"{bad[0][1]} columns") if bad else None
-    for at in {*layout.columns.others, *(at for role, at in layout.columns.roles.items() if role in _IDS)}:
-        cells = cells.set_column(at, str(at), cells.column(at).dictionary_encode())
     kept = cells if filled.all() else cells.filter(pa.array(filled))
-    return layout.rows(file, kept, lines[whole][filled], broken=(problem,) if problem else ())
+    for at in {*layout.columns.further, *_ids_of(layout)}:  # an id in many rows takes memory once
+        kept = kept.set_column(at, str(at), kept.column(at).dictionary_encode())
+    return layout.rows(file, kept, lines[whole][filled], problems=(problem,) if problem else ())
 
 
-def _refuse_swallowed(
-    file: TableFile, layout: Layout, cells: pa.Table, breaks: LongArray, whole: BoolArray, lines: LongArray
-) -> None:
-    """Refuse a quoted field that holds what are rows, or goes on over lines in an id.
+def _swallowing_row(layout: Layout, cells: pa.Table, breaks: LongArray, whole: BoolArray) -> int | None:
+    """Return the first row with a quoted field that holds what are rows, or goes on over lines in an id.
 
     Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
     line break, a row over several lines without the right number of columns, or lines inside a field that
@@ -189,28 +194,26 @@ def _refuse_swallowed(
     """
     rows = np.flatnonzero(whole & (breaks > 0))
     columns = cells.take(np.searchsorted(np.flatnonzero(whole), rows)).to_pydict().values()
-    bad = [*np.flatnonzero(~whole & (breaks > 0))[:1]]
-    bad += [at for at, row in zip(rows, zip(*columns, strict=True), strict=False) if _swallows(row, layout)][
-        :1
-    ]
-    if bad:
-        at = min(bad)
-        raise SchemaError(
-            f"{file}, line {lines[at]}: a quoted field that begins here goes over {breaks[at] + 1:,} lines "
-            f"and swallows rows: is a quote not closed? Correct the line{_if_quotes_are_signs(file)}."
-        )
+    swallowing = (
+        at for at, row in zip(rows, zip(*columns, strict=True), strict=False) if _swallows(row, layout)
+    )
+    firsts = [*np.flatnonzero(~whole & (breaks > 0))[:1], *islice(swallowing, 1)]
+    return int(min(firsts)) if firsts else None
+
+
+def _ids_of(layout: Layout) -> list[int]:
+    return [at for role, at in layout.columns.positions.items() if role in _IDS]
 
 
 def _swallows(row: Sequence[str], layout: Layout) -> bool:
-    at = layout.columns.roles
-    if any("\n" in row[at[role]].strip() for role in _IDS if role in at) or max(map(len, row)) > _LONGEST:
+    if any("\n" in row[at].strip() for at in _ids_of(layout)) or max(map(len, row)) > _LONGEST:
         return True
     # Without a number to look at, text with as many separators could be anything.
-    numbers = [at[role] for role in (*NUMBERS, "time") if role in at]
+    numbers = [at for role, at in layout.columns.positions.items() if role in (*NUMBERS, "time")]
     sign = _sign(layout.separator)
     inside = (line.split(sign) for field in row for line in field.strip().splitlines()[1:])
     return bool(numbers) and any(
-        len(cells) == len(row) and all(_is_number(cells[place]) for place in numbers) for cells in inside
+        len(cells) == len(row) and all(_is_number(cells[at]) for at in numbers) for cells in inside
     )
 
 
@@ -221,49 +224,52 @@ def _is_number(cell: str) -> bool:
         return is_date(cell)
 
 
-def _if_quotes_are_signs(file: TableFile) -> str:
-    return ", or set dataset.quotes=false if quotes are ordinary characters" if file.limits.adjustable else ""
+def _without_quotes(roles: Roles) -> str:
+    words = roles.setting.format("quotes", "false")
+    return "" if roles.of_lists or not roles.names else f", or set {words} if quotes are ordinary characters"
 
 
-def find_layout(file: TableFile, wanted: Wanted, how: TextFormat) -> Layout:
+def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     """Return the layout of a text file."""
     number, line, more = first_lines(file)
-    if how.separator is None and (said := _SAID.fullmatch(line.strip())) and more:
-        how, number, line, more = replace(how, separator=said[1]), number + 1, more[0], more[1:]
-    one = not wanted.names and not set(line.strip()) & set("\t;,| :")
-    separator = how.separator or ("," if one else "") or _guess_separator(file, line, wanted)
+    if how.separator is None and (excel := _EXCEL.fullmatch(line.strip())) and more:
+        how, number, line, more = replace(how, separator=excel[1]), number + 1, more[0], more[1:]
+    single = not roles.names and not {*line.strip()} & {*"\t;,| :"}  # a column alone
+    separator = how.separator or ("," if single else _separator_of(file, line, roles))
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
     try:
         first = _split([line], separator, quotes=quotes)[0]
     except csv.Error as error:
         raise SchemaError(
             f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
-            f"carriage return, write them again with line feeds{_if_quotes_are_signs(file)}."
+            f"carriage return, write them again with line feeds{_without_quotes(roles)}."
         ) from error
     file.limits.check("columns", len(first), file)
     below: list[list[str]] = []
     with suppress(csv.Error):  # the reading of the rows says where
         below = _split(more, separator, quotes=quotes)
-    if len(first) == 1 and wanted.names:
-        raise _one_column(file, line)
-    header = wanted.has_header([first, *below], file, how.header)
+    if len(first) == 1 and roles.names:
+        raise _no_separator(file, line, roles)
+    header = roles.has_header([first, *below], file, how.header)
     rows = below if header else [first, *below]
     samples = [
         [row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(len(first))
     ]
-    columns = wanted.columns(
+    columns = roles.columns(
         first if header else [*map(str, range(len(first)))],
         str(file) if header else f"{file}, line {number} {shown(line[:200])} (no header)",
-        {at for at, cells in enumerate(samples) if cells and all(map(is_flag, cells))},
+        {at for at, cells in enumerate(samples) if cells and are_flags(cells)},
         header=header,
     )
+    time = columns.positions.get("time")
     return Layout(
         columns,
         separator,
-        quotes,
         number if header else number - 1,
-        bool(wanted.cells.missing or wanted.cells.thousands or wanted.cells.decimal != "."),
-        "time" in columns.roles and not all(cell.isdecimal() for cell in samples[columns.roles["time"]]),
+        quotes,
+        quotes and any('"' in text for text in (line, *more)),
+        bool(roles.cells.missing or roles.cells.thousands or roles.cells.decimal != "."),
+        time is not None and not all(cell.isdecimal() for cell in samples[time]),
     )
 
 
@@ -307,10 +313,10 @@ def not_utf8(file: TableFile) -> SchemaError:
                 break
     marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
-    remedy = (
-        "Set dataset.encoding, for example to" if file.limits.adjustable else "Convert the file, perhaps from"
+    return SchemaError(
+        f"{file}, line {number} is not utf-8 text. Convert the file, perhaps from {likely}; for a table, "
+        f"{file.group}.encoding={likely} does it."
     )
-    return SchemaError(f"{file}, line {number} is not utf-8 text. {remedy} {likely}.")
 
 
 def _has_quotes(line: str, separator: str) -> bool:
@@ -318,62 +324,48 @@ def _has_quotes(line: str, separator: str) -> bool:
     return separator in _QUOTED or any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
 
 
-def _guess_separator(file: TableFile, line: str, wanted: Wanted) -> str:
+def _separator_of(file: TableFile, line: str, roles: Roles) -> str:
     """Return what separates the cells of the first line; empty: blanks."""
     unquoted = re.sub('"[^"]*"', "", line)
     counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
-    best = next((one for one in ("::", "\t") if counts[one]), max(counts, key=lambda sign: counts[sign]))
+    best = next((sign for sign in ("::", "\t") if counts[sign]), max(counts, key=lambda sign: counts[sign]))
     if counts[best]:
         return best
-    if " " in line.strip() and (wanted.of_lists or not wanted.names or _has_names(line, wanted)):
+    if " " in line.strip() and (roles.of_lists or not roles.names or _has_names(line, roles)):
         return ""
-    raise _one_column(file, line)
+    raise _no_separator(file, line, roles)
 
 
-def _has_names(line: str, wanted: Wanted) -> bool:
+def _has_names(line: str, roles: Roles) -> bool:
     try:
-        wanted.columns(line.split(), "")
+        roles.columns(line.split(), "")
     except SchemaError:
         return False
     return True
 
 
-def _one_column(file: TableFile, line: str) -> SchemaError:
-    remedy = "Set dataset.separator, or dataset.format=user_lines if each line is a user followed by items"
-    if not file.limits.adjustable:
-        remedy = "Separate columns by commas, tabs, semicolons, | or blanks"
-    shape = shown(line[:200])
-    return SchemaError(f"{file}: cannot tell what separates the fields of its first line {shape}. {remedy}.")
+def _no_separator(file: TableFile, line: str, roles: Roles) -> SchemaError:
+    words = roles.setting.format
+    return SchemaError(
+        f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Say it "
+        f"({words('separator', 'TEXT')}), or that each line is a user followed by items "
+        f"({words('format', 'user_lines')})."
+    )
 
 
-class _QuoteFoundError(Exception):
-    """A file has quotes, so that its fields may be quoted."""
+class _Separated(io.RawIOBase):
+    """Hands bytes on with one sign for each separator of several characters, or for each run of blanks."""
 
-
-class _Source(io.RawIOBase):
-    """Hands bytes on with one sign for each separator of several characters, and for each run of blanks.
-
-    With `quoteless_after`, a quote after so many lines, which must fit into the first block, is an error.
-    """
-
-    def __init__(self, stream: IO[bytes], separator: str, quoteless_after: int | None = None) -> None:
-        self._stream, self._separator, self._quoteless_after = stream, separator.encode(), quoteless_after
-        self._rest = b""
+    def __init__(self, stream: IO[bytes], separator: str) -> None:
+        self._stream, self._separator, self._rest = stream, separator.encode(), b""
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if len(self._separator) == 1:
-            block = self._stream.read(size)
-        else:
-            if not self._rest:  # whole lines: no separator is cut in two
-                self._rest = self._separated(self._stream.read(BLOCK) + self._stream.readline())
-            block, self._rest = self._rest[:size], self._rest[size:]
-        if self._quoteless_after is not None:
-            if b'"' in block.split(b"\n", self._quoteless_after)[-1]:
-                raise _QuoteFoundError
-            self._quoteless_after = 0
+        if not self._rest:  # whole lines: no separator is cut in two
+            self._rest = self._separated(self._stream.read(BLOCK) + self._stream.readline())
+        block, self._rest = self._rest[:size], self._rest[size:]
         return block
 
     def _separated(self, lines: bytes) -> bytes:

@@ -194,12 +194,12 @@ class _RowCounts(RowFilter):
         inside: BoolArray = counts >= self._fewest
         return inside if self.at_most is None else inside & (counts <= self.at_most)
 
-    def _outside(self, things: str) -> str:
+    def _outside(self, noun: str) -> str:
         if self.at_most is None:
-            return f"{things} with fewer than {self._fewest} rows"
+            return f"{noun} with fewer than {self._fewest} rows"
         if self._fewest == 1:
-            return f"{things} with more than {self.at_most} rows"
-        return f"{things} with fewer than {self._fewest} or more than {self.at_most} rows"
+            return f"{noun} with more than {self.at_most} rows"
+        return f"{noun} with fewer than {self._fewest} or more than {self.at_most} rows"
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,7 @@ def count_of(amount: int | float, total: int) -> int:
     return amount if isinstance(amount, int) else int(total * amount + 1e-9)
 
 
-def amount_text(amount: int | float, things: str) -> str:
+def amount_text(amount: int | float, noun: str) -> str:
     """Return an amount in words.
 
     Examples
@@ -350,7 +350,7 @@ def amount_text(amount: int | float, things: str) -> str:
     >>> amount_text(100, "items"), amount_text(0.01, "items")
     ('100 items', '1% of the items')
     """
-    return f"{amount:,} {things}" if isinstance(amount, int) else f"{amount * 100:g}% of the {things}"
+    return f"{amount:,} {noun}" if isinstance(amount, int) else f"{amount * 100:g}% of the {noun}"
 
 
 @dataclass(frozen=True)
@@ -430,14 +430,14 @@ class SampleUsers(Filter):
         """Return the data set of the drawn users."""
         rows = dataset.interactions
         present = np.flatnonzero(rows.user_counts())
-        wanted = count_of(self.users, len(present))
-        if not 1 <= wanted <= len(present):
+        n_drawn = count_of(self.users, len(present))
+        if not 1 <= n_drawn <= len(present):
             raise ConfigError(
                 f"SampleUsers: users must draw from 1 to {len(present)} users, all that {dataset.name} has "
                 f"here, got {self.users}. Choose another number."
             )
         drawn = np.zeros(rows.n_users, dtype=bool)
-        drawn[rng.permutation(present)[:wanted]] = True
+        drawn[rng.permutation(present)[:n_drawn]] = True
         return dataset.with_interactions(rows.take(drawn[rows.user]))
 
     def __str__(self) -> str:

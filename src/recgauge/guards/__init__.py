@@ -36,7 +36,9 @@ class GuardResult:
         return self.level != "note"
 
 
-def by_share(name: str, share: float, found: str, limits: Sequence[tuple[float, Level, str]]) -> GuardResult:
+def by_share(
+    name: str, share: float, finding: str, limits: Sequence[tuple[float, Level, str]]
+) -> GuardResult:
     """Return what was found, with the level and the consequence of the first limit that `share` reaches.
 
     Examples
@@ -49,8 +51,8 @@ def by_share(name: str, share: float, found: str, limits: Sequence[tuple[float, 
     """
     for least, level, consequence in limits:
         if share >= least:
-            return GuardResult(name, share, level, found + consequence)
-    return GuardResult(name, share, "note", f"{found}.")
+            return GuardResult(name, share, level, finding + consequence)
+    return GuardResult(name, share, "note", f"{finding}.")
 
 
 @dataclass(frozen=True)

@@ -63,14 +63,14 @@ def _overlap(split: Split) -> GuardResult:
     if not n_shared:
         message = "No test row is in another part, and none repeats another."
         return GuardResult("overlap", 0.0, "note", message)
-    found = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
+    finding = ", ".join(f"{int(rows.sum()):,} {part}" for part, rows in where.items() if rows.any())
     share = n_shared / len(test)
     return GuardResult(
         "overlap",
         share,
         "error",
         f"{n_shared:,} of {len(test):,} test rows ({share:.1%}) have a (user, item) pair that other rows "
-        f"have ({found}), so models may be tested on what they have learnt; keep one row of each pair "
+        f"have ({finding}), so models may be tested on what they have learnt; keep one row of each pair "
         "(filters=[duplicates]), or, if people return to items, let lists hold what they had "
         "(guards.override=[overlap] candidates.seen=none).",
     )
@@ -88,11 +88,11 @@ def _of_time(
         user = train.user[start : start + PIECE]
         leaks[user[train_time[start : start + PIECE] > first[user]]] = True
     share = float(np.count_nonzero(leaks) / len(split.test_users))
-    found = f"{share:.1%} of test users have training rows later than their first test row"
+    finding = f"{share:.1%} of test users have training rows later than their first test row"
     claim = f", though split {split.name} claims to keep time order; correct the split or its times."
     hint = ", as random splits do; a temporal split would not let models see the future."
     level: Level = "error" if temporal and share else "note"
-    message = found + ("." if not share else claim if temporal else hint)
+    message = finding + ("." if not share else claim if temporal else hint)
     results = [GuardResult("train_after_test", share, level, message)]
 
     share = float((train_time > test_time.min()).mean())
@@ -105,18 +105,18 @@ def _of_time(
             np.minimum.at(first, part.item, part.timestamp)
     trained, held_out = split.train.timestamp, first[test.item_counts() > 0]
     share = 0.0 if trained is None else float((held_out > trained.max()).mean())
-    found = f"{share:.1%} of test items first appear after the last training row"
+    finding = f"{share:.1%} of test items first appear after the last training row"
     consequence = ", and most models cannot recommend them; hold out a shorter time, or use item features."
-    results.append(by_share("new_test_items", share, found, [(MANY_NEW, "warning", consequence)]))
+    results.append(by_share("new_test_items", share, finding, [(MANY_NEW, "warning", consequence)]))
     return results if ties is None else [*results, _ties_at_cut(split, ties)]
 
 
 def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     """Count users whose rows of one time are in two parts."""
-    every = [part for part in (split.history, split.validation, split.test) if part is not None]
-    parts = [(part.user, part.timestamp) for part in every if part.timestamp is not None]
+    parts = [part for part in (split.history, split.validation, split.test) if part is not None]
+    timed = [(part.user, part.timestamp) for part in parts if part.timestamp is not None]
     tied = np.zeros(split.test.n_users, np.bool_)
-    for (earlier, before), (later, after) in combinations(parts, 2):
+    for (earlier, before), (later, after) in combinations(timed, 2):
         last = np.full(len(tied), np.iinfo(np.int64).min)
         np.maximum.at(last, earlier, before)
         first = np.full(len(tied), np.iinfo(np.int64).max)
@@ -124,18 +124,18 @@ def _ties_at_cut(split: Split, rule: str) -> GuardResult:
         tied |= last == first
     n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
     share = n_tied / n_users
-    found = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
+    finding = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
     consequence = f": split.ties={rule} decides which is held out; other rules may move the numbers."
-    return by_share("ties_at_cut", share, found, [(MANY_TIED_ROWS, "warning", consequence)])
+    return by_share("ties_at_cut", share, finding, [(MANY_TIED_ROWS, "warning", consequence)])
 
 
 def _of_items(split: Split) -> list[GuardResult]:
     """Count test rows of items that models cannot know, and of those that all know."""
     counts, tested = split.train.item_counts(), split.test.item_counts() > 0
-    known = counts > 0
-    share = float((~known[split.test.item]).mean())
-    found = (
-        f"{share:.1%} of test rows, {int((tested & ~known).sum()):,} of {int(tested.sum()):,} test items, "
+    rated = counts > 0
+    share = float((~rated[split.test.item]).mean())
+    finding = (
+        f"{share:.1%} of test rows, {int((tested & ~rated).sum()):,} of {int(tested.sum()):,} test items, "
         "are of items without a training row"
     )
     remedy = "hold out less, or drop rare items first (filters=[n_core])."
@@ -143,31 +143,31 @@ def _of_items(split: Split) -> list[GuardResult]:
         (1.0, "error", f": nothing can be hit; {remedy}"),
         (MANY_UNKNOWN, "warning", f", and most models cannot recommend those; {remedy}"),
     ]
-    results = [by_share("unknown_items", share, found, limits)]
+    results = [by_share("unknown_items", share, finding, limits)]
     order = np.argsort(-counts, kind="stable")
     consequence = ", so popularity alone does well; compare with model=popularity."
     for percent in (1, 10):
         top = np.zeros(len(counts), np.bool_)
-        top[order[: -(-int(known.sum()) * percent // 100)]] = True
+        top[order[: -(-int(rated.sum()) * percent // 100)]] = True
         share = float(top[split.test.item].mean())
-        found = f"{share:.1%} of test rows are of the {percent} % most popular training items"
+        finding = f"{share:.1%} of test rows are of the {percent} % most popular training items"
         limits = [(MANY_POPULAR, "warning", consequence)] if percent == 10 else []
-        results.append(by_share(f"test_on_top_{percent}_percent", share, found, limits))
+        results.append(by_share(f"test_on_top_{percent}_percent", share, finding, limits))
     return results
 
 
 def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
     n_users, n_tested = split.test.n_users, len(split.test_users)
     n_evaluated = n_tested - relevant.n_without
-    found = (
+    finding = (
         f"{n_evaluated:,} of {n_users:,} users have relevant test rows; {n_users - n_tested:,} have no test "
         f"row, {relevant.n_without:,} no relevant one"
     )
     share = 1.0 - n_evaluated / n_users
     if relevant.n_without >= MANY_SKIPPED * n_tested:
-        message = f"{found}: most test users say nothing; lower dataset.relevant_from or hold out more."
+        message = f"{finding}: most test users say nothing; lower dataset.relevant_from or hold out more."
         return GuardResult("users_skipped", share, "warning", message)
-    return GuardResult("users_skipped", share, "note", f"{found}.")
+    return GuardResult("users_skipped", share, "note", f"{finding}.")
 
 
 def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) -> list[GuardResult]:
@@ -177,30 +177,32 @@ def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) 
     """
     part, share = split.evaluated, coverage.users_evaluated / coverage.users
     fate, lot = ("have a list", "say nothing of it") if of_lists else ("are evaluated", "are dropped")
-    found = f"{coverage.users_evaluated:,} of {coverage.users:,} users with {part} rows ({share:.1%}) {fate}"
+    finding = (
+        f"{coverage.users_evaluated:,} of {coverage.users:,} users with {part} rows ({share:.1%}) {fate}"
+    )
     if coverage.rows_dropped:
         lost = coverage.rows_dropped / coverage.rows
-        found += f"; {coverage.rows_dropped:,} of {coverage.rows:,} {part} rows ({lost:.1%}) {lot}: "
-        found += coverage.reasons()
+        finding += f"; {coverage.rows_dropped:,} of {coverage.rows:,} {part} rows ({lost:.1%}) {lot}: "
+        finding += coverage.reasons()
     level: Level = "note"
     if share < FEW_EVALUATED or coverage.rows_dropped > (1.0 - FEW_EVALUATED) * coverage.rows:
         # a split may hold out few users: a tenth of all counts only where most of those are lost
         few = share < FEW_EVALUATED and coverage.users_evaluated < LEAST_EVALUATED * split.test.n_users
         level = "error" if share < LEAST_EVALUATED or few else "warning"
-        found += f". {split.test.n_users:,} users are in the data"
-    message = f"{found}."
+        finding += f". {split.test.n_users:,} users are in the data"
+    message = f"{finding}."
     if level != "note":
         most = max(coverage.dropped, key=lambda reason: coverage.dropped[reason])
-        message = f"{found}. To keep more: {_kept_by(most, split)}."
+        message = f"{finding}. To keep more: {_kept_by(most, split)}."
     n_users = coverage.users_evaluated
     too_few: Level = "warning" if n_users < FEW_USERS else "note"
-    told = f"The numbers are of {n_users:,} user{'s' if n_users != 1 else ''}"
-    told += f", fewer than {FEW_USERS}: intervals and ± are too narrow." if n_users < FEW_USERS else "."
+    sentence = f"The numbers are of {n_users:,} user{'s' if n_users != 1 else ''}"
+    sentence += f", fewer than {FEW_USERS}: intervals and ± are too narrow." if n_users < FEW_USERS else "."
     if coverage.users == 1 and split.fold_in is not None:
-        told += " split.n_test=1 is one user; a share of users is below 1, such as split.n_test=0.1."
+        sentence += " split.n_test=1 is one user; a share of users is below 1, such as split.n_test=0.1."
     return [
         GuardResult("coverage", 1.0 - share, level, message),
-        GuardResult("few_users", float(n_users), too_few, told),
+        GuardResult("few_users", float(n_users), too_few, sentence),
     ]
 
 
@@ -276,10 +278,12 @@ def check_lengths(lists: TopK, chosen: CandidateItems, test: Interactions) -> Gu
     """Count lists that end although their user has more candidates, of models that give lists."""
     possible = np.minimum(chosen.counts(test.n_users, test.n_items)[lists.users], lists.items.shape[1])
     short, none = lists.lengths < possible, lists.lengths == 0
-    found = f"{short.sum():,} of {len(short):,} lists end before the largest cutoff, {none.sum():,} are empty"
+    finding = (
+        f"{short.sum():,} of {len(short):,} lists end before the largest cutoff, {none.sum():,} are empty"
+    )
     if not short.any():
-        return GuardResult("short_lists", 0.0, "note", f"{found}.")
-    message = f"{found}: what made them knows no more items for these users. Empty places count as misses."
+        return GuardResult("short_lists", 0.0, "note", f"{finding}.")
+    message = f"{finding}: what made them knows no more items for these users. Empty places count as misses."
     return GuardResult("short_lists", float(short.mean()), "warning", message)
 
 
@@ -291,18 +295,18 @@ def check_selection(settings: GuardSettings) -> GuardResult:
             "rows (split.validation_size=0.1 evaluate_on=validation, or tune=tpe) and report other test rows."
         )
         return GuardResult("selection_on_test", 1.0, "warning", message)
-    said = (
+    sentence = (
         f"chosen by {settings.selected_on} numbers"
         if settings.selected_on
         else "not said to be chosen by any"
     )
-    return GuardResult("selection_on_test", 0.0, "note", f"The run's settings were {said}.")
+    return GuardResult("selection_on_test", 0.0, "note", f"The run's settings were {sentence}.")
 
 
 def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardResult:
     """Say whose lists are cut inside a group of equal scores, and what that does to the numbers."""
     where = ", ".join(f"{share:.1%} (@{k})" for k, share in ties.shares.items())
-    found = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
+    finding = f"For {where} of evaluated users the cutoff falls inside a group of equal scores"
     changed = [
         entry
         for entry in evaluation.results
@@ -311,15 +315,15 @@ def check_ties(ties: Ties, evaluation: Evaluation, policies: Policies) -> GuardR
     ]
     level: Level = "note"
     if ties.expected and not changed:
-        message = f"{found}, which changes no number by {SMALL} or more."
+        message = f"{finding}, which changes no number by {SMALL} or more."
     elif max(ties.shares.values()) < MANY_TIED:
-        message = f"{found}."
+        message = f"{finding}."
     elif policies.ties in ("random", "expected"):
-        message = f"{found}; their order counts as random (ties={policies.ties})."
+        message = f"{finding}; their order counts as random (ties={policies.ties})."
     else:
         level, beside = "warning", _beside(changed, ties)
         message = (
-            f"{found}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
+            f"{finding}, so that item codes choose, which often follow popularity{beside}; use ties=expected."
         )
     return GuardResult("ties_at_cutoff", ties.shares[max(ties.shares)], level, message)
 
@@ -383,6 +387,11 @@ def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
 def check_recorded(model: Recorded) -> tuple[GuardResult, ...]:
     """Report what is odd about recorded lists: a warning for what stops a run unless it is kept."""
     return tuple(
-        GuardResult(f"lists_{one.name}", one.count, "warning" if one.name in STRICT else "note", f"{line}.")
-        for one, line in zip(model.found, describe(model.found), strict=True)
+        GuardResult(
+            f"lists_{finding.name}",
+            finding.count,
+            "warning" if finding.name in STRICT else "note",
+            f"{line}.",
+        )
+        for finding, line in zip(model.findings, describe(model.findings), strict=True)
     )

@@ -1,4 +1,4 @@
-"""The process of another environment's Python that trains and recommends: start it, ask it, end it.
+"""The process of another environment's Python that trains and recommends: its start, its answers, its end.
 
 Commands and answers are lines of JSON; arrays go through files of a working folder.
 """
@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
@@ -21,60 +20,64 @@ import numpy as np
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
-from recgauge.errors import ConfigError, FitError, printable, shortened
+from recgauge.errors import ConfigError, FitError, MissingLibraryError, printable, shortened
+from recgauge.isolated import worker_environment
 from recgauge.isolated.workers.serving import FOLDER
 from recgauge.utils.checks import IntArray
+from recgauge.utils.messages import print_note
 
-HERE = Path(__file__).resolve().parent
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_START = f"""
-import importlib, os, sys
-for name in {_THREADS!r}:
-    os.putenv(name, sys.argv[1])
-sys.path += sys.argv[2:-1]
-importlib.import_module(sys.argv[-1]).main()
-"""
+_KILLED = (-9, 137)  # uv hands on the signal that ended a worker as 128 and its number
+_PATIENCE = 10.0  # seconds; a worker whose packages are there has begun by then
 _LAST = 8  # lines of the log that a message has
-
-
-@dataclass(frozen=True)
-class Program:
-    """What is run and by which Python."""
-
-    interpreter: Path
-    module: str
-    called: str
-    folders: Sequence[Path] = (HERE,)
 
 
 class Worker:
     """A process that trains a model and then makes lists; it ends with this object, an error or Ctrl-C.
 
     `timeout` are the seconds that it may take for an answer, `seconds` and `peak_bytes` what it measures
-    itself.
+    itself, `versions` those that its numbers hang on. A MissingLibraryError says that its packages cannot be
+    installed.
     """
 
-    def __init__(self, program: Program, n_threads: int, timeout: float, log: Path | None) -> None:
-        self._called, self._timeout = program.called, timeout
+    def __init__(
+        self, command: Sequence[str], title: str, n_threads: int, timeout: float, log: Path | None
+    ) -> None:
+        self._title, self._timeout = title, timeout
         self.seconds = {"fit": 0.0, "recommend": 0.0}
         self.peak_bytes: int | None = None
         folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
         self.folder = Path(folder.name)
-        self._log = log or Path(f"{folder.name}.log")
+        self._log = log or self.folder / "library.log"
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        command = [str(program.interpreter), "-I", "-B", "-c", _START, str(n_threads)]
         with self._log.open("wb") as errors:
             self._process: Any = subprocess.Popen(
-                [*command, *map(str, program.folders), program.module],
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=self.folder,
+                env=worker_environment(n_threads),
                 text=True,
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C comes to us, and we end it with all its children
             )
-        self._end = finalize(self, _end, self._process, folder, None if log else self._log)
+        self._end = finalize(self, _end, self._process, folder)
+        note = f"{title} is installed in an environment of its own, once; this takes some minutes"
+        patience = Timer(_PATIENCE, print_note, [note])
+        patience.start()
+        try:
+            line = self._read()
+        except BaseException:  # Ctrl-C among them
+            self.close()
+            raise
+        finally:
+            patience.cancel()
+        if not line:
+            raise MissingLibraryError(
+                f"{self._failed('it could not be installed')}\nInstall it once, where there is a network; "
+                f"then none is needed: uv sync --script {command[-1]}"
+            )
+        self.versions: dict[str, str] = json.loads(line)
 
     def fit(self, train: Interactions, job: Mapping[str, Any]) -> None:
         """Let it train on the rows; times are zero where nobody knows."""
@@ -82,7 +85,7 @@ class Worker:
         rows = self.folder / "rows.npz"
         np.savez(rows, user=train.user, item=train.item, value=train.value, timestamp=times)
         sizes = {"n_users": train.n_users, "n_items": train.n_items}
-        self._ask("fit", {"rows": "rows.npz", "job": {**job, **sizes}})
+        self._request("fit", {"rows": "rows.npz", "job": {**job, **sizes}})
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the users' lists; it gets what each leaves out (``only`` is false) or may have alone."""
@@ -94,24 +97,28 @@ class Worker:
         arrays: dict[str, Any] = {"users": users, "start": start, "codes": codes}
         if candidates.items is not None:
             arrays["allowed"] = candidates.items
-        np.savez(self.folder / "asked.npz", only=np.bool_(candidates.per_user is not None), **arrays)
-        self._ask("recommend", {"asked": "asked.npz", "lists": "lists.npz", "k": k})
-        with np.load(self.folder / "lists.npz", allow_pickle=False) as made:
-            return TopK(users, made["items"], made["scores"])
+        np.savez(self.folder / "users.npz", only=np.bool_(candidates.per_user is not None), **arrays)
+        self._request("recommend", {"users": "users.npz", "lists": "lists.npz", "k": k})
+        with np.load(self.folder / "lists.npz", allow_pickle=False) as lists:
+            return TopK(users, lists["items"], lists["scores"])
 
-    def _ask(self, what: str, command: Mapping[str, Any]) -> None:
+    def _read(self) -> str:
+        """Return the next answer, empty when the process has ended."""
+        return str(self._process.stdout.readline())
+
+    def _request(self, action: str, command: Mapping[str, Any]) -> None:
         """Have something done and take what was measured; an error ends the process."""
         late = Timer(self._timeout, _kill, [self._process])
         late.start()
         try:
             with suppress(OSError):  # it has died, and the answers end, too
-                print(json.dumps({"do": what, **command}), file=self._process.stdin, flush=True)
-            line = self._process.stdout.readline()
+                print(json.dumps({"do": action, **command}), file=self._process.stdin, flush=True)
+            line = self._read()
             if not line:
                 raise self._failed(self._ending(is_late=late.finished.is_set()))
             answer = json.loads(line)
             if answer.get("settings"):
-                raise ConfigError(f"model: {self._called}: {answer['error']}.")
+                raise ConfigError(f"model: {self._title}: {answer['error']}.")
             if "error" in answer:
                 raise self._failed(answer["error"])
         except BaseException:  # Ctrl-C among them
@@ -119,7 +126,7 @@ class Worker:
             raise
         finally:
             late.cancel()
-        self.seconds[what] += answer["seconds"]
+        self.seconds[action] += answer["seconds"]
         self.peak_bytes = answer["peak"]
 
     def _ending(self, *, is_late: bool) -> str:
@@ -130,18 +137,17 @@ class Worker:
                 "set model.timeout"
             )
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        killed = ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
+        killed = ", perhaps because memory ran out" if code in _KILLED else ""
         return f"its process ended with {how}{killed}"
 
-    def _failed(self, what: str) -> FitError:
+    def _failed(self, reason: str) -> FitError:
         """End the process and return an error that says what happened, with the last lines of the log."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
         last = "".join(f"\n    {printable(shortened(line, 300))}" for line in lines[-_LAST:])
-        if alive := self._end.detach():
-            process, folder, _ = alive[2]
-            _end(process, folder, None)  # the log stays
-        told = f" Its last lines (all: {self._log}):{last}" if last else f" It printed nothing ({self._log})."
-        return FitError(f"{self._called}: {shortened(printable(what), 1000).rstrip('.')}.{told}")
+        self.close()
+        place = f" (all: {self._log})" if self._log.exists() else ""
+        tail = f" Its last lines{place}:{last}" if last else " It printed nothing."
+        return FitError(f"{self._title}: {shortened(printable(reason), 1000).rstrip('.')}.{tail}")
 
     def close(self) -> None:
         """End the process and remove its working folder."""
@@ -157,8 +163,8 @@ def _kill(process: Any) -> None:
             process.kill()
 
 
-def _end(process: Any, folder: Any, log: Path | None) -> None:
-    """End a process, remove its folder and its log; this also runs when Python itself ends."""
+def _end(process: Any, folder: Any) -> None:
+    """End a process and remove its folder; this also runs when Python itself ends."""
     if process.poll() is None:
         _kill(process)
     process.wait()
@@ -166,5 +172,3 @@ def _end(process: Any, folder: Any, log: Path | None) -> None:
         with suppress(OSError):
             stream.close()
     folder.cleanup()
-    if log is not None:
-        log.unlink(missing_ok=True)

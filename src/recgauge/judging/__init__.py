@@ -351,12 +351,12 @@ def judge(
     ([2], [2.0, 1.0])
     """
     chosen = policies or Policies()
-    known_distinct = top_k.distinct
+    is_distinct = top_k.distinct
     if chosen.ties == "random":
         top_k = shuffled(top_k, *order)
     users, top_k, relevant = _align(top_k, relevant, users)
     items, scores = top_k.items, top_k.scores
-    if chosen.duplicates == "error" and not known_distinct:
+    if chosen.duplicates == "error" and not is_distinct:
         row = _lookup.first_repeat(items)
         if row is not None:
             user = users[row] if user_ids is None else user_ids[users[row]]
@@ -372,9 +372,9 @@ def judge(
         items = order_ties(items, scores, lambda _, tied: sign * tied)
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
     relevant_items: IntArray | None = relevant.items
-    every = known_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
+    every = is_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
     owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
-    if chosen.duplicates == "distinct" and not known_distinct and _lookup.first_repeat(items) is not None:
+    if chosen.duplicates == "distinct" and not is_distinct and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
         relevant_items = None
     shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
@@ -407,8 +407,8 @@ def _with_repeats(
     """Give each user one more relevant item for every repeat of one; return starts and gains."""
     item = items[owner, rank - 1]
     order = np.lexsort((rank, item, owner))
-    again = (np.diff(owner[order]) == 0) & (np.diff(item[order]) == 0)
-    repeats = order[1:][again]
+    repeated = (np.diff(owner[order]) == 0) & (np.diff(item[order]) == 0)
+    repeats = order[1:][repeated]
     owners = np.concatenate((np.repeat(np.arange(len(items)), np.diff(start)), owner[repeats]))
     by_owner = np.argsort(owners, kind="stable")
     counts = np.bincount(owners, minlength=len(items))
@@ -431,10 +431,10 @@ def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[Int
     return users, TopK(users, items, scores, beyond, top_k.distinct), relevant.spread(relevant_rows, users)
 
 
-def _rows_of(users: IntArray, wanted: IntArray, name: str) -> LongArray:
+def _rows_of(users: IntArray, chosen: IntArray, name: str) -> LongArray:
     order = np.argsort(users, kind="stable")
-    at = np.searchsorted(users, wanted, sorter=order)
+    at = np.searchsorted(users, chosen, sorter=order)
     rows: LongArray = order[np.minimum(at, len(users) - 1)] if len(users) else at
-    if len(wanted) and (len(users) == 0 or not np.array_equal(users[rows], wanted)):
+    if len(chosen) and (len(users) == 0 or not np.array_equal(users[rows], chosen)):
         raise MetricError(f"judge: {name} has users that are not among `users`.")
     return rows

@@ -44,22 +44,22 @@ def _look_up_block(  # noqa: C901, PLR0913 -- one compiled loop over its arrays
             continue
         for position in range(begin, end):
             marks[relevant[position]] = position - begin + 1
-        found = 0
+        ordinal = 0
         for column in range(items.shape[1]):
             item = items[user, column]
             if item < 0:
                 break
             mark = marks[item]
             if mark > 0:
-                found += 1
+                ordinal += 1
                 owners[n] = user
                 ranks[n] = column + 1
-                ordinals[n] = found
+                ordinals[n] = ordinal
                 hit_gains[n] = gains[begin + mark - 1]
                 n += 1
                 if not every:
                     marks[item] = 0
-                    if found == end - begin:
+                    if ordinal == end - begin:
                         break
         for position in range(begin, end):
             marks[relevant[position]] = 0
@@ -175,16 +175,16 @@ def first_repeat(items: IntArray) -> int | None:
     find_repeat = compile_once(_find_repeat)
 
     def block(first: int, last: int) -> int:
-        found: int = find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
-        return found
+        row: int = find_repeat(items, first, last, np.zeros(n_codes, np.uint8))
+        return row
 
     return next((row for row in _over_blocks(block, len(items)) if row >= 0), None)
 
 
 def first_repeat_ragged(start: LongArray, codes: IntArray) -> int | None:
     """Return the row of ``codes[start[row]:start[row + 1]]`` that holds a code twice, None if none does."""
-    again = repeats(start, codes, int(codes.max(initial=-1)) + 1)
-    return None if again is None else int(np.searchsorted(start, np.argmax(again), side="right")) - 1
+    repeated = repeats(start, codes, int(codes.max(initial=-1)) + 1)
+    return None if repeated is None else int(np.searchsorted(start, np.argmax(repeated), side="right")) - 1
 
 
 def best_first(start: LongArray, gains: DoubleArray) -> DoubleArray:
@@ -254,38 +254,38 @@ def _look_up_in_steps(
     step = max(1, min(BLOCK // k, len(items)))
     mean = len(relevant) // max(1, int(np.count_nonzero(counts))) + 1
     width = 1 << min((_CELLS * mean).bit_length(), (TABLE // step).bit_length() - 1)
-    places = (_within(counts) + 1).astype(np.min_scalar_type(counts.max(initial=0)))
-    table, digits = np.zeros(step * width, places.dtype), np.int32(width - 1)
+    positions = (_within(counts) + 1).astype(np.min_scalar_type(counts.max(initial=0)))
+    table, digits = np.zeros(step * width, positions.dtype), np.int32(width - 1)
     base = np.arange(step, dtype=np.int32) * np.int32(width)
-    cells, found = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    cells, positions_of_hits = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for first in range(0, len(items), step):  # on one thread: steps so short mostly wait for another's lock
-        lists, mine = items[first : first + step], slice(start[first], start[min(first + step, len(items))])
-        owner, ours = np.repeat(np.arange(len(lists)), counts[first : first + step]), relevant[mine]
+        lists, own = items[first : first + step], slice(start[first], start[min(first + step, len(items))])
+        owner, ours = np.repeat(np.arange(len(lists)), counts[first : first + step]), relevant[own]
         cell_of = base[owner] + (ours & digits)
-        table[cell_of] = places[mine]
+        table[cell_of] = positions[own]
         place = table.take(base[: len(lists), None] + (lists & digits), mode="wrap").ravel()
-        covered = np.flatnonzero(table[cell_of] != places[mine])  # by another of the user's, as a rule none
+        covered = np.flatnonzero(table[cell_of] != positions[own])  # by another of the user's, as a rule none
         table[cell_of] = 0
         cell = np.flatnonzero(place)
         at = start[first + cell // k] + place[cell] - 1
         same = relevant[at] == lists.ravel()[cell]
         cell, at = cell[same], at[same]
-        for some in (covered[i : i + step] for i in range(0, len(covered), step)):
-            which, column = np.nonzero(lists[owner[some]] == ours[some, None])
-            cell = np.append(cell, owner[some[which]] * k + column)
-            at = np.append(at, some[which] + start[first])
+        for block in (covered[i : i + step] for i in range(0, len(covered), step)):
+            row, column = np.nonzero(lists[owner[block]] == ours[block, None])
+            cell = np.append(cell, owner[block[row]] * k + column)
+            at = np.append(at, block[row] + start[first])
         if len(covered):
             order = np.lexsort((at, cell))
             order = order[np.diff(cell[order], append=-1) != 0]  # of an item named twice, the last counts
             cell, at = cell[order], at[order]
         cells.append(cell + first * k)
-        found.append(at)
-    cell, at = np.concatenate(cells), np.concatenate(found)
+        positions_of_hits.append(at)
+    cell, at = np.concatenate(cells), np.concatenate(positions_of_hits)
     if not every:
         row_start = np.searchsorted(cell, np.arange(len(items) + 1) * k)
-        again = repeats(row_start, items.ravel()[cell], n_codes)
-        if again is not None:
-            cell, at = cell[~again], at[~again]
+        repeated = repeats(row_start, items.ravel()[cell], n_codes)
+        if repeated is not None:
+            cell, at = cell[~repeated], at[~repeated]
     row, column = np.divmod(cell, k)
     ordinal = _within(np.diff(run_starts(row), append=len(row))) + 1
     return row, (column + 1).astype(np.int32), ordinal.astype(np.int32), gains[at]

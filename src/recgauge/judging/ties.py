@@ -262,8 +262,8 @@ class TiedGains:
 
         a: hits before the group and the item itself; b: chance that another position of the group is a hit.
         """
-        others = np.maximum(self.size - 1, 1)
-        return np.asarray(self.before + 1.0, np.float64), (self.n_relevant - 1) / others
+        n_rest = np.maximum(self.size - 1, 1)
+        return np.asarray(self.before + 1.0, np.float64), (self.n_relevant - 1) / n_rest
 
 
 def _hit_chances(size: LongArray, n_relevant: LongArray, n_drawn: LongArray) -> DoubleArray:
@@ -333,10 +333,10 @@ def recommend_with_ties(  # noqa: PLR0913
         still_open = []
         step = max(1, (memory_mib << 20) // (BYTES_PER_ITEM * width))
         for rows in (pending[start : start + step] for start in range(0, len(pending), step)):
-            found = ask(users[rows], width)
-            ended = (found.items[:, -1] < 0) | (found.scores[:, -1] != lists.scores[rows, -1])
+            deeper = ask(users[rows], width)
+            ended = (deeper.items[:, -1] < 0) | (deeper.scores[:, -1] != lists.scores[rows, -1])
             ended |= width == n_items
-            ends.add(rows[ended], found.items[ended], found.scores[ended])
+            ends.add(rows[ended], deeper.items[ended], deeper.scores[ended])
             still_open.append(rows[~ended])
         pending, width = np.concatenate(still_open), min(n_items, NEXT * width)
     return replace(lists, beyond=ends.beyond())

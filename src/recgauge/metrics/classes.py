@@ -215,13 +215,13 @@ class ClassMetric(Metric):
                 f"{type(self).__name__}: average=binary needs one label per row, got a table of labels. "
                 "Choose another average, or pass one column of it."
             )
-        found = np.flatnonzero(labels == self.positive)
-        if len(found) != 1 or len(labels) > 2:
+        positives = np.flatnonzero(labels == self.positive)
+        if len(positives) != 1 or len(labels) > 2:
             raise ConfigError(
                 f"{type(self).__name__}: average=binary needs two labels, one of them positive="
                 f"{self.positive!r}; got {', '.join(map(str, labels))}. Choose another average or positive."
             )
-        return int(found[0])
+        return int(positives[0])
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,10 @@ def list_gain(
     """Return the discounted gain of each list, shape (m,)."""
     hits = judged.hits
     if hits.tie_first is None or hits.tie_last is None:
-        found = hits.cut(k)
+        top_hits = hits.cut(k)
         if (flat := _flat(judged, gain, offset)) is not None:
-            return found.total(weights[found.rank]) * flat
-        return found.total(gain_of(found.gain, gain, offset) * weights[found.rank])
+            return top_hits.total(weights[top_hits.rank]) * flat
+        return top_hits.total(gain_of(top_hits.gain, gain, offset) * weights[top_hits.rank])
     # items that share their ranks each get the mean weight of these ranks, 0 beyond k
     total = np.cumsum(weights if k is None else np.where(np.arange(len(weights)) <= k, weights, 0.0))
     shared = (total[hits.tie_last] - total[hits.tie_first - 1]) / (hits.tie_last - hits.tie_first + 1)
@@ -381,11 +381,11 @@ class ReciprocalRank(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the reciprocal rank of each list, shape (m,)."""
-        found = judged.hits.cut(k)
+        top_hits = judged.hits.cut(k)
         counts = hits(judged, k).astype(np.int64)
         hit = counts > 0
         values = np.full(judged.n_users, undefined_value(self.miss))
-        values[hit] = 1.0 / found.rank[(np.cumsum(counts) - counts)[hit]]
+        values[hit] = 1.0 / top_hits.rank[(np.cumsum(counts) - counts)[hit]]
         return values
 
     @property
@@ -459,20 +459,20 @@ class ExpectedReciprocalRank(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the expected reciprocal rank of each list, shape (m,)."""
-        found = judged.hits.cut(k)
-        if found.gain.max(initial=0.0) > self.max_grade:
+        top_hits = judged.hits.cut(k)
+        if top_hits.gain.max(initial=0.0) > self.max_grade:
             raise MetricError(
                 f"ExpectedReciprocalRank: grades must be at most max_grade={self.max_grade:g}, "
-                f"got {found.gain.max():g}; set max_grade to the top of your scale."
+                f"got {top_hits.gain.max():g}; set max_grade to the top of your scale."
             )
-        satisfied = gain_of(found.gain, "exponential", 0.0) / 2.0**self.max_grade
+        satisfied = gain_of(top_hits.gain, "exponential", 0.0) / 2.0**self.max_grade
         values, unsatisfied = np.zeros(judged.n_users), np.ones(judged.n_users)
-        by_ordinal = np.argsort(found.ordinal, kind="stable")
-        edges = np.cumsum(np.bincount(found.ordinal))[:-1]
+        by_ordinal = np.argsort(top_hits.ordinal, kind="stable")
+        edges = np.cumsum(np.bincount(top_hits.ordinal))[:-1]
         # every user's first hit, then every user's second, ...: one hit a user at a time
         for entries in np.split(by_ordinal, edges):
-            users = found.owner[entries]
-            values[users] += unsatisfied[users] * satisfied[entries] / found.rank[entries]
+            users = top_hits.owner[entries]
+            values[users] += unsatisfied[users] * satisfied[entries] / top_hits.rank[entries]
             unsatisfied[users] *= 1.0 - satisfied[entries]
         return values
 
@@ -531,10 +531,10 @@ class RankBiasedPrecision(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the rank-biased precision of each list, shape (m,)."""
-        found = judged.hits.cut(k)
+        top_hits = judged.hits.cut(k)
         weights = self.p ** np.arange(judged.items.shape[1] + 1)
-        gain = gain_of(found.gain, self.gain, 0.0)
-        return self._normalised(found.total(gain * weights[found.rank - 1]), judged, k, weights)
+        gain = gain_of(top_hits.gain, self.gain, 0.0)
+        return self._normalised(top_hits.total(gain * weights[top_hits.rank - 1]), judged, k, weights)
 
     def _normalised(
         self, total: DoubleArray, judged: JudgedTopK, k: int | None, weights: DoubleArray

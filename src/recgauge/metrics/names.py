@@ -7,7 +7,7 @@ from functools import cache
 from typing import Self
 
 from recgauge.errors import ConfigError, did_you_mean, listed
-from recgauge.metrics import metric_class, metric_classes
+from recgauge.metrics import HEADLINE, metric_class, metric_classes
 
 _FORMS = """
 user per pooled train macro micro samples weighted binary graded exp burges method0 minmax normalized plain
@@ -61,6 +61,24 @@ def split_key(key: str) -> tuple[str, int | None]:
     return (name, int(k)) if name and k.isdecimal() else (key, None)
 
 
+def headline_cutoff(ks: Iterable[int | None]) -> int | None:
+    """Return the cutoff to read first: 10, else the largest; None where there is no cutoff.
+
+    Examples
+    --------
+    >>> headline_cutoff([5, 10, 20]), headline_cutoff([1, 5, None]), headline_cutoff([None])
+    (10, 5, None)
+    """
+    cutoffs = {k for k in ks if k is not None}
+    return 10 if 10 in cutoffs else max(cutoffs, default=None)
+
+
+def importance(key: str) -> int:
+    """Return where a metric stands among those that people look at first."""
+    name = split_key(key)[0]
+    return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
+
+
 def metric_label(key: str) -> str:
     """Return a metric's key as people write it.
 
@@ -70,12 +88,12 @@ def metric_label(key: str) -> str:
     ('nDCG@10', 'my_own@5', 'loss')
     """
     name, _, k = key.rpartition("_at_")
-    known = metric_class(name or key)
-    written = known.label if known is not None else name or key
+    metric = metric_class(name or key)
+    written = metric.label if metric is not None else name or key
     return f"{written}@{k}" if name else written
 
 
-def known_direction(key: str) -> bool | None:
+def usual_direction(key: str) -> bool | None:
     """Return whether more of a metric is better, None if its name does not say it.
 
     Known are recgauge's names and those of conventions, in capitals and small letters, with a cutoff or
@@ -83,9 +101,9 @@ def known_direction(key: str) -> bool | None:
 
     Examples
     --------
-    >>> known_direction("ndcg_at_10"), known_direction("RMSE"), known_direction("rmse_user")
+    >>> usual_direction("ndcg_at_10"), usual_direction("RMSE"), usual_direction("rmse_user")
     (True, False, False)
-    >>> known_direction("arp_at_5"), known_direction("my_loss")
+    >>> usual_direction("arp_at_5"), usual_direction("my_loss")
     (False, None)
     """
     text = as_key(key).lower().replace("-", "_").replace(" ", "_")
@@ -162,14 +180,14 @@ class Directions:
         ConfigError
             If of some metric nobody says it.
         """
-        found, unknown = {}, []
+        directions, unknown = {}, []
         for key in keys:
             better = self._chosen(key)
             better = (recorded or {}).get(key) if better is None else better
-            better = known_direction(key) if better is None else better
+            better = usual_direction(key) if better is None else better
             if better is None and key not in self.indifferent:
                 unknown.append(label(key))
-            found[key] = better is not False
+            directions[key] = better is not False
         if unknown:
             first = unknown[0]
             options = (
@@ -181,13 +199,13 @@ class Directions:
                 f"{listed(unknown)}: is more of it better, or less? recgauge does not know such a metric. "
                 f"Say it: {remedy or options}."
             )
-        return found
+        return directions
 
     def check_names(self, keys: Collection[str]) -> None:
         """Refuse a name that none of the metrics has."""
-        known = {name for key in keys for name in (key, split_key(key)[0])}
+        present = {name for key in keys for name in (key, split_key(key)[0])}
         for setting, names in (("lower_is_better", self.lower), ("higher_is_better", self.higher)):
-            if unknown := [name for name in names if name not in known]:
+            if unknown := [name for name in names if name not in present]:
                 there, name = list(map(label, keys)), label(unknown[0])
                 hint = did_you_mean(name, there)
                 raise ConfigError(f"{setting}: there is no {name}. {hint}There are {listed(there)}.")
@@ -216,7 +234,7 @@ def direction_of(metric: str, higher_is_better: bool | None) -> bool:
 
 
 def _keys(names: Collection[str]) -> tuple[str, ...]:
-    every: Sequence[str] = [names] if isinstance(names, str) else list(names)
-    if wrong := [name for name in every if not isinstance(name, str)]:
+    texts: Sequence[str] = [names] if isinstance(names, str) else list(names)
+    if wrong := [name for name in texts if not isinstance(name, str)]:
         raise ConfigError(f"lower_is_better, higher_is_better: expected names of metrics, got {wrong[0]!r}.")
-    return tuple(dict.fromkeys(map(as_key, every)))
+    return tuple(dict.fromkeys(map(as_key, texts)))

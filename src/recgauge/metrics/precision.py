@@ -77,8 +77,8 @@ class Precision(UserMetric):
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected precision of each list, shape (t,)."""
         empty = undefined_value(self.zero)
-        found = tied.total(tied.share * tied.inside(k))
-        return divide(found, denominator(self.denominator, judged, k), empty)
+        n_hits = tied.total(tied.share * tied.inside(k))
+        return divide(n_hits, denominator(self.denominator, judged, k), empty)
 
 
 @dataclass(frozen=True)
@@ -250,8 +250,8 @@ class Recall(UserMetric):
 
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected recall of each list, shape (t,)."""
-        found = tied.total(tied.share * tied.inside(k))
-        return divide(found, denominator(self.denominator, judged, k))
+        n_hits = tied.total(tied.share * tied.inside(k))
+        return divide(n_hits, denominator(self.denominator, judged, k))
 
 
 @dataclass(frozen=True)
@@ -321,8 +321,8 @@ class FScore(UserMetric):
         """Return the expected F-score of each list, shape (t,)."""
         shown, relevant = (denominator(name, judged, k) for name in ("k", "relevant"))
 
-        def score(found: DoubleArray, users: LongArray) -> DoubleArray:
-            return self._score(divide(found, shown[users]), divide(found, relevant[users]))
+        def score(n_hits: DoubleArray, users: LongArray) -> DoubleArray:
+            return self._score(divide(n_hits, shown[users]), divide(n_hits, relevant[users]))
 
         return tied.expect_hits(k, score)
 
@@ -503,22 +503,22 @@ class AveragePrecision(_CurveMean):
     at: At = quiet("hits")
 
     def _sum(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        found = judged.hits.cut(k)
+        top_hits = judged.hits.cut(k)
         if self.at == "ranks":
             # a hit at rank r adds 1/i to the precision at every rank i >= r
             last = denominator("k", judged, k).astype(np.int64)
             harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max(initial=0) + 1))))
-            return found.total(harmonic[last[found.owner]] - harmonic[found.rank - 1])
-        if found.tie_last is None:
-            return found.total(found.ordinal / found.rank)
+            return top_hits.total(harmonic[last[top_hits.owner]] - harmonic[top_hits.rank - 1])
+        if top_hits.tie_last is None:
+            return top_hits.total(top_hits.ordinal / top_hits.rank)
         # items that share ranks are taken together: precision where the last of them is in
-        ends = found.tie_last if k is None else np.minimum(found.tie_last, k)
+        ends = top_hits.tie_last if k is None else np.minimum(top_hits.tie_last, k)
         starts = np.ones(len(ends), bool)
-        starts[1:] = (np.diff(found.owner) != 0) | (np.diff(ends) != 0)
+        starts[1:] = (np.diff(top_hits.owner) != 0) | (np.diff(ends) != 0)
         group = np.cumsum(starts) - 1
         hits_at_end = np.zeros(group[-1] + 1 if len(group) else 0)
-        np.maximum.at(hits_at_end, group, found.ordinal)
-        return found.total(hits_at_end[group] / ends)
+        np.maximum.at(hits_at_end, group, top_hits.ordinal)
+        return top_hits.total(hits_at_end[group] / ends)
 
     def _expected_sum(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         inside = tied.inside(k)
@@ -586,13 +586,15 @@ class AverageRecall(_CurveMean):
     at: At = "ranks"
 
     def _sum(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        found = judged.hits.cut(k)
+        top_hits = judged.hits.cut(k)
         if self.at == "hits":
-            return divide(found.total(found.ordinal.astype(np.float64)), judged.n_relevant.astype(np.float64))
+            return divide(
+                top_hits.total(top_hits.ordinal.astype(np.float64)), judged.n_relevant.astype(np.float64)
+            )
         # a hit at rank r adds 1/|R| to the recall at every rank i >= r
         last = denominator("k", judged, k).astype(np.int64)
-        ranks_left = (last[found.owner] - found.rank + 1).astype(np.float64)
-        return divide(found.total(ranks_left), judged.n_relevant.astype(np.float64))
+        ranks_left = (last[top_hits.owner] - top_hits.rank + 1).astype(np.float64)
+        return divide(top_hits.total(ranks_left), judged.n_relevant.astype(np.float64))
 
     def _expected_sum(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         inside = tied.inside(k)

@@ -407,8 +407,8 @@ def pooled_metric(definition: str) -> RatingMetric | None:
     >>> pooled_metric("RMSE(aggregate=pooled)"), pooled_metric("RMSE(aggregate=user)")
     (RMSE(aggregate='pooled'), None)
     """
-    known: tuple[RatingMetric, ...] = (MAE(), MSE(), RMSE())
-    return next((metric for metric in known if metric.definition() == definition), None)
+    metrics: tuple[RatingMetric, ...] = (MAE(), MSE(), RMSE())
+    return next((metric for metric in metrics if metric.definition() == definition), None)
 
 
 def _parts(
@@ -678,25 +678,25 @@ class ConcordantPairs(RatingMetric):
 
     def per_group(self, ratings: JudgedRatings) -> DoubleArray:
         """Return the share of each group, shape (g,); NaN without a pair of different ratings."""
-        concordant, others = _concordant_and_others(ratings)
-        return divide(concordant, concordant + others, empty=np.nan)
+        concordant, rest = _concordant_and_rest(ratings)
+        return divide(concordant, concordant + rest, empty=np.nan)
 
     def value(self, ratings: JudgedRatings) -> float:
         """Return the value as `aggregate` says; NaN if no user has two different ratings."""
         if self.aggregate == "user":
             return super().value(ratings)
-        concordant, others = _concordant_and_others(ratings)
+        concordant, rest = _concordant_and_rest(ratings)
         if self.aggregate == "counted_users":
-            right, wrong = _mean_of_positive(concordant), _mean_of_positive(others)
+            right, wrong = _mean_of_positive(concordant), _mean_of_positive(rest)
         else:
-            right, wrong = float(concordant.sum()), float(others.sum())
+            right, wrong = float(concordant.sum()), float(rest.sum())
         return right / (right + wrong) if right + wrong else float("nan")
 
 
-def _concordant_and_others(ratings: JudgedRatings) -> tuple[DoubleArray, DoubleArray]:
+def _concordant_and_rest(ratings: JudgedRatings) -> tuple[DoubleArray, DoubleArray]:
     pairs = count_pairs(ratings)
-    others = pairs.discordant + pairs.tied_predicted - pairs.tied_both
-    return pairs.concordant.astype(np.float64), others.astype(np.float64)
+    rest = pairs.discordant + pairs.tied_predicted - pairs.tied_both
+    return pairs.concordant.astype(np.float64), rest.astype(np.float64)
 
 
 def _mean_of_positive(counts: DoubleArray) -> float:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recgauge.models.bias import Bias as Bias
     from recgauge.models.biased_mf import BiasedMF as BiasedMF
     from recgauge.models.bpr import BPR as BPR
-    from recgauge.models.co_clustering import CoClustering as CoClustering
     from recgauge.models.ease import EASE as EASE
     from recgauge.models.ials import IALS as IALS
     from recgauge.models.isolated import Isolated as Isolated
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from recgauge.models.isolated import RecBole as RecBole
     from recgauge.models.isolated import RecTools as RecTools
     from recgauge.models.item_knn import ItemKNN as ItemKNN
-    from recgauge.models.nmf import NMF as NMF
     from recgauge.models.p3alpha import P3alpha as P3alpha
     from recgauge.models.popularity import Popularity as Popularity
     from recgauge.models.random import Random as Random
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.saved import SavedModel as SavedModel
     from recgauge.models.slim import SLIM as SLIM
-    from recgauge.models.slope_one import SlopeOne as SlopeOne
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
     from recgauge.models.user_knn import UserKNN as UserKNN
@@ -61,12 +58,12 @@ def not_fitted(model: object) -> NotFittedError:
     return NotFittedError(f"{name}: fit(train, rng=...) must run before scores can be requested.")
 
 
-def check_memory(model: str, what: str, n_bytes: int, remedy: str) -> None:
+def check_memory(model: str, contents: str, n_bytes: int, remedy: str) -> None:
     """Refuse work of a model if `what` takes more memory than there is; `remedy`: what to do."""
     free = free_memory()
     if free is not None and n_bytes > free:
         raise FitError(
-            f"{model}: {what} need {n_bytes:,} bytes ({in_units(n_bytes)}) of memory, "
+            f"{model}: {contents} need {n_bytes:,} bytes ({in_units(n_bytes)}) of memory, "
             f"{in_units(free)} can be had. {remedy}"
         )
 
@@ -219,7 +216,7 @@ class RatingPredictor(Checked, ABC):
             Before `fit`.
         """
 
-    def known(self) -> KnownRatings:
+    def training(self) -> KnownRatings:
         """Return the summary of the training rows; NotFittedError before `fit`."""
         if self._known is None:
             raise not_fitted(self)
@@ -299,7 +296,7 @@ class FactorRatings(FactorModel, RatingPredictor):
             rows = slice(start, start + _ROWS_AT_A_TIME)
             predicted[rows] = np.einsum("nd,nd->n", factors.user[users[rows]], factors.item[items[rows]])
         if not self.rates_unknown:
-            predicted[~self.known().both(users, items)] = np.nan
+            predicted[~self.training().both(users, items)] = np.nan
         return predicted
 
 
@@ -327,9 +324,9 @@ class ItemWeightModel(Recommender):
 
     def fold_in(self, histories: Interactions) -> Self:
         """Put the users' rows, made like the training rows by `user_rows`, beside them."""
-        found = self.learned_weights()
-        rows = (found.interactions + self.user_rows(histories)).tocsr()
-        self._item_weights = ItemWeights(rows, found.weights)
+        fitted = self.learned_weights()
+        rows = (fitted.interactions + self.user_rows(histories)).tocsr()
+        self._item_weights = ItemWeights(rows, fitted.weights)
         return self
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
@@ -361,8 +358,8 @@ def summed_weights(source: ItemWeights, users: IntArray) -> FloatArray:
     if sparse.issparse(weights):
         weights = weights.tocsc()
     for start in range(0, n_items, width):
-        some = rows @ weights[:, start : start + width]
-        scores[:, start : start + width] = some.toarray() if sparse.issparse(some) else some
+        sums = rows @ weights[:, start : start + width]
+        scores[:, start : start + width] = sums.toarray() if sparse.issparse(sums) else sums
     return scores
 
 

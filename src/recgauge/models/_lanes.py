@@ -52,8 +52,8 @@ def _load(builder: ir.IRBuilder, base: ir.Value, index: ir.Value) -> ir.Value:
 
 
 def _splat(builder: ir.IRBuilder, scalar: ir.Value) -> ir.Value:
-    one = builder.insert_element(ir.Constant(_F32S, ir.Undefined), scalar, _I32(0))
-    return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+    single = builder.insert_element(ir.Constant(_F32S, ir.Undefined), scalar, _I32(0))
+    return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
 
 def _fold(builder: ir.IRBuilder, sums: ir.Value) -> ir.Value:
@@ -122,15 +122,15 @@ def add_errors(
             return builder.gep(table, [builder.mul(code, width)])
 
         def meet(p: ir.Value, n_rows: int) -> None:
-            places = [builder.add(p, _I64(k)) for k in range(n_rows)]
-            rows = [row_of(place) for place in places]
-            for place in places if n_rows > 1 else ():
+            positions = [builder.add(p, _I64(k)) for k in range(n_rows)]
+            rows = [row_of(place) for place in positions]
+            for place in positions if n_rows > 1 else ():
                 later = builder.add(place, _I64(_AHEAD))
                 row = row_of(builder.select(builder.icmp_signed("<", later, stop), later, place))
                 with cgutils.for_range_slice(builder, _I64(0), width, _I64(LANES), intp=_I64) as (at, _):
                     _fetch(builder, builder.gep(row, [at]))
             factors = []
-            for place, product in zip(places, _dots(builder, rows, x, width), strict=True):
+            for place, product in zip(positions, _dots(builder, rows, x, width), strict=True):
                 error = builder.fsub(target, product)
                 factor = builder.fmul(builder.load(_at(builder, weights, place, _F32)), error)
                 square = builder.fmul(builder.fpext(factor, _F64), builder.fpext(error, _F64))
@@ -176,8 +176,8 @@ def add_square(_typing: Any, table: Any, codes: Any, values: Any, start: Any, st
 
         def weight(place: ir.Value) -> ir.Value:
             number = builder.fpext(builder.load(_at(builder, values, place, _F32)), _F64)
-            one = builder.insert_element(ir.Constant(eight, ir.Undefined), number, _I32(0))
-            return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+            single = builder.insert_element(ir.Constant(eight, ir.Undefined), number, _I32(0))
+            return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
 
         def take(place: ir.Value, total: ir.Value) -> None:
             product = builder.fmul(weight(place), builder.load(row_of(table, place), align=8))

@@ -64,11 +64,11 @@ class Bias(FactorModel, RatingPredictor):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
         """Estimate the biases from the ratings in `train`."""
-        known = KnownRatings.of(train)
-        user_bias, item_bias = self._biases(train, train.value - np.float64(known.mean))
-        self._known = known
+        training = KnownRatings.of(train)
+        user_bias, item_bias = self._biases(train, train.value - np.float64(training.mean))
+        self._known = training
         none = (np.empty((n, 0), np.float32) for n in (train.n_users, train.n_items))
-        self._factors = with_biases(known.mean, user_bias, item_bias, *none)
+        self._factors = with_biases(training.mean, user_bias, item_bias, *none)
         return self
 
     def _biases(self, train: Interactions, deviation: DoubleArray) -> tuple[DoubleArray, DoubleArray]:
@@ -92,18 +92,18 @@ class Bias(FactorModel, RatingPredictor):
 
     def fold_in(self, histories: Interactions) -> Self:
         """Estimate the biases of users from their rows; see Notes."""
-        known, factors = self.known(), self.factors()
+        training, factors = self.training(), self.factors()
         if self.method in ("als", "user_mean"):
-            deviation = histories.value - np.float64(known.mean)
+            deviation = histories.value - np.float64(training.mean)
             if self.method == "als":
                 deviation -= factors.item[histories.item, 0]
             pull = self.reg_u if self.method == "als" else 0.0
             user_bias = shrunk_means(histories.user, deviation, histories.n_users, pull)
             users = np.flatnonzero(histories.user_counts())
             folded = factors.user.copy()
-            folded[users, 1] = known.mean + user_bias[users]
+            folded[users, 1] = training.mean + user_bias[users]
             self._factors = Factors(folded, factors.item)
-        self._known = known.with_users_of(histories)
+        self._known = training.with_users_of(histories)
         return self
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:

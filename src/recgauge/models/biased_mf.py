@@ -55,14 +55,14 @@ class BiasedFactors(EpochModel, FactorRatings):
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
         """Descend over the ratings in `train`, yielding the mean squared error met on each pass."""
-        known = KnownRatings.of(train)
-        p, q = self._start(known.users, rng), self._start(known.items, rng)
+        training = KnownRatings.of(train)
+        p, q = self._start(training.users, rng), self._start(training.items, rng)
         user_bias, item_bias = np.zeros(train.n_users, np.float32), np.zeros(train.n_items, np.float32)
         # One user's rows together keep the user's factors in the fastest cache.
         rows = train.take(np.argsort(train.user, kind="stable"))
-        deviation = (rows.value - known.mean).astype(np.float32)
+        deviation = (rows.value - training.mean).astype(np.float32)
         descend = self._descent(rows, deviation, _Learned(user_bias, item_bias, p, q), rng)
-        self._known = known
+        self._known = training
         for epoch in range(1, self.n_epochs + 1):
             squares = descend()
             if not (np.isfinite(p).all() and np.isfinite(q).all()):
@@ -72,18 +72,18 @@ class BiasedFactors(EpochModel, FactorRatings):
                 )
             implicit = self._implicit(rows)
             user = p if implicit is None else p + implicit
-            self._factors = with_biases(known.mean, user_bias, item_bias, user, q)
+            self._factors = with_biases(training.mean, user_bias, item_bias, user, q)
             yield squares / len(rows)
 
-    def _start(self, known: BoolArray, rng: np.random.Generator) -> FloatArray:
+    def _start(self, has_rows: BoolArray, rng: np.random.Generator) -> FloatArray:
         """Draw the factors that training starts from, 0 for the unknown."""
-        drawn = (rng.standard_normal((len(known), self.n_factors)) * self.init_std).astype(np.float32)
-        drawn[~known] = 0.0
+        drawn = (rng.standard_normal((len(has_rows), self.n_factors)) * self.init_std).astype(np.float32)
+        drawn[~has_rows] = 0.0
         return drawn
 
     def fold_in(self, histories: Interactions) -> Self:
         """Fit the biases and factors of users to their rows; see Notes."""
-        known, factors = self.known(), self.factors()
+        training, factors = self.training(), self.factors()
         d = self.n_factors
         implicit = self._implicit(histories)
         by_user = np.argsort(histories.user, kind="stable")
@@ -93,19 +93,19 @@ class BiasedFactors(EpochModel, FactorRatings):
             items = factors.item[histories.item[rows]].astype(np.float64)
             # Unknown: the user's factors, then the bias. The last two columns of items are (bias, 1).
             q = np.column_stack([items[:, :d], np.ones(len(rows))])
-            deviation = histories.value[rows] - known.mean - items[:, d]
-            given = 0.0 if implicit is None else implicit[user].astype(np.float64)
+            deviation = histories.value[rows] - training.mean - items[:, d]
+            shift = 0.0 if implicit is None else implicit[user].astype(np.float64)
             if implicit is not None:
-                deviation -= items[:, :d] @ given
+                deviation -= items[:, :d] @ shift
             # By the dual system, n_u x n_u, where there are fewer rows than unknowns.
             pull = max(self.regularization, RIDGE) * len(rows)
             if len(rows) < q.shape[1]:
                 solution = q.T @ np.linalg.solve(q @ q.T + pull * np.eye(len(rows)), deviation)
             else:
                 solution = np.linalg.solve(q.T @ q + pull * np.eye(q.shape[1]), q.T @ deviation)
-            folded[user, :d], folded[user, d + 1] = solution[:d] + given, known.mean + solution[d]
+            folded[user, :d], folded[user, d + 1] = solution[:d] + shift, training.mean + solution[d]
         self._factors = Factors(folded, factors.item)
-        self._known = known.with_users_of(histories)
+        self._known = training.with_users_of(histories)
         return self
 
 

@@ -113,8 +113,8 @@ class BPR(EpochModel, FactorModel):
                     f"Lower learning_rate, which is {self.learning_rate:g}."
                 )
             # the columns 1 and bias: their product adds the bias
-            own, others = users[:, : self.n_factors], items[:, : self.n_factors]
-            self._factors = Factors(np.column_stack([own, ones]), np.column_stack([others, bias]))
+            own, of_items = users[:, : self.n_factors], items[:, : self.n_factors]
+            self._factors = Factors(np.column_stack([own, ones]), np.column_stack([of_items, bias]))
             yield loss / max(n_taken, 1)
 
     def _start(self, n: int, width: int, rng: np.random.Generator) -> FloatArray:

@@ -154,11 +154,11 @@ class EASE(ItemWeightModel):
         scores = super().score(users)
         if self._kept is None:
             return scores
-        every = np.empty((len(users), len(self._kept) + len(self._others)), np.float32)
-        every[:, self._kept] = scores
-        places = np.arange(1, len(self._others) + 1, dtype=np.float32)
-        every[:, self._others] = scores.min(axis=1, keepdims=True) - places
-        return every
+        scored = np.empty((len(users), len(self._kept) + len(self._others)), np.float32)
+        scored[:, self._kept] = scores
+        steps = np.arange(1, len(self._others) + 1, dtype=np.float32)
+        scored[:, self._others] = scores.min(axis=1, keepdims=True) - steps
+        return scored
 
 
 def invert(square: FloatArray, progress: Progress, size: int = _PANEL) -> None:

@@ -144,9 +144,9 @@ class IALS(EpochModel, FactorModel):
         """Return the weights of rows, CSR of users and items."""
         rows = matrix_of(train, self.values)
         if rows.nnz == 0 or rows.data.min() <= 0:
-            found = f"a pair with {rows.data.min():g}" if rows.nnz else "no row"
+            problem = f"a pair with {rows.data.min():g}" if rows.nnz else "no row"
             raise FitError(
-                f"IALS: rows must have weights above 0, got {found}. Leave them out, or set values=binary."
+                f"IALS: rows must have weights above 0, got {problem}. Leave them out, or set values=binary."
             )
         return rows
 
@@ -251,7 +251,7 @@ def solve(
         np.empty(width, np.float32),
         np.empty(width, np.float32),
     )
-    zero, one = np.float32(0.0), np.float32(1.0)
+    zero, unit = np.float32(0.0), np.float32(1.0)
     for u in range(first, stop):
         x, pull, begin, end = own[u], pulls[u], indptr[u], indptr[u + 1]
         losses[u] = 0.0
@@ -260,7 +260,7 @@ def solve(
             continue
         _less_penalty(gram, pull, x, residual)
         losses[u] = -np.float64(dot(x, residual))
-        losses[u] += add_errors(other, codes, weights, begin, end, x, one, residual)
+        losses[u] += add_errors(other, codes, weights, begin, end, x, unit, residual)
         step[:] = residual
         square = dot(residual, residual)
         enough = tolerance * square

@@ -10,8 +10,8 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
-from recgauge.isolated import LIBRARIES, find_environment
-from recgauge.isolated.process import Program, Worker
+from recgauge.isolated import WORKERS, find_uv, uv_command
+from recgauge.isolated.process import Worker
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 
@@ -41,12 +41,13 @@ class Isolated(Recommender):
     Equal scores are ordered by item code. Where the library gives a user's item no score, the item is in no
     list, so lists can be short; the guard ``short_lists`` counts them.
 
-    The environment lies in the cache folder that ``RECGAUGE_CACHE`` names, else in the user's own.
+    uv installs the library in an environment of its own when it is first used; its cache keeps that.
 
     The seed is drawn from `rng`. `seconds` are those that the other process measured, without its start.
     """
 
     library: ClassVar[str]
+    title: ClassVar[str]
 
     name: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +55,7 @@ class Isolated(Recommender):
     timeout: Positive = 86_400.0
 
     def set_log(self, log: Path | None) -> None:
-        """Keep what the library prints in a file; else it is kept only if something fails."""
+        """Keep what the library prints in a file; else only its last lines are told, if something fails."""
         self._log = log
 
     def __post_init__(self) -> None:
@@ -65,13 +66,12 @@ class Isolated(Recommender):
         self.set_log(None)
 
     def check_ready(self) -> None:
-        """Check that the environment is there; else ConfigError has the command that makes it."""
-        self.program()
+        """Check that uv is there, which runs the library; else MissingLibraryError says how to install it."""
+        find_uv()
 
-    def program(self) -> Program:
-        """Return what trains; its environment must be there."""
-        interpreter = find_environment(self.library).interpreter
-        return Program(interpreter, f"workers.train_{self.library}", LIBRARIES[self.library].called)
+    def command(self) -> list[str]:
+        """Return the command that trains."""
+        return uv_command(WORKERS / f"train_{self.library}.py")
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that the library gets."""
@@ -83,16 +83,18 @@ class Isolated(Recommender):
         Raises
         ------
         ConfigError
-            If the environment is not there, or the library has no such model or setting.
+            If the library has no such model or setting.
+        MissingLibraryError
+            If the library cannot be installed.
         FitError
             If the library fails, dies, or takes longer than `timeout`.
         """
-        program, seed = self.program(), int(rng.integers(2**31 - 1))
+        command, seed = self.command(), int(rng.integers(2**31 - 1))
         if len(train) == 0:
-            raise FitError(f"{program.called} needs at least one training row, got none.")
+            raise FitError(f"{self.title} needs at least one training row, got none.")
         if self._worker is not None:
             self._worker.close()
-        self._worker = Worker(program, self.n_threads, self.timeout, self._log)
+        self._worker = Worker(command, self.title, self.n_threads, self.timeout, self._log)
         job = {
             "name": self.name,
             "settings": self.their_settings(),
@@ -128,6 +130,11 @@ class Isolated(Recommender):
         return self._fitted().seconds
 
     @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the library, of what its numbers hang on, and of its Python."""
+        return self._fitted().versions
+
+    @property
     def peak_bytes(self) -> int | None:
         """The most that the process has held, None where nobody knows."""
         return self._fitted().peak_bytes
@@ -154,7 +161,7 @@ class RecBole(Isolated):
 
     Notes
     -----
-    ``recgauge env make recbole`` makes the environment. Training is on the CPU unless ``use_gpu`` is set.
+    Training is on the CPU unless ``use_gpu`` is set.
     Every training row counts as positive for models of implicit feedback.
 
     References
@@ -169,6 +176,7 @@ class RecBole(Isolated):
     """
 
     library: ClassVar[str] = "recbole"
+    title: ClassVar[str] = "RecBole 1.2.1"
 
     name: str = "BPR"
 
@@ -189,10 +197,6 @@ class LensKit(Isolated):
     n_threads, timeout
         See `Isolated`.
 
-    Notes
-    -----
-    ``recgauge env make lenskit`` makes the environment.
-
     References
     ----------
     .. [1] M. D. Ekstrand, "LensKit for Python: Next-Generation Software for Recommender Systems Experiments",
@@ -205,6 +209,7 @@ class LensKit(Isolated):
     """
 
     library: ClassVar[str] = "lenskit"
+    title: ClassVar[str] = "LensKit 2025.8.1"
 
     name: str = "ItemKNN"
     settings: dict[str, Any] = field(default_factory=dict)
@@ -212,8 +217,8 @@ class LensKit(Isolated):
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that LensKit gets, `feedback` among them where the model has it."""
-        given = {"feedback": self.feedback} if self.name in ("ItemKNN", "UserKNN") else {}
-        return given | self.settings
+        feedback = {"feedback": self.feedback} if self.name in ("ItemKNN", "UserKNN") else {}
+        return feedback | self.settings
 
 
 @dataclass(eq=False)
@@ -231,7 +236,7 @@ class RecTools(Isolated):
 
     Notes
     -----
-    ``recgauge env make rectools`` makes the environment. The rating is the weight of a row. Lists are
+    The rating is the weight of a row. Lists are
     RecTools' own, so equal scores at their end are cut by RecTools.
 
     References
@@ -245,5 +250,6 @@ class RecTools(Isolated):
     """
 
     library: ClassVar[str] = "rectools"
+    title: ClassVar[str] = "RecTools 0.19.0"
 
     name: str = "PureSVD"

@@ -100,11 +100,13 @@ class NeighbourSettings(Recommender):
             n * (8 * n_threads * capacity + 24 * k) + 40 * matrix.nnz,
             "Set a lower k.",
         )
-        found, self.tied_neighbours = _search(values, measure, k, n_threads, progress)
+        neighbours, self.tied_neighbours = _search(values, measure, k, n_threads, progress)
         if self.normalize:
-            sums = np.maximum(found.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
-            found.data = (found.data / np.repeat(sums, np.diff(found.indptr))).astype(np.float32)
-        return found
+            sums = np.maximum(neighbours.sum(axis=1, dtype=np.float64), np.finfo(np.float32).tiny)
+            neighbours.data = (neighbours.data / np.repeat(sums, np.diff(neighbours.indptr))).astype(
+                np.float32
+            )
+        return neighbours
 
     def _compared(self, matrix: sparse.csr_array, is_first: bool) -> "tuple[sparse.csr_array, _Measure]":
         """Return the entries that are multiplied, and what their sums are divided by."""
@@ -167,18 +169,18 @@ def _search(
 
     def part(done: int, _next: int) -> None:
         number = len(cuts) - 2 - done  # last things first: see `search`
-        mine = free.pop()  # lists and sums that no other thread uses now
-        best = _Nearest(keys[mine], counts[mine], level[mine])
-        search(entries, measured, work, cuts[number], cuts[number + 1], more, best, scratch[mine])
-        free.append(mine)
+        slot = free.pop()  # lists and sums that no other thread uses now
+        best = _Nearest(keys[slot], counts[slot], level[slot])
+        search(entries, measured, work, cuts[number], cuts[number + 1], more, best, scratch[slot])
+        free.append(slot)
 
     with (progress or NoProgress()).step("neighbours", len(cuts) - 1, "parts") as advance:
         over_blocks(part, len(cuts) - 1, 1, advance=advance, n_threads=n_threads)
-    nearest, found, tied = np.empty((n, k), np.uint64), np.empty(n, np.int64), np.zeros(n, np.int64)
-    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, found, tied), n, 1024)
-    kept = nearest[np.arange(k) < found[:, None]]
+    nearest, lengths, tied = np.empty((n, k), np.uint64), np.empty(n, np.int64), np.zeros(n, np.int64)
+    over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, lengths, tied), n, 1024)
+    kept = nearest[np.arange(k) < lengths[:, None]]
     values, codes = (kept >> np.uint64(32)).astype(np.uint32).view(np.float32), LOW - (kept & LOW)
-    indptr = np.concatenate([[0], np.cumsum(found)])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
     neighbours = sparse.csr_array((values, codes.astype(np.int32), indptr), shape=(n, n))
     neighbours.sort_indices()
     return neighbours, float(np.count_nonzero(tied) / max(1, n))
@@ -190,8 +192,8 @@ def _entries(matrix: sparse.csr_array, rank: IntArray, order: IntArray) -> "tupl
     by_row.sort_indices()
     ones = bool((by_row.data == 1.0).all())
     value = np.empty(0, np.float32) if ones else by_row.data
-    places = np.arange(by_row.nnz, dtype=np.int64)
-    by_thing = sparse.csr_array((places, by_row.indices, by_row.indptr), shape=matrix.shape).tocsc()
+    positions = np.arange(by_row.nnz, dtype=np.int64)
+    by_thing = sparse.csr_array((positions, by_row.indices, by_row.indptr), shape=matrix.shape).tocsc()
     row_ptr = by_row.indptr.astype(np.int64)
     row = by_thing.indices.astype(np.int32, copy=False)
     after = row_ptr[row + 1] - by_thing.data - 1
@@ -490,29 +492,29 @@ def collect(
     k: int,
     code: I32s,
     nearest: U64s,
-    found: I64s,
+    lengths: I64s,
     tied: I64s,
 ) -> None:
     """Join what the threads found: keys of the nearest k of each thing, in any order, in rows by code.
 
     `tied`: 1 where one more thing is as near as the last of the k. Shapes: `keys` (n_threads, n, capacity),
-    `counts` (n_threads, n), `code`, `found`, `tied` (n,), `nearest` (n, k).
+    `counts` (n_threads, n), `code`, `lengths`, `tied` (n,), `nearest` (n, k).
     """
-    every = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
+    pool = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
     for x in range(begin, end):
         total = 0
         for thread in range(keys.shape[0]):
             for at in range(counts[thread, x]):
-                every[0, total] = keys[thread, x, at]
+                pool[0, total] = keys[thread, x, at]
                 total += 1
         if total > k:
-            cut(every, 0, total, k)
-            lowest, next_one = every[0, 0], every[0, k]
+            cut(pool, 0, total, k)
+            lowest, following = pool[0, 0], pool[0, k]
             for at in range(1, k):
-                lowest = min(lowest, every[0, at])
+                lowest = min(lowest, pool[0, at])
             for at in range(k + 1, total):
-                next_one = max(next_one, every[0, at])
-            tied[code[x]] = int(lowest >> np.uint64(32) == next_one >> np.uint64(32))
+                following = max(following, pool[0, at])
+            tied[code[x]] = int(lowest >> np.uint64(32) == following >> np.uint64(32))
             total = k
-        found[code[x]] = total
-        nearest[code[x], :total] = every[0, :total]
+        lengths[code[x]] = total
+        nearest[code[x], :total] = pool[0, :total]

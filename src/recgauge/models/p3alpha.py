@@ -66,7 +66,7 @@ class WalkModel(ItemWeightModel):
             parts = over_blocks(
                 lambda a, b: walk_back(*lists, of_users, *shares, k, a, b), n_items, _BLOCK, advance=advance
             )
-        counts, codes, weights = (np.concatenate(found) for found in zip(*parts, strict=True))
+        counts, codes, weights = (np.concatenate(sources) for sources in zip(*parts, strict=True))
         starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         return sparse.csr_array((weights, codes, starts), shape=(n_items, n_items))
 
@@ -216,7 +216,7 @@ def walk_back(
     """
     n_items = len(source_share)
     sums, reached = np.zeros(n_items), np.empty(n_items, np.int32)
-    found, weight = np.empty(n_items, np.int32), np.empty(n_items, np.float32)
+    sources, weight = np.empty(n_items, np.int32), np.empty(n_items, np.float32)
     counts, codes, weights, filled = (
         np.empty(stop - start, np.int32),
         np.empty(1024, np.int32),
@@ -228,14 +228,14 @@ def walk_back(
         count = 0
         for source in reached[: reach(users, user_starts, user_items, user_share, sums, reached)]:
             if source != target:
-                found[count] = source
+                sources[count] = source
                 weight[count] = sums[source] * source_share[source] * target_share[target]
                 count += 1
             sums[source] = 0.0
         if count > k:
-            count = largest(weight, found, count, k)
+            count = largest(weight, sources, count, k)
         codes, weights = with_room(codes, weights, filled, count)
-        codes[filled : filled + count], weights[filled : filled + count] = found[:count], weight[:count]
+        codes[filled : filled + count], weights[filled : filled + count] = sources[:count], weight[:count]
         counts[target - start] = count
         filled += count
     return counts, codes[:filled].copy(), weights[:filled].copy()

@@ -59,7 +59,7 @@ class RandomRating(Recommender, RatingPredictor):
             raise not_fitted(self)
         # 52 bits and a half: never 0 or 1, where the inverse is infinite
         uniform = ((pair_bits(self._key, users, items) >> np.uint64(12)) + 0.5) * 2.0**-52
-        drawn: FloatArray = (self.known().mean + self._spread * ndtri(uniform)).astype(np.float32)
+        drawn: FloatArray = (self.training().mean + self._spread * ndtri(uniform)).astype(np.float32)
         return drawn
 
     def score(self, users: IntArray) -> FloatArray:

@@ -120,30 +120,30 @@ class RatingKNN(Recommender, RatingPredictor):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:  # noqa: ARG002 - contract
         """Arrange the ratings by user and by item; of a pair rated several times, the mean counts."""
-        self._known = known = KnownRatings.of(train)
+        self._known = training = KnownRatings.of(train)
         self._user_bias, self._item_bias = np.zeros(train.n_users), np.zeros(train.n_items)
         if "baseline" in (self.method, self.similarity.removeprefix("pearson_")):
             bias = Bias(n_epochs=self.n_epochs, reg_i=self.reg_i, reg_u=self.reg_u)
-            deviation = train.value - np.float64(known.mean)
+            deviation = train.value - np.float64(training.mean)
             self._user_bias, self._item_bias = bias.alternate(train, deviation)
-        self._trained, self._folded = one_rating_a_pair(train), None
+        self._trained, self._folded = mean_of_pairs(train), None
         self._arrange(self._trained, self._trained)
         return self
 
     def fold_in(self, histories: Interactions) -> Self:
         """Learn users' means, biases and neighbours from their rows; see Notes."""
-        known, trained = self.known(), self._trained
+        training, trained = self.training(), self._trained
         if trained is None:
             raise not_fitted(self)
         users = np.flatnonzero(histories.user_counts())
-        deviation = histories.value - known.mean - self._item_bias[histories.item]
+        deviation = histories.value - training.mean - self._item_bias[histories.item]
         self._user_bias = self._user_bias.copy()
         if self._item_bias.any() or self._user_bias.any():
             own = shrunk_means(histories.user, deviation, histories.n_users, self.reg_u)
             self._user_bias[users] = own[users]
-        rows = one_rating_a_pair(histories)
+        rows = mean_of_pairs(histories)
         self._folded = rows if self._folded is None else _together(self._folded, rows)
-        self._known = known.with_users_of(histories)
+        self._known = training.with_users_of(histories)
         self._arrange(trained, _together(trained, self._folded))
         return self
 
@@ -152,11 +152,11 @@ class RatingKNN(Recommender, RatingPredictor):
 
         Neighbours are compared by training rows; users who were folded in ask, and are not asked.
         """
-        askers, asked = (everybody, trained) if self.user_based else (trained, everybody)
+        askers, neighbours = (everybody, trained) if self.user_based else (trained, everybody)
         self._own = self._turned(self._compared(askers))
-        self._other = self._turned(self._compared(asked)).T.tocsr()
+        self._other = self._turned(self._compared(neighbours)).T.tocsr()
         self._centre, self._scale, self._other_centre = self._centres(self._turned(askers))
-        votes = self._turned(asked).T.tocsr()
+        votes = self._turned(neighbours).T.tocsr()
         own, other = votes.indices, np.repeat(np.arange(votes.shape[0]), np.diff(votes.indptr))
         self._votes = votes.data.astype(np.float64)
         self._votes -= self._centre[own] + self._other_centre[other]
@@ -171,7 +171,7 @@ class RatingKNN(Recommender, RatingPredictor):
         values = rows.data.astype(np.float64)
         if self.similarity == "pearson_baseline":
             user = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-            values -= self.known().mean + self._user_bias[user] + self._item_bias[rows.indices]
+            values -= self.training().mean + self._user_bias[user] + self._item_bias[rows.indices]
         return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
     def _centres(self, by_own: sparse.csr_array) -> tuple[DoubleArray, DoubleArray, DoubleArray]:
@@ -181,7 +181,7 @@ class RatingKNN(Recommender, RatingPredictor):
         if self.method == "baseline":
             biases = self._user_bias, self._item_bias
             own, other = biases if self.user_based else biases[::-1]
-            return self.known().mean + own, unit, other
+            return self.training().mean + own, unit, other
         if self.method == "basic":
             return nothing, unit, np.zeros(n_other)
         codes = np.repeat(np.arange(n_own, dtype=np.int32), np.diff(by_own.indptr))
@@ -195,7 +195,7 @@ class RatingKNN(Recommender, RatingPredictor):
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:
         """Return the predicted ratings, shape (n,) float32, NaN where there are no neighbours to ask."""
-        known = self.known()
+        training = self.training()
         own, other = (users, items) if self.user_based else (items, users)
         order = np.argsort(own, kind="stable")
         codes, first = np.unique(own[order], return_index=True)
@@ -205,13 +205,13 @@ class RatingKNN(Recommender, RatingPredictor):
         predicted = np.empty_like(out)
         predicted[order] = out
         if self.method != "baseline":
-            predicted[~(known.users[users] & known.items[items])] = np.nan
+            predicted[~(training.users[users] & training.items[items])] = np.nan
         return predicted
 
     def score(self, users: IntArray) -> FloatArray:
         """Return the predictions for all items, shape (b, n_items) float32, the mean where there is none."""
-        known = self.known()
-        n_items, n_users = len(known.items), len(users)
+        training = self.training()
+        n_items, n_users = len(training.items), len(users)
         items, users = np.arange(n_items, dtype=np.int32), np.asarray(users, np.int32)
         own, other, step = (users, items, 1) if self.user_based else (items, users, n_items)
         at = np.arange(len(own)) * (n_items if self.user_based else 1)
@@ -219,9 +219,9 @@ class RatingKNN(Recommender, RatingPredictor):
         scores = np.empty((n_users, n_items), np.float32)
         self._run(pairs, scores.reshape(-1))
         if self.method != "baseline":
-            scores[~known.users[users]] = np.nan
-            scores[:, ~known.items] = np.nan
-        scores[np.isnan(scores)] = known.mean
+            scores[~training.users[users]] = np.nan
+            scores[:, ~training.items] = np.nan
+        scores[np.isnan(scores)] = training.mean
         return scores
 
     def _run(self, pairs: "_Pairs", out: FloatArray) -> None:
@@ -243,7 +243,7 @@ class RatingKNN(Recommender, RatingPredictor):
         )
 
 
-def one_rating_a_pair(rows: Interactions) -> sparse.csr_array:
+def mean_of_pairs(rows: Interactions) -> sparse.csr_array:
     """Return the ratings as CSR float32; of a pair with several, their mean."""
     matrix = rows.to_csr()
     if matrix.nnz < len(rows):
@@ -284,12 +284,12 @@ class _Ratings(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    """What to predict: own codes with ``others[first:stop]`` each; results go to `out`, `out + step`, ..."""
+    """Pairs to predict: own codes and ``partners[first:stop]``; results go to `out`, `out + step`, ..."""
 
     own: I32s
     first: I64s
     stop: I64s
-    others: I32s
+    partners: I32s
     out: I64s
     step: int
 
@@ -343,10 +343,10 @@ def from_sums(row: F64s, rule: _Rule) -> float:
         product, spread = row[1], row[2] * row[3]
     if not spread > 0.0:
         return 0.0
-    found: float = product / np.sqrt(spread)
+    similarity: float = product / np.sqrt(spread)
     if rule.kind == PEARSON_BASELINE:
-        found *= (n - 1.0) / (n - 1.0 + rule.shrinkage) if n > 1.0 else 0.0
-    return found
+        similarity *= (n - 1.0) / (n - 1.0 + rule.shrinkage) if n > 1.0 else 0.0
+    return similarity
 
 
 @helper
@@ -419,9 +419,9 @@ def predict(
             similar[x2] = from_sums(sums[x2], rule)
         similar[x] = 0.0  # nobody is a neighbour of themselves
         for p in range(pairs.first[t], pairs.stop[t]):
-            y = pairs.others[p]
-            found = vote(y, similar, ratings, rule, near, who)
-            if np.isnan(found) and not rule.needs_neighbours:
-                found = 0.0
+            y = pairs.partners[p]
+            correction = vote(y, similar, ratings, rule, near, who)
+            if np.isnan(correction) and not rule.needs_neighbours:
+                correction = 0.0
             at = pairs.out[t] + (p - pairs.first[t]) * pairs.step
-            out[at] = centre[x] + other_centre[y] + scale[x] * found
+            out[at] = centre[x] + other_centre[y] + scale[x] * correction

@@ -13,12 +13,12 @@ from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
-from recgauge.recorded.findings import REFUSED, Found, ListSettings, Order, describe, note
+from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
 from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
-    from recgauge.recorded.known import KnownLists
+    from recgauge.recorded.coded import CodedLists
 
 STRICT = (*REFUSED, "unknown_items")
 """Findings that stop a run unless they are kept."""
@@ -93,19 +93,16 @@ class Recorded(Recommender, RatingPredictor):
         self._settings = ListSettings(
             self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
         )
-        self._lists: KnownLists | None = None
-        self._missing: tuple[Found, ...] = ()
+        self._lists: CodedLists | None = None
+        self._missing: tuple[Finding, ...] = ()
         self._n_items = 0
-
-    def _cells(self) -> CellFormat:
-        return CellFormat(self.missing, self.unused, implausible=self.implausible)
 
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
         from recgauge.recorded import wanted
-        from recgauge.recorded.known import find_run
+        from recgauge.recorded.coded import find_run
 
-        find_run(self.path, wanted("lists", self.columns, self._cells(), in_run=True))
+        find_run(self.path, wanted("lists", self.columns, CellFormat.of(self), in_run=True))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.
@@ -115,9 +112,9 @@ class Recorded(Recommender, RatingPredictor):
         DataError
             If the file cannot be read, or something is found that is refused.
         """
-        from recgauge.recorded.known import read_known
+        from recgauge.recorded.coded import read_coded_lists
 
-        self._lists = read_known(
+        self._lists = read_coded_lists(
             self.path,
             train,
             self._settings,
@@ -125,23 +122,23 @@ class Recorded(Recommender, RatingPredictor):
             self.tag,
             columns=self.columns,
             header=self.header,
-            cells=self._cells(),
+            cells=CellFormat.of(self),
         )
         (progress or NoProgress()).note(self._lists.understood)
         met = "; ".join(meeting.sentence for meeting in self._lists.meetings)
         (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
-        for line in describe([one for one in self.found if one.name not in STRICT]):
+        for line in describe([finding for finding in self.findings if finding.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What is odd about the lists, after `fit`; with missing predictions, after `predict`."""
-        return (*self._known_lists().found, *self._missing)
+        return (*self._coded_lists().findings, *self._missing)
 
-    def _known_lists(self) -> "KnownLists":
+    def _coded_lists(self) -> "CodedLists":
         if self._lists is None:
             raise not_fitted(self)
         return self._lists
@@ -156,20 +153,20 @@ class Recorded(Recommender, RatingPredictor):
         DataError
             If a pair has no score, unless `keep` names ``without_prediction``.
         """
-        lists = self._known_lists()
+        lists = self._coded_lists()
         if lists.scores is None:
             raise ModelError(
                 f"model=recorded: {self.path} has no scores, so no predicted ratings. Give it a column "
                 "such as prediction, or leave rating metrics out."
             )
-        found = lists.scores_of(users, items)
-        missing = np.isnan(found)
+        scores = lists.scores_of(users, items)
+        missing = np.isnan(scores)
         if missing.any():
             at = int(np.argmax(missing))
             user, item = shown(self._ids[0][users[at]]), shown(self._ids[1][items[at]])
             first = f"{self.path}: user {user}, item {item}"
             self._missing = (note("without_prediction", int(missing.sum()), first, self._settings),)
-        return found.astype(np.float32)
+        return scores.astype(np.float32)
 
     def fold_in(self, histories: Interactions) -> Self:  # noqa: ARG002 - contract
         """Return self: the file has the lists of held-out users, too."""
@@ -177,7 +174,7 @@ class Recorded(Recommender, RatingPredictor):
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: a list does not say how its model scores other items."""
-        self._known_lists()
+        self._coded_lists()
         raise ModelError(
             "model=recorded: recorded lists hold no scores of other items, so curves of full rankings cannot "
             "be made of them. Leave metrics=[curves] out."
@@ -185,17 +182,17 @@ class Recorded(Recommender, RatingPredictor):
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the first `k` candidates of the users' lists; -1 pads short ones."""
-        found = self._known_lists()
-        lengths = np.diff(found.start)[users]
+        recorded = self._coded_lists()
+        lengths = np.diff(recorded.start)[users]
         row = np.repeat(np.arange(len(users)), lengths)
-        at = np.arange(len(row)) + np.repeat(found.start[users] - np.cumsum(lengths) + lengths, lengths)
-        held = candidates.holds(users[row].astype(np.int32), found.items[at])
+        at = np.arange(len(row)) + np.repeat(recorded.start[users] - np.cumsum(lengths) + lengths, lengths)
+        held = candidates.holds(users[row].astype(np.int32), recorded.items[at])
         row, at = row[held], at[held]
-        item = found.items[at]
-        if found.scores is None:
+        item = recorded.items[at]
+        if recorded.scores is None:
             score = -(np.arange(len(row)) - np.searchsorted(row, row)).astype(np.float64)
         else:
-            score = found.scores[at]
+            score = recorded.scores[at]
             later = (score[1:] > score[:-1]) | ((score[1:] == score[:-1]) & (item[1:] < item[:-1]))
             if (later & (row[1:] == row[:-1])).any():  # lists mostly have this order
                 order = np.lexsort((item, -score, row))

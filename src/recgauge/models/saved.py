@@ -98,14 +98,14 @@ class SavedModel:
                 f"Ids look like {shown(self.user_ids[0])}."
             )
         try:
-            found = recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
-            if (found.items >= len(self.item_ids)).any():
+            lists = recommend(self.model, np.array(codes, np.int32), k, candidates=self.candidates)
+            if (lists.items >= len(self.item_ids)).any():
                 raise ValueError("it gives items that have no id")
         except Exception as error:  # whatever computing with damaged numbers raises
             raise ModelError(
                 f"the saved model cannot recommend; it may be damaged: {said(error)}."
             ) from error
-        return found
+        return lists
 
     def rows(self, users: Any, k: int = 10) -> dict[str, npt.NDArray[Any]]:
         """Return the same as the columns of a table: user_id, rank (from 1), item_id, title, score.
@@ -135,7 +135,9 @@ class SavedModel:
     def _codes(self) -> dict[Any, int]:
         """Codes of ids and of their texts."""
         ids = self.user_ids.tolist()
-        return {str(one): code for code, one in enumerate(ids)} | {one: code for code, one in enumerate(ids)}
+        return {str(user): code for code, user in enumerate(ids)} | {
+            user: code for code, user in enumerate(ids)
+        }
 
     def save(self, folder: str | Path) -> None:
         """Write the folder: model.json and arrays.npz, without pickles; see docs/saved_models.md.
@@ -199,11 +201,11 @@ class SavedModel:
                     setattr(model, attribute, get(packed))
                 candidates = CandidateItems(get(about["excluded"]), get(about["items"]))
                 ids = get(about["user_ids"]), get(about["item_ids"])
-                found = cls(model, *ids, candidates, get(about["titles"]))
-            found._check_sizes()
+                lists = cls(model, *ids, candidates, get(about["titles"]))
+            lists._check_sizes()
         except Exception as error:  # whatever reading a damaged file raises
             raise ModelError(f"{folder} holds no model that can be loaded: {said(error)}.") from error
-        return found
+        return lists
 
     def _check_sizes(self) -> None:
         """Refuse parts that do not fit together: compiled code would read beyond them."""
@@ -270,7 +272,7 @@ def _pack_model(model: Any, arrays: Arrays) -> dict[str, Any]:
             f"the model cannot be saved: {type(model).__qualname__} is no dataclass (without slots), so it "
             "is not known which arguments build it."
         )
-    settings = {one.name: getattr(model, one.name) for one in fields(model) if one.init}
+    settings = {field.name: getattr(model, field.name) for field in fields(model) if field.init}
     learned = {name: each for name, each in vars(model).items() if name not in settings}
     try:
         packed = {name: pack(each, name, arrays, _KINDS) for name, each in learned.items()}

@@ -130,8 +130,8 @@ def _gram(
     if n_items <= _SMALL or n_pairs > n_items**2 / 4:
         check_memory("SLIM", f"pairs of {n_items:,} items", 4 * n_items**2, _REMEDY)
         square = mirrored(lower_gram(rows, progress), np.ones(n_items, np.float32))
-        starts, every = n_items * np.arange(n_items + 1, dtype=np.int64), np.zeros(0, np.int32)
-        return starts, every, _narrowed(square) if rows.shape[0] < 1 << 16 else square.ravel()
+        starts, codes = n_items * np.arange(n_items + 1, dtype=np.int64), np.zeros(0, np.int32)
+        return starts, codes, _narrowed(square) if rows.shape[0] < 1 << 16 else square.ravel()
     check_memory("SLIM", f"pairs of {n_items:,} items", 16 * n_pairs, _REMEDY)
     few = (rows.T @ rows).tocsr()
     return few.indptr.astype(np.int64), few.indices.astype(np.int32), few.data
@@ -213,12 +213,12 @@ def admit(
     small: F32s,
 ) -> F32s:
     """Append items to the working set; return the part of the Gram matrix between its members."""
-    wanted = size + len(new)
-    if wanted > len(small):
-        wider = np.empty((2 * wanted, 2 * wanted), np.float32)
+    grown = size + len(new)
+    if grown > len(small):
+        wider = np.empty((2 * grown, 2 * grown), np.float32)
         wider[:size, :size] = small[:size, :size]
         small = wider
-    for at in range(size, wanted):
+    for at in range(size, grown):
         item = new[at - size]
         members[at], position[item] = item, at
         row = values[starts[item] : starts[item + 1]]

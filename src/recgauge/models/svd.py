@@ -111,10 +111,10 @@ class SVD(FactorModel):
 
         start = rng.standard_normal((n_items, BLOCK))
         with threadpool_limits(1, "blas"):  # small products: threads that wait cost ten times the work
-            found = leading_eigenvectors(times, start, k)
-        if found is None:
+            leading = leading_eigenvectors(times, start, k)
+        if leading is None:
             raise FitError(f"SVD: no decomposition into {k} factors found. Use fewer or more factors.")
-        return found
+        return leading
 
     def fold_in(self, histories: Interactions) -> Self:
         """Project the users' rows on the item factors; see Notes."""
@@ -191,16 +191,16 @@ def leading_eigenvectors(
         following[:, lost] = np.random.default_rng(products).standard_normal((n, int(lost.sum())))
         rest[lost] = 0.0
         _remove(following, space)
-        basis[:, m : m + b], again = np.linalg.qr(following)
+        basis[:, m : m + b], factor = np.linalg.qr(following)
         full = m + b > most
         if m < k + b or not (full or products % CHECK_EVERY == 0):
             continue
         values, vectors = np.linalg.eigh(projected[:m, :m])
         values, vectors = values[::-1], vectors[:, ::-1]
-        residuals = np.linalg.norm(again @ rest @ vectors[last, :k], axis=0)
+        residuals = np.linalg.norm(factor @ rest @ vectors[last, :k], axis=0)
         if (residuals <= TOLERANCE * values[:k] + FLOOR * values[0]).all():
-            found: DoubleArray = space @ vectors[:, :k]
-            return found
+            leading: DoubleArray = space @ vectors[:, :k]
+            return leading
         if full:
             kept = k + b + (m - k - 2 * b) // 3
             basis[:, :kept], basis[:, kept : kept + b] = space @ vectors[:, :kept], basis[:, m : m + b].copy()

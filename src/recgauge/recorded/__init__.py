@@ -29,7 +29,7 @@ from recgauge.files.columns import (
     Choice,
     Names,
     Role,
-    Wanted,
+    Roles,
 )
 from recgauge.files.formats import checked, read
 from recgauge.files.ids import Ids, join_ids
@@ -40,7 +40,7 @@ from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
-from recgauge.recorded.findings import Found as Found
+from recgauge.recorded.findings import Finding as Finding
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
 from recgauge.recorded.findings import check_meeting, places, refusal
@@ -146,7 +146,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     >>> _ = (folder / "test.csv").write_text("user,item\n1,y\n3,x\n")
     >>> found = read_recorded([str(folder / "svd.csv")], [str(folder / "test.csv")])
     >>> run = found.runs[0]
-    >>> run.name, [(one.name, one.count) for one in run.found]
+    >>> run.name, [(one.name, one.count) for one in run.findings]
     ('svd', [('unknown_users', 1), ('users_without_list', 1)])
     """
     settings, formats = settings or ListSettings(), formats or {}
@@ -165,7 +165,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
         truths = [_judged(rows) if relevant_from is None else rows for rows in of_truth.result()]
         trains = [] if of_train is None else of_train.result()
         refuse_unused(columns, [*lists, *truths, *trains], "--")
-        present = {name for rows in (*lists, *truths, *trains) for name in rows.part.unused}
+        present = {name for rows in (*lists, *truths, *trains) for name in rows.unused}
         if absent := [name for name in (cells or CellFormat()).unused if name not in present]:
             raise ConfigError(
                 f"--unused {absent[0]}: no file has such a column that is not used. Correct it."
@@ -185,20 +185,20 @@ def join_recorded(
     truths: Sequence[Rows],
     trains: Sequence[Rows],
     settings: ListSettings,
-    items_known: Ids | None = None,
+    more_items: Ids | None = None,
 ) -> RecordedRuns:
-    """Return runs of rows with what they are measured on; `items_known` are among the items, too.
+    """Return runs of rows with what they are measured on; `more_items` are among the items, too.
 
     Raises
     ------
     DataError
         If something is found that is refused; the message names file and row.
     """
-    every = [*(rows for _, rows in of_runs), *truths, *trains]
-    text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in every)
-    more = [] if items_known is None else [items_known]
-    item_ids, items = joint_codes([*(rows.item for rows in every), *more], "item", text=text)
-    user_ids, users = joint_runs([rows.user for rows in every], text=text)
+    tables = [*(rows for _, rows in of_runs), *truths, *trains]
+    text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in tables)
+    more = [] if more_items is None else [more_items]
+    item_ids, items = joint_codes([*(rows.item for rows in tables), *more], "item", text=text)
+    user_ids, users = joint_runs([rows.user for rows in tables], text=text)
     n, m = len(of_runs), len(of_runs) + len(truths)
     context = Context(
         _grouped(truths, users[n:m], items[n:m], len(item_ids), distinct=True),
@@ -214,8 +214,8 @@ def join_recorded(
         fewest = inf if meeting.name == "user" else FEWEST
         check_meeting(meeting, str(truths[0].file), settings, fewest)
     runs = tuple(context.lists(name, rows, users[i], items[i]) for i, (name, rows) in enumerate(of_runs))
-    known = None if context.train is None else with_ids(context.train, user_ids)
-    return RecordedRuns(runs, with_ids(context.truth, user_ids), known, item_ids, meetings)
+    history = None if context.train is None else with_ids(context.train, user_ids)
+    return RecordedRuns(runs, with_ids(context.truth, user_ids), history, item_ids, meetings)
 
 
 def refuse_unused(chosen: Columns | None, files: Sequence[Rows | StoredTable], option: str) -> None:
@@ -307,30 +307,31 @@ def _grouped(
         raise SchemaError(f"{files[0].file} and other files: some have grades and others none.")
     value = np.concatenate([g for g in grades if g is not None]) if grades[0] is not None else None
     runs = UserRuns.of(
-        np.concatenate([some.users for some in users]), np.concatenate([some.lengths for some in users])
+        np.concatenate([user_runs.users for user_runs in users]),
+        np.concatenate([user_runs.lengths for user_runs in users]),
     )
     table, order = by_user(runs, np.concatenate(items), value, n_items)
-    again = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
-    if again is not None:
-        row = int(places(order, np.flatnonzero(again)).min())
+    repeated = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
+    if repeated is not None:
+        row = int(places(order, np.flatnonzero(repeated)).min())
         of_file = int(np.searchsorted(np.cumsum([len(rows.lines) for rows in files]), row, side="right"))
         row -= sum(len(rows.lines) for rows in files[:of_file])
         raise SchemaError(
             f"{files[of_file].where(row)}: the user has this item in an earlier row already, "
-            f"{int(again.sum()):,} such rows in all. Keep one row for each user and item."
+            f"{int(repeated.sum()):,} such rows in all. Keep one row for each user and item."
         )
     return replace(table, distinct=distinct)
 
 
 def wanted(
     kind: Kind, chosen: Columns | None = None, cells: CellFormat | None = None, *, in_run: bool = False
-) -> Wanted:
+) -> Roles:
     """Return what a file of a kind is read for."""
     names = _NAMES[kind]
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
         pair = (*pair, ("rank", "score", "items"))
-    return Wanted(
+    return Roles(
         names,
         choices={role: choice for role, choice in (chosen or {}).items() if role in names},
         needed=pair,
@@ -338,12 +339,11 @@ def wanted(
         command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
-        mixed_ids=True,
         cells=cells or CellFormat(),
     )
 
 
-def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Wanted | None = None) -> Rows:
+def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Roles | None = None) -> Rows:
     """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
     like = like or wanted(kind)
     return checked(parquet.rows_of_table(TableFile(Path(name)), table, like), "parquet", like)
@@ -354,13 +354,13 @@ def read_rows(
     kind: Kind,
     form: str | None = None,
     *,
-    like: Wanted | None = None,
+    like: Roles | None = None,
     header: bool | None = None,
     separator: str | None = None,
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(separator, header, quotes=True)
     rows = read(file, like or wanted(kind), how, form=form)
-    if not len(rows.lines) and not rows.problems and not len(rows.part.empty):
+    if not len(rows.lines) and not rows.problems and not len(rows.empty):
         raise SchemaError(f"{file} has no rows.")
     return rows

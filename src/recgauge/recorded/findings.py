@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
 
-Finding = Literal[
+FindingName = Literal[
     "bad_rows",
     "duplicates",
     "contradictions",
@@ -28,11 +28,11 @@ Finding = Literal[
     "ties",
     "seen_items",
 ]
-FINDINGS: tuple[Finding, ...] = get_args(Finding)
-REFUSED: tuple[Finding, ...] = FINDINGS[:7]
+FINDINGS: tuple[FindingName, ...] = get_args(FindingName)
+REFUSED: tuple[FindingName, ...] = FINDINGS[:7]
 """What is refused unless `keep` names it; the others are counted and kept unless `refuse` names them."""
 
-MEANINGS: Mapping[Finding, tuple[str, str]] = {
+MEANINGS: Mapping[FindingName, tuple[str, str]] = {
     "bad_rows": ("rows without user, item, or numbers where they must be", "left out"),
     "duplicates": ("rows with an item that the user's list already has", "left out, the better place stays"),
     "contradictions": (
@@ -56,7 +56,7 @@ MEANINGS: Mapping[Finding, tuple[str, str]] = {
 }
 """What a finding counts, and what becomes of it if it is kept."""
 
-_IN_RUN: Mapping[Finding, str] = {
+_IN_RUN: Mapping[FindingName, str] = {
     "without_prediction": "the mean of the training ratings is taken",
     "unknown_users": "left out",
     "unknown_items": "left out, the items below move up",
@@ -71,10 +71,10 @@ _BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """How often something odd was found in the lists."""
 
-    name: Finding
+    name: FindingName
     count: int  # rows, lists or users; see `MEANINGS`
     first: str  # where the first one is: file and line, or the user
     fate: str  # what became of it
@@ -107,18 +107,18 @@ class ListSettings:
         return (frozenset(REFUSED) | frozenset(self.refuse)) - frozenset(self.keep)
 
 
-def refusal(name: Finding, first: str, count: int, hint: str) -> SchemaError:
+def refusal(name: FindingName, first: str, count: int, hint: str) -> SchemaError:
     """Return the error of a finding that is refused."""
     return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
 
 
-def note(name: Finding, count: int, first: str, settings: ListSettings) -> Found:
+def note(name: FindingName, count: int, first: str, settings: ListSettings) -> Finding:
     """Return a finding, or raise if the settings refuse it."""
     fate = _IN_RUN.get(name, MEANINGS[name][1]) if settings.in_run else MEANINGS[name][1]
     if name in settings.refused:
         option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
-    return Found(name, count, first, fate)
+    return Finding(name, count, first, fate)
 
 
 def check_meeting(meeting: Meeting, subject: str, settings: ListSettings, fewest: float = FEWEST) -> None:
@@ -137,21 +137,21 @@ class Report:
 
     def __init__(self, settings: ListSettings, rows: Rows) -> None:
         self._settings, self._rows = settings, rows
-        self._found: list[Found] = []
+        self._findings: list[Finding] = []
 
-    def found(self) -> tuple[Found, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """Return the findings in the order of `FINDINGS`."""
-        return tuple(sorted(self._found, key=lambda one: FINDINGS.index(one.name)))
+        return tuple(sorted(self._findings, key=lambda finding: FINDINGS.index(finding.name)))
 
-    def _note(self, name: Finding, count: int, first: str) -> None:
-        self._found.append(note(name, count, first, self._settings))
+    def _note(self, name: FindingName, count: int, first: str) -> None:
+        self._findings.append(note(name, count, first, self._settings))
 
-    def add(self, name: Finding, mask: BoolArray, first: Any) -> None:
+    def add(self, name: FindingName, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""
         if mask.any():
             self._note(name, int(mask.sum()), f"{self._rows.file}: {first(int(np.argmax(mask)))}")
 
-    def rows(self, name: Finding, at: LongArray, row: Places | None) -> None:
+    def rows(self, name: FindingName, at: LongArray, row: Places | None) -> None:
         """Count rows, `at` in the order of the lists."""
         if len(at):
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
@@ -163,14 +163,14 @@ class Report:
         if unmet := [meeting for meeting in meetings if meeting.warning]:
             count = sum(min(meeting.n_ids) - meeting.n_both for meeting in unmet)
             text = "; ".join(meeting.warning for meeting in unmet)
-            self._found.append(Found("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
+            self._findings.append(Finding("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
 
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""
         if self._rows.problems:
             self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
-        if len(empty := self._rows.part.empty):
-            self._note("empty_lists", len(empty), self._rows.part.place(empty[0]))
+        if len(empty := self._rows.empty):
+            self._note("empty_lists", len(empty), self._rows.place(empty[0]))
 
     def order(
         self,
@@ -178,7 +178,7 @@ class Report:
         rank: DoubleArray | IntArray | None,
         score: DoubleArray | None,
         row: Places | None,
-        again: BoolArray | None,
+        repeated: BoolArray | None,
     ) -> bool:
         """Count ties, equal ranks, gaps and contradictions; return whether scores contradict ranks.
 
@@ -187,15 +187,15 @@ class Report:
         """
         if score is not None:
             tied = next_to(np.equal, score, start)
-            self.rows("ties", tied if again is None else tied[~again[tied]], row)
+            self.rows("ties", tied if repeated is None else tied[~repeated[tied]], row)
         if rank is None or (score is None and _counts_up(rank, start)):
             return False
         same = np.ones(max(0, start[-1] - 1), bool)
         same[start[1:-1] - 1] = False
-        new = same if again is None else same & ~again[1:]
+        new = same if repeated is None else same & ~repeated[1:]
         if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
             by_rank = np.lexsort((rank, np.repeat(np.arange(len(start) - 1), np.diff(start))))
-            new = same if again is None else same & ~again[by_rank][1:]
+            new = same if repeated is None else same & ~repeated[by_rank][1:]
             rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
         step = np.diff(rank)
         self.rows("equal_ranks", np.flatnonzero(new & (step == 0)) + 1, row)
@@ -230,11 +230,11 @@ def next_to(
     >>> next_to(np.equal, np.array([2.0, 2.0, 2.0, 1.0]), np.array([0, 2, 4])).tolist()
     [1]
     """
-    found = [np.empty(0, np.int64)]
+    rows_of_blocks = [np.empty(0, np.int64)]
     for first in range(1, len(key), _BLOCK):
         last = min(first + _BLOCK, len(key))
-        found.append(np.flatnonzero(compare(key[first:last], key[first - 1 : last - 1])) + first)
-    rows = np.concatenate(found)
+        rows_of_blocks.append(np.flatnonzero(compare(key[first:last], key[first - 1 : last - 1])) + first)
+    rows = np.concatenate(rows_of_blocks)
     return rows[np.isin(rows, start, assume_unique=True, invert=True)]
 
 
@@ -243,8 +243,9 @@ def places(row: Places | None, at: LongArray) -> Places:
     return at if row is None else row[at]
 
 
-def describe(found: Sequence[Found]) -> list[str]:
+def describe(findings: Sequence[Finding]) -> list[str]:
     """Return a line for each finding: its name, how often, what it is, and what became of it."""
     return [
-        f"{one.name} {one.count:,}: {MEANINGS[one.name][0]}; {one.fate} (first: {one.first})" for one in found
+        f"{each.name} {each.count:,}: {MEANINGS[each.name][0]}; {each.fate} (first: {each.first})"
+        for each in findings
     ]

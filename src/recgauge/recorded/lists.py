@@ -13,7 +13,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
-from recgauge.recorded.findings import Found, ListSettings, Places, Report, next_to, places
+from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to, places
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import repeats, run_starts, shared
 
@@ -27,7 +27,7 @@ class RecordedLists:
 
     name: str
     lists: Ragged  # ids of users, codes of items; best items first
-    found: tuple[Found, ...]  # everything odd that was counted, in the order of `FINDINGS`
+    findings: tuple[Finding, ...]  # everything odd that was counted, in the order of `FINDINGS`
     n_rows: int  # of the file that were usable
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in what they are measured on
     are_truth: bool = False  # whether the lists hold the very rows of the truth
@@ -104,14 +104,14 @@ class Context:
             rank = key if by_rank else None if rank is None else rank[row]
             score = key if not by_rank else None if score is None else score[row]
         start = starts_of(runs.lengths)
-        again = repeats(start, item, len(self.item_ids))
-        if again is not None:
-            report.rows("duplicates", np.flatnonzero(again), row)
-        contradicted = report.order(start, rank, score, row, again)
+        repeated = repeats(start, item, len(self.item_ids))
+        if repeated is not None:
+            report.rows("duplicates", np.flatnonzero(repeated), row)
+        contradicted = report.order(start, rank, score, row, repeated)
         if by_rank and contradicted:
             score = None
-        if again is not None:
-            kept = np.flatnonzero(~again)
+        if repeated is not None:
+            kept = np.flatnonzero(~repeated)
             row, item, score = places(row, kept), item[kept], None if score is None else score[kept]
             runs = UserRuns.of(runs.of_rows()[kept])
         users, lengths = runs.users, runs.lengths
@@ -119,13 +119,13 @@ class Context:
         meetings = self._meetings(lists)
         in_part = self.settings.in_part  # of a part's users nobody need have a list, and few items meet
         report.met(meetings, {"user": inf if in_part else 1, "item": inf if in_part else FEWEST})
-        self._against_others(report, lists, row, self._known_users())
+        self._compare(report, lists, row)
         if self.settings.longest is not None:
             short = lengths < self.settings.longest
             report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
-        counted = with_ids(lists, self.user_ids)
+        by_id = with_ids(lists, self.user_ids)
         are_truth = _same_rows(lists, self.truth)
-        return RecordedLists(name, counted, report.found(), len(rows.lines), meetings, are_truth)
+        return RecordedLists(name, by_id, report.findings(), len(rows.lines), meetings, are_truth)
 
     def _orders_by_rank(self, rows: Rows) -> bool:
         order = self.settings.order
@@ -137,26 +137,18 @@ class Context:
             return "rank" in rows.numbers
         return order == "rank" or (order == "auto" and rows.form != "trec_run")
 
-    def _known_users(self) -> BoolArray:
-        known = np.zeros(len(self.user_ids), bool)
-        for other in (self.truth, self.train):
-            if other is not None:
-                known[other.users] = True
-        if self.more_users is not None:
-            known[self.more_users] = True
-        return known
-
-    def _against_others(self, report: Report, lists: Ragged, row: Places | None, known: BoolArray) -> None:
-        listed = np.zeros(len(self.user_ids), bool)
-        listed[lists.users] = True
-        report.add("unknown_users", ~known[lists.users], self._user_of(lists))
-        report.add("users_without_list", ~listed[self.truth.users], self._user_of(self.truth))
+    def _compare(self, report: Report, lists: Ragged, row: Places | None) -> None:
+        """Report users and items that other files lack, users without a list, and seen items."""
+        bases = [self.truth] if self.train is None else [self.truth, self.train]
+        users = [base.users for base in bases] + ([] if self.more_users is None else [self.more_users])
+        unknown = ~_mask(len(self.user_ids), *users)[lists.users]
+        report.add("unknown_users", unknown, self._user_of(lists))
+        listless = ~_mask(len(self.user_ids), lists.users)[self.truth.users]
+        report.add("users_without_list", listless, self._user_of(self.truth))
         if self.train is None:
             return  # without training rows nobody knows which items there are
-        known_items = np.zeros(len(self.item_ids), bool)
-        known_items[self.truth.items] = True
-        known_items[self.train.items] = True
-        report.rows("unknown_items", np.flatnonzero(~known_items[lists.items]), row)
+        unknown = ~_mask(len(self.item_ids), *(base.items for base in bases))[lists.items]
+        report.rows("unknown_items", np.flatnonzero(unknown), row)
         starts = (
             starts_of(np.bincount(table.users, table.lengths, len(self.user_ids)).astype(np.int64))
             for table in (lists, self.train)
@@ -192,6 +184,14 @@ class Context:
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:
         return lambda at: f"user {shown(self.user_ids[table.users[at]])}"
+
+
+def _mask(n: int, *codes: IntArray) -> BoolArray:
+    """Return which of n codes are in any of some arrays."""
+    mask = np.zeros(n, bool)
+    for array in codes:
+        mask[array] = True
+    return mask
 
 
 def _same_rows(lists: Ragged, truth: Ragged) -> bool:

@@ -65,7 +65,7 @@ class TableBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure, drawn when a page is made; who cannot see it is told its caption and what it shows."""
+    """A figure, drawn when a page is made; its caption and `shows` are its text for screen readers."""
 
     name: str  # unique in the report; letters, digits, hyphens, underscores
     draw: "Callable[[], Figure]"
@@ -114,7 +114,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Blocks that a page shows after a click; `printed`: on paper even if nobody has clicked."""
+    """Blocks that a page shows after a click; `printed`: on paper in any case."""
 
     title: str
     blocks: "tuple[PageBlock, ...]"
@@ -127,15 +127,15 @@ PageBlock = Block | Pictures | Text | Code | Folded
 
 def lines(texts: Iterable[str], look: str = "") -> list[Block]:
     """Return a list of sentences as blocks; none if there are none."""
-    known = tuple(texts)
-    return [Lines(known, look)] if known else []
+    sentences = tuple(texts)
+    return [Lines(sentences, look)] if sentences else []
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of the report with a heading of its own, and one sentence that says what is seen.
 
-    `folded`: a page shows it after a click; `printed`: it is on paper even if nobody has clicked.
+    `folded`: a page shows it after a click; `printed`: it is on paper in any case.
     """
 
     title: str

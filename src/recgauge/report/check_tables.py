@@ -1,70 +1,69 @@
-"""A check told: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
+"""A check: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
 
 import json
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
-from recgauge.checks.checking import CheckResult
-from recgauge.checks.judge import Verdict
-from recgauge.comparison.claims import of_few
+from recgauge.data.coverage import of_few
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
 
+if TYPE_CHECKING:
+    from recgauge.checks.checking import CheckResult
+    from recgauge.checks.verdicts import Verdict
+
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
 _CORRECTED = {"hochberg": "Hochberg's correction over", "holm": "Holm's correction over"}
-_MOST_TOLD = 6  # verdicts in the few lines of a pull request
+_MOST_SENTENCES = 6  # verdicts in the few lines of a pull request
 
 
-def headline(result: CheckResult) -> str:
+def headline(result: "CheckResult") -> str:
     """Return the result in a sentence."""
     words = {"shown": "Passed", "worse": "Failed", "undecided": "Undecided"}
     return f"{words[result.outcome]}: {_reason(result)}"
 
 
-def _reason(result: CheckResult) -> str:
+def _reason(result: "CheckResult") -> str:
     pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
-    if not result.look.released:
-        return f"nothing is said on whether {pair} (looks: ladder)."
     if result.outcome == "shown":
         return f"{pair}: {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
     n_open = len(result.of(result.outcome))
-    some = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
+    verdicts = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
     if result.outcome == "worse":
-        return f"{result.candidate} may not replace {result.baseline}: {some} worse."
+        return f"{result.candidate} may not replace {result.baseline}: {verdicts} worse."
     passes = ", which passes here (undecided: pass)" if result.passed else ""
-    return f"whether {pair} is open: {some} undecided{passes}."
+    return f"whether {pair} is open: {verdicts} undecided{passes}."
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: "Verdict") -> str:
     """Return a verdict with its numbers."""
     must = f"{'above' if verdict.above else 'below'} {_value(verdict, verdict.bound)} ({verdict.words})"
-    told = f"{_name(verdict)}: {verdict.outcome}. {_found(verdict)}, must be {must}"
-    if verdict.outcome != "undecided":
-        return f"{told}."
-    return f"{told}; {_needed(verdict)}."
+    text = f"{_name(verdict)}: {verdict.outcome}. {_estimate(verdict)}, must be {must}"
+    return f"{text}; {_needed(verdict)}." if verdict.outcome == "undecided" else f"{text}."
 
 
-def _needed(verdict: Verdict) -> str:
+def _needed(verdict: "Verdict") -> str:
     if verdict.users_needed is None:
         return f"{verdict.n_users:,} users cannot decide it"
     return f"about {verdict.users_needed:,} users would decide it, {verdict.n_users:,} are here"
 
 
-def check_blocks(result: CheckResult) -> list[Block]:
-    """Return the verdicts as a table, with what they stand on."""
+def check_blocks(result: "CheckResult") -> list[Block]:
+    """Return the verdicts as a table, with their level and notes."""
     return [
         *lines(result.warnings, "marks"),
         *lines([headline(result)], "claims"),
-        *([verdict_table(result)] if result.verdicts else []),
+        verdict_table(result),
         *lines((level(result), *looks(result))),
         *lines(result.notes, "notes"),
     ]
 
 
-def verdict_table(result: CheckResult) -> TableBlock:
+def verdict_table(result: "CheckResult") -> TableBlock:
     """Return a row for each rule and group."""
     by_groups = any(verdict.segment for verdict in result.verdicts)
     undecided = bool(result.of("undecided"))
@@ -78,15 +77,15 @@ def verdict_table(result: CheckResult) -> TableBlock:
         users = f"{verdict.n_users:,}" if verdict.n_users else ""
         needed = f"{verdict.users_needed:,}" if verdict.users_needed is not None else ""
         last = [needed] if undecided else []
-        rows.append((*cells, outcome, must, _found(verdict), users, *last))
+        rows.append((*cells, outcome, must, _estimate(verdict), users, *last))
     names = f"{result.candidate} against {result.baseline}"
     note = "found: the difference from the baseline, or the value, with its one-sided bounds."
     return TableBlock(names, header, tuple(rows), ("group", "verdict"), note, names=1 + by_groups)
 
 
-def level(result: CheckResult) -> str:
-    """Return what the level is of, and by what tests."""
-    n, share = sum(verdict.tested for verdict in result.verdicts), f"{100 * result.level:.3g} %"
+def level(result: "CheckResult") -> str:
+    """Return the level with the claims and tests that it holds for."""
+    n, share = sum(verdict.tested for verdict in result.verdicts), _percent(result.rules.alpha)
     if not n:
         return "Numbers without values of users are compared, not tested."
     if result.rules.correction == "none":
@@ -98,45 +97,34 @@ def level(result: CheckResult) -> str:
     )
 
 
-def looks(result: CheckResult) -> list[str]:
-    """Return how many candidates have been judged on the test rows, and what that does to the level."""
-    if result.before is None:
+def looks(result: "CheckResult") -> list[str]:
+    """Return how many candidates were judged on the test rows, and the chance of a wrong pass."""
+    if result.candidates_before is None:
         return []
-    n, alpha = len(result.before) + 1, f"{100 * result.rules.alpha:.3g} %"
-    number = f"Candidate {result.look.number} on these test rows"
-    if not result.look.released:
-        return [
-            f"{number}: no better than the best before by a standard error; the Ladder says nothing of it."
-        ]
-    if result.rules.looks != "none":
-        told = (
-            f"judged at level {100 * result.level:.3g} %, so that any passes wrongly with a chance of at most"
-        )
-        return [f"{number}: {told} {alpha} (looks: {result.rules.looks})."]
+    n, alpha = result.candidates_before + 1, result.rules.alpha
     if n == 1:
         return ["The first candidate that is judged on these test rows."]
-    share = f"{100 * min(1.0, n * result.rules.alpha):.3g} %"
     return [
-        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to {share}, "
-        f"not {alpha}; looks: holm, or ladder, bounds it."
+        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to "
+        f"{_percent(min(1.0, n * alpha))}, not {_percent(alpha)}."
     ]
 
 
-def check_markdown(result: CheckResult) -> str:
+def check_markdown(result: "CheckResult") -> str:
     """Return a few lines for a pull request, and all verdicts folded away."""
     open_ = [*result.of("worse"), *result.of("undecided")]
-    told = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_TOLD]]
-    if len(open_) > _MOST_TOLD:
-        told.append(f"- {len(open_) - _MOST_TOLD} more below")
+    items = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_SENTENCES]]
+    if len(open_) > _MOST_SENTENCES:
+        items.append(f"- {len(open_) - _MOST_SENTENCES} more below")
     title, _, rest = headline(result).partition(":")
     folded = render_markdown(check_blocks(replace(result, warnings=()))[1:])
     return "\n".join(
         [
             *(f"{escaped(warning)}\n" for warning in result.warnings),
             f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
-            *(["", *told] if told else []),
+            *(["", *items] if items else []),
             "",
-            f"<details><summary>All verdicts, level {100 * result.level:.3g} %</summary>",
+            f"<details><summary>All verdicts, level {_percent(result.rules.alpha)}</summary>",
             "",
             folded,
             "",
@@ -146,13 +134,10 @@ def check_markdown(result: CheckResult) -> str:
     )
 
 
-def check_junit(result: CheckResult) -> str:
+def check_junit(result: "CheckResult") -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
     passes = result.rules.undecided == "pass"
     cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
-    if not result.look.released:
-        cases = [ET.Element("testcase", classname="recgauge.check", name="looks")]
-        ET.SubElement(cases[0], "failure", type="undecided", message=headline(result))
     suite = ET.Element(
         "testsuite",
         name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",
@@ -168,7 +153,7 @@ def check_junit(result: CheckResult) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
+def _case(verdict: "Verdict", *, undecided_passes: bool) -> ET.Element:
     case = ET.Element("testcase", classname="recgauge.check", name=printable(_name(verdict)))
     text = printable(sentence(verdict))
     if verdict.outcome == "worse" or (verdict.outcome == "undecided" and not undecided_passes):
@@ -180,33 +165,35 @@ def _case(verdict: Verdict, *, undecided_passes: bool) -> ET.Element:
     return case
 
 
-def check_json(result: CheckResult) -> str:
+def check_json(result: "CheckResult") -> str:
     """Return everything, not rounded."""
-    plain = asdict(result)
-    before = plain.pop("before")
     content = {
         "recgauge": __version__,
         "outcome": result.outcome,
         "passed": result.passed,
-        **plain,
-        "candidates_before": None if before is None else len(before),
+        "level": result.rules.alpha,
+        **asdict(result),
         "notes": [*result.warnings, headline(result), *looks(result), *result.notes],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def check_page(result: CheckResult) -> str:
+def check_page(result: "CheckResult") -> str:
     """Return a page that needs no other file."""
     lead = "Whether the candidate is shown to keep every rule, shown to break it, or neither."
     section = Section("May it replace the baseline?", lead, tuple(check_blocks(result)))
     return render_page("recgauge check", f"{result.candidate} against {result.baseline}", [section])
 
 
-def _name(verdict: Verdict) -> str:
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _name(verdict: "Verdict") -> str:
     return f"{verdict.rule} {verdict.segment}".strip()
 
 
-def _found(verdict: Verdict) -> str:
+def _estimate(verdict: "Verdict") -> str:
     value = _value(verdict, verdict.estimate)
     if verdict.low is None or verdict.high is None:
         return value
@@ -214,7 +201,7 @@ def _found(verdict: Verdict) -> str:
     return f"{value} {ends}{of_few(verdict.n_users)}"
 
 
-def _value(verdict: Verdict, value: float) -> str:
+def _value(verdict: "Verdict", value: float) -> str:
     """Return a number in the unit of its rule: seconds, megabytes, users, or as a metric's."""
     if verdict.is_count:
         return f"{value:,.0f}"

@@ -9,20 +9,21 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
-from recgauge.comparison.claims import of_few
-from recgauge.comparison.results import Cost
-from recgauge.comparison.runs import ComparedRuns
-from recgauge.comparison.series import Series
+from recgauge.data.coverage import of_few
 from recgauge.errors import listed
 from recgauge.metrics.names import label
 from recgauge.models.recommend import leak_mark
-from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines, render_markdown
+from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex
 from recgauge.report.run_tables import MARK, sweep_mark_lines
 from recgauge.utils.files import csv_text, text_writer, write_files
+
+if TYPE_CHECKING:
+    from recgauge.comparison import Comparison, DatasetsResult, MetricComparison, Pair, Procedure, RunRow
+    from recgauge.comparison.results import Cost
+    from recgauge.comparison.run_groups import RunGroup
 
 FORMATS = (".md", ".tex", ".csv", ".json")
 MOST_PAIRS = 15  # of a metric where there is little room; files have all
@@ -39,21 +40,17 @@ INTERVALS = {
 }
 
 
-Costs = Mapping[tuple[str, str], Cost]
-"""By data set and run."""
-
-
 def number(value: float, *, sign: bool = False) -> str:
     """Return a value of a metric with four decimals, wherever it is written."""
     return f"{value:+.4f}" if sign else f"{value:.4f}"
 
 
-def interval(values: RunRow | Pair, *, sign: bool = False) -> str:
+def interval(values: "RunRow | Pair", *, sign: bool = False) -> str:
     """Return an interval in brackets."""
     return f"[{number(values.low, sign=sign)}, {number(values.high, sign=sign)}]"
 
 
-def deviation(row: RunRow) -> str:
+def deviation(row: "RunRow") -> str:
     """Return what varies between seeds and folds; empty where nothing does."""
     if row.repeats is None or not row.repeats.deviation:
         return ""
@@ -81,17 +78,17 @@ def megabytes(value: float | None) -> str:
     return "" if value is None else f"{value / 1e6:,.1f}"
 
 
-BOARD_COLUMNS: dict[str, Callable[[RunRow, Cost], str]] = {
+BOARD_COLUMNS: dict[str, Callable[["RunRow", "Cost"], str]] = {
     "fit s": lambda _, cost: seconds(cost.fit_seconds),
     "lists s": lambda _, cost: seconds(cost.recommend_seconds),
     "peak MB": lambda _, cost: megabytes(cost.peak_bytes),
     "model MB": lambda _, cost: megabytes(cost.model_bytes),
 }
-"""What a leaderboard says of a run after its metrics, by its row of the first metric and its costs.
+"""Columns of a leaderboard after the metrics, by a run's row of the first metric and its costs.
 
-Columns that are empty for all runs are left out."""
+Columns that are empty for all runs are left out, and all of them where costs are not known."""
 
-PAIR_COLUMNS: dict[str, Callable[[Pair], str]] = {
+PAIR_COLUMNS: dict[str, Callable[["Pair"], str]] = {
     "difference": lambda pair: number(pair.difference, sign=True),
     "interval": lambda pair: interval(pair, sign=True),
     "corrected p": lambda pair: p_value(pair.p_adjusted),
@@ -104,25 +101,18 @@ PAIR_COLUMNS: dict[str, Callable[[Pair], str]] = {
     "detectable": lambda pair: "" if pair.detectable is None else number(pair.detectable),
     "users needed": lambda pair: "" if pair.users_needed is None else f"{pair.users_needed:,}",
 }
-"""What is told of a pair; the first ones are shown where there is room for some only."""
+"""Columns of a table of pairs; where there is little room the first ones are shown."""
 
 
-def comparison_blocks(
-    comparison: Comparison,
-    costs: Costs | None = None,
-    *,
-    marks: Sequence[str] = (),
-    notes: Sequence[str] = (),
-    brief: bool = False,
-) -> list[Block]:
-    """Return a comparison as blocks; marks and notes are what else a reader of the numbers must know.
+def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[Block]:
+    """Return a comparison as blocks.
 
     `brief`: pairs and claims by the first metric alone, and not more than a screen has room for.
     """
     blocks: list[Block] = lines(comparison.warnings, "marks")
     for dataset in comparison.datasets:
         results = on_dataset(comparison, dataset)
-        blocks.append(leaderboard_table(results, costs or {}, comparison.procedure))
+        blocks.append(leaderboard_table(results, comparison.costs, comparison.procedure))
         with_pairs = [result for result in (results[:1] if brief else results) if result.pairs]
         blocks += [(_few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
         blocks += lines(results[0].claims) if brief else []
@@ -130,16 +120,21 @@ def comparison_blocks(
         blocks.append(rank_table(over))
         blocks += lines(over.claims) if brief else []
     blocks += [] if brief else lines(comparison.claims)
-    return [*blocks, *lines(marks, "marks"), *lines((*comparison.notes, *notes), "notes")]
+    return [*blocks, *lines(marks_of(comparison), "marks"), *lines(comparison.notes, "notes")]
 
 
-def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedure: Procedure) -> TableBlock:
+def leaderboard_table(
+    results: "Sequence[MetricComparison]", costs: "Mapping[tuple[str, str], Cost]", procedure: "Procedure"
+) -> TableBlock:
     """Return the runs of one data set, best by the first metric first, with intervals, letters and costs."""
     first = results[0]
     runs = [row.run for row in first.rows]
-    known = [(row, costs.get((first.dataset, row.run), Cost())) for row in first.rows]
-    told = {name: [tell(row, cost) for row, cost in known] for name, tell in BOARD_COLUMNS.items()}
-    columns = {name: texts for name, texts in told.items() if any(texts)}
+    costs_of_rows = [(row, costs.get((first.dataset, row.run))) for row in first.rows]
+    columns = {
+        name: texts
+        for name, text_of in BOARD_COLUMNS.items()
+        if any(texts := [text_of(row, cost) if cost else "" for row, cost in costs_of_rows])
+    }
     rows = tuple(
         (run, *(_mean(result, result.row(run)) for result in results), *texts)
         for run, *texts in zip(runs, *columns.values(), strict=True)
@@ -149,9 +144,9 @@ def leaderboard_table(results: Sequence[MetricComparison], costs: Costs, procedu
     return TableBlock(heading(results), header, rows, note=note, sortable=True, look="leaderboard")
 
 
-def _mean(result: MetricComparison, row: RunRow) -> Cell:
+def _mean(result: "MetricComparison", row: "RunRow") -> Cell:
     """Return a run's mean, its interval on the scale of the column, and what varies between repeats."""
-    ends = [end for other in result.rows for end in (other.low, other.mean, other.high)]
+    ends = [end for each in result.rows for end in (each.low, each.mean, each.high)]
     start, length = min(ends), (max(ends) - min(ends)) or 1.0
     low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
@@ -159,16 +154,18 @@ def _mean(result: MetricComparison, row: RunRow) -> Cell:
     return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
-def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, note: str = "") -> TableBlock:
+def pair_table(
+    result: "MetricComparison", pairs: "Sequence[Pair] | None" = None, note: str = ""
+) -> TableBlock:
     """Return pairs of runs by one metric, all of them if not given."""
     rows = []
     for pair in result.pairs if pairs is None else pairs:
-        texts = [pair.a, pair.b, *(tell(pair) for tell in PAIR_COLUMNS.values())]
+        texts = [pair.a, pair.b, *(text_of(pair) for text_of in PAIR_COLUMNS.values())]
         texts[3] += of_few(result.n_users)  # the interval
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
-    place = f"{result.dataset}, " if result.dataset else ""
+    dataset = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
-        f"{place}{label(result.metric)}: a less b",
+        f"{dataset}{label(result.metric)}: a less b",
         ("a", "b", *PAIR_COLUMNS),
         tuple(rows),
         words=("b",),
@@ -179,7 +176,7 @@ def pair_table(result: MetricComparison, pairs: Sequence[Pair] | None = None, no
     )
 
 
-def _few_pairs(result: MetricComparison) -> TableBlock:
+def _few_pairs(result: "MetricComparison") -> TableBlock:
     best = result.rows[0].run
     if len(result.pairs) <= MOST_PAIRS:
         return pair_table(result)
@@ -187,7 +184,7 @@ def _few_pairs(result: MetricComparison) -> TableBlock:
     return pair_table(result, pairs, f"{len(pairs)} of {len(result.pairs)} pairs, those of {best}.")
 
 
-def rank_table(over: DatasetsResult) -> TableBlock:
+def rank_table(over: "DatasetsResult") -> TableBlock:
     """Return runs over data sets: mean rank, then the mean on each."""
     rows = tuple(
         (run, f"{over.mean_ranks[run]:.2f}", *(number(over.values[run][name]) for name in over.datasets))
@@ -197,12 +194,12 @@ def rank_table(over: DatasetsResult) -> TableBlock:
     return TableBlock(caption, ("run", "mean rank", *over.datasets), rows, sortable=True)
 
 
-def on_dataset(comparison: Comparison, dataset: str) -> list[MetricComparison]:
+def on_dataset(comparison: "Comparison", dataset: str) -> "list[MetricComparison]":
     """Return the comparisons by each metric on one data set."""
     return [result for result in comparison.results if result.dataset == dataset]
 
 
-def heading(results: Sequence[MetricComparison]) -> str:
+def heading(results: "Sequence[MetricComparison]") -> str:
     """Return which runs and users a table is of."""
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
@@ -212,28 +209,29 @@ def heading(results: Sequence[MetricComparison]) -> str:
     return f"{name}{runs}, {first.users}{together}"
 
 
-def explanation(procedure: Procedure, results: Sequence[MetricComparison]) -> str:
+def explanation(procedure: "Procedure", results: "Sequence[MetricComparison]") -> str:
     """Return how intervals and letters came about, in one paragraph."""
     kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
     over_rows = [label(result.metric) for result in results if result.over_rows]
-    told = f"Mean over users with its {kind}"
+    text = f"Mean over users with its {kind}"
     if over_rows:
-        told = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
+        text = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
     if any(row.repeats for row in results[0].rows):
-        told += ", of several seeds or folds the mean of their means; ±: deviation of these means"
+        text += ", of several seeds or folds the mean of their means; ±: deviation of these means"
     if lower := [label(result.metric) for result in results if not result.higher_is_better]:
-        told += f"; of {listed(lower)} less is better"
+        text += f"; of {listed(lower)} less is better"
     n_pairs = len(results[0].pairs)
     pairs = f"{n_pairs} pair{'s' if n_pairs != 1 else ''}"
     if procedure.baseline is not None:
         pairs += f" with {procedure.baseline}"
     alike = "Runs that share a letter are not shown to differ; " if procedure.baseline is None else ""
-    return f"{told}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
+    return f"{text}. {alike}{pairs}, {CORRECTIONS[procedure.correction]}."
 
 
-def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence[str] = ()) -> str:
+def latex(comparison: "Comparison") -> str:
     """Return the tables in LaTeX, for papers; leaderboards have the marks in their captions."""
-    tables = [block for block in comparison_blocks(comparison, costs) if isinstance(block, TableBlock)]
+    marks = marks_of(comparison)
+    tables = [block for block in comparison_blocks(comparison) if isinstance(block, TableBlock)]
     return render_latex(
         [
             replace(table, note=" ".join([table.note, *marks])) if table.look == "leaderboard" else table
@@ -242,21 +240,21 @@ def latex(comparison: Comparison, costs: Costs | None = None, *, marks: Sequence
     )
 
 
-def marks_of(compared: ComparedRuns) -> tuple[str, ...]:
-    """Return what a reader must know: in what marked runs differ, guards, selection on test rows."""
-    datasets = dict.fromkeys(dataset for dataset, _ in compared.series)
-    lines = list(compared.different)
+def marks_of(comparison: "Comparison") -> tuple[str, ...]:
+    """Return the marks of a comparison: differences of marked runs, guards, selection on test rows."""
+    datasets = dict.fromkeys(dataset for dataset, _ in comparison.groups)
+    lines = list(comparison.differences)
     for dataset in datasets:
-        named = {name: series for (other, name), series in compared.series.items() if other == dataset}
+        named = {name: group for (own, name), group in comparison.groups.items() if own == dataset}
         lines += _warnings(named, f"{dataset}: " if len(datasets) > 1 else "")
     return tuple(lines)
 
 
-def _warnings(named: Mapping[str, Series], place: str) -> list[str]:
-    records = [(name, record) for name, series in named.items() for record in series.records]
+def _warnings(named: "Mapping[str, RunGroup]", prefix: str) -> list[str]:
+    records = [(name, record) for name, group in named.items() for record in group.records]
 
     def names(numbers: Iterable[int]) -> str:
-        return place + listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)
+        return prefix + listed(list(dict.fromkeys(records[number][0] for number in numbers)), most=3)
 
     leaks = {record.fit_on: leak_mark(record.fit_on) for _, record in records}
     lines = [
@@ -267,34 +265,32 @@ def _warnings(named: Mapping[str, Series], place: str) -> list[str]:
     return lines + sweep_mark_lines(list(enumerate(record for _, record in records)), names, advise=False)
 
 
-def write_comparison(compared: ComparedRuns, files: Sequence[Path]) -> list[Path]:
+def write_comparison(comparison: "Comparison", files: Sequence[Path]) -> list[Path]:
     """Write a comparison to files by their suffix; return them and the pairs beside each CSV file."""
-    comparison, costs, marks = compared.comparison, compared.costs, marks_of(compared)
     texts: dict[Path, str] = {}
     for file in files:
         if file.suffix == ".csv":
-            texts[file] = csv_text(_run_rows(comparison, costs))
+            texts[file] = csv_text(_run_rows(comparison))
             texts[file.with_name(f"{file.stem}_pairs.csv")] = csv_text(comparison.records("pairs"))
         elif file.suffix == ".json":
-            texts[file] = json_text(comparison, costs, [*marks, *compared.notes])
+            texts[file] = json_text(comparison)
         elif file.suffix == ".tex":
-            texts[file] = latex(comparison, costs, marks=marks)
+            texts[file] = latex(comparison)
         else:
-            blocks = comparison_blocks(comparison, costs, marks=marks, notes=compared.notes)
-            texts[file] = f"{render_markdown(blocks)}\n"
+            texts[file] = f"{comparison.to_markdown()}\n"
     return write_files({file: text_writer(text) for file, text in texts.items()})
 
 
-def _run_rows(comparison: Comparison, costs: Costs) -> list[dict[str, Any]]:
+def _run_rows(comparison: "Comparison") -> list[dict[str, Any]]:
     """Return a row for each data set, metric and run; numbers are not rounded."""
-    rows = []
+    rows, costs = [], comparison.costs
     for row in comparison.records("runs"):
         cost = costs.get((row["dataset"], row["run"]))
         rows.append(row | ({} if cost is None else asdict(cost)))
     return rows
 
 
-def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequence[str] = ()) -> str:
+def json_text(comparison: "Comparison") -> str:
     """Return everything as JSON: the procedure, rows, pairs, ranks over data sets, claims and notes."""
     over = [
         asdict(result) | {"p_adjusted": [[*pair, p] for pair, p in result.p_adjusted.items()]}
@@ -302,11 +298,11 @@ def json_text(comparison: Comparison, costs: Costs | None = None, notes: Sequenc
     ]
     content = {
         "procedure": asdict(comparison.procedure),
-        "runs": _run_rows(comparison, costs or {}),
+        "runs": _run_rows(comparison),
         "pairs": comparison.records("pairs"),
         "over_datasets": over,
         "claims": list(comparison.claims),
-        "notes": [*comparison.warnings, *comparison.notes, *notes],
+        "notes": [*comparison.warnings, *marks_of(comparison), *comparison.notes],
     }
     return json.dumps(_finite(content), indent=1, ensure_ascii=False) + "\n"
 

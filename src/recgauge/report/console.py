@@ -1,12 +1,13 @@
-"""What the terminal shows: progress while a run goes on, blocks, and what a run and a sweep end with."""
+"""What the terminal shows: progress while a run goes on, blocks, and the numbers of a run."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from io import StringIO
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box, progress
 from rich.cells import cell_len
@@ -14,24 +15,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recgauge.comparison.series import headline_keys
-from recgauge.errors import listed, printable
+from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
-from recgauge.report.run_tables import (
-    MARK,
-    few_evaluated,
-    run_blocks,
-    run_title,
-    sweep_blocks,
-    users_words,
-)
-from recgauge.runs.folder import JobOutcome
+from recgauge.report.run_tables import run_blocks
 from recgauge.utils.progress import Advance
 from recgauge.utils.secrets import plain, without_secrets
 
+if TYPE_CHECKING:
+    from recgauge.runs.finished import FinishedRun
+
 WIDE = 160  # of lines that go to a file or a pipe
-_MOST_NAMED = 4  # folders of runs that are not tracked
-IN_A_LINE = 7  # numbers in the line of a job; its table and files have all
 _LOOKS = {"faint": "dim", "hit": "bold", "good": "green", "reused": "cyan", "partly": "yellow", "bad": "red"}
 """How a cell's look is drawn; colours say nothing that words do not say."""
 _LONGEST_NAME, _LONGEST_NAMES = 32, 42  # characters of a row's name, or names, that are not folded
@@ -114,6 +107,15 @@ def render_terminal(blocks: Sequence[Block], console: Console) -> None:
         before = block
 
 
+def as_text(blocks: Sequence[Block]) -> str:
+    """Return blocks as a file or a pipe gets them."""
+    file = StringIO()
+    render_terminal(
+        blocks, _SafeConsole(file=file, width=WIDE, soft_wrap=True, highlight=False, markup=False)
+    )
+    return file.getvalue().strip("\n")
+
+
 def _print_table(table: TableBlock, console: Console) -> None:
     show, rows = partial(console.print, markup=False, highlight=False), table.cells()
     if table.caption:
@@ -155,15 +157,15 @@ def _drawn(table: TableBlock, console: Console) -> list[Table]:
         fitting = sum(end <= room for end in accumulate(widths[place] + gap for place in rest))
         n = max(fitting, int(len(kept) <= table.names or table.droppable))
         drawn = Table(pad_edge=False, box=box.SIMPLE_HEAD if console.is_terminal else None)
-        places = sorted([*kept, *rest[:n]])
-        for place in places:
+        shown = sorted([*kept, *rest[:n]])
+        for place in shown:
             if place in least:  # only words may be folded, since a cut number would be another number
                 is_number = any(cell.plain.isdigit() for cell in columns[place])
                 side: Literal["left", "right"] = "right" if is_number else "left"
                 drawn.add_column(header[place], justify=side, overflow="fold", min_width=least[place])
             else:
                 drawn.add_column(header[place], justify="right", no_wrap=True, min_width=widths[place])
-        for number, row in enumerate(zip(*(columns[place] for place in places), strict=True)):
+        for number, row in enumerate(zip(*(columns[place] for place in shown), strict=True)):
             if table.groups and number and table.groups[number] != table.groups[number - 1]:
                 drawn.add_section()
             drawn.add_row(*row)
@@ -199,63 +201,18 @@ def _texts(cells: Sequence[Cell], console: Console) -> list[Text]:
     return texts
 
 
-def print_run(outcome: JobOutcome, address: str | None = None, server: str | None = None) -> None:
-    """Print a run's table, what else is said of it, and where to find everything.
+def print_run(
+    run: "FinishedRun", address: str | None = None, server: str | None = None, notes: Sequence[str] = ()
+) -> None:
+    """Print a run's table, notes, and where to find everything.
 
     `server` is the command that serves the tracking page at `address`, unless that is always there.
     """
-    if outcome.record is None:
-        raise ValueError(f"{outcome.label}: has no record to print")
-    reused = [_reused(outcome)] if outcome.status == "reused" else []
-    render_terminal(run_blocks(outcome.record, [*outcome.said, *reused]), output())
-    _print_places(outcome.folder, address, server, outcome.run_id)
+    render_terminal(run_blocks(run.record, notes), output())
+    print_addresses(run.folder, address, server, run.run_id)
 
 
-def print_job_line(outcome: JobOutcome, label: str, n_jobs: int, told: str = "") -> None:
-    """Print one line for a finished job of a sweep: what sets it apart, its first numbers, what is `told`."""
-    record = outcome.record
-    if record is None:
-        raise ValueError(f"{outcome.label}: has no record to print")
-    words = [word for word in label.split(" ") if not word.startswith(("model=", "dataset="))]
-    few = users_words(record) if few_evaluated(record) else ""
-    title = ", ".join(filter(None, [run_title(record), " ".join(words), few]))
-    values, keys = record.values(), headline_keys([record])
-    parts = [f"{key.replace('_at_', '@')} {values[key]:.4f}" for key in keys[:IN_A_LINE]]
-    parts.append(f"({len(keys) - IN_A_LINE} more)" if len(keys) > IN_A_LINE else "")
-    parts += [MARK if record.incomparable else "", told]
-    number = f"[{outcome.number + 1}/{max(n_jobs, outcome.number + 1)}]"
-    console = output()
-    console.print(f"{number} {title}: {'  '.join(filter(None, parts))}")
-    if outcome.status == "reused":
-        console.print(_reused(outcome))
-
-
-def _reused(outcome: JobOutcome) -> str:
-    run = f"run {outcome.run_id}" if outcome.run_id else f"the run in {outcome.folder}"
-    return f"reused {run} (force=true repeats)"
-
-
-def print_sweep(
-    jobs: Sequence[JobOutcome],
-    folder: Path,
-    address: str | None,
-    server: str | None,
-    said: Sequence[str],
-    sync: str,
-) -> None:
-    """Print one table over all jobs of a sweep, divided where the terminal is too narrow; see `print_run`."""
-    untracked = [os.path.relpath(job.folder) for job in jobs if job.status == "not tracked"]
-    places = []
-    if untracked:
-        places = [
-            f"         complete results are in {listed(untracked, most=_MOST_NAMED)}",
-            f"         when the store works again: `{sync}`, or the next run, tracks them",
-        ]
-    render_terminal(sweep_blocks(jobs, [*places, *said]), output())
-    _print_places(folder, address, server)
-
-
-def _print_places(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
+def print_addresses(folder: Path, address: str | None, server: str | None, run_id: str | None = None) -> None:
     """Print the tracking page, the command that serves it, and the output folder."""
     console = output()
     if address is not None:

@@ -9,6 +9,7 @@ from recgauge.errors import RecgaugeError
 from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.metrics import metric_key
+from recgauge.metrics.names import headline_cutoff, split_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,15 @@ def _value(convention: Convention, name: str, k: int, lists: EvaluationInputs) -
 
 def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
     """Return the lowest and the highest value of each key over the conventions."""
-    known: dict[str, list[float]] = {}
+    numbers_by_key: dict[str, list[float]] = {}
     for value in values:
         if value.value is not None:
-            known.setdefault(value.key, []).append(value.value)
-    return {key: (min(numbers), max(numbers)) for key, numbers in known.items()}
+            numbers_by_key.setdefault(value.key, []).append(value.value)
+    return {key: (min(numbers), max(numbers)) for key, numbers in numbers_by_key.items()}
 
 
 def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
-    """Return one line per metric at one cutoff, 10 if there is one, else the largest.
+    """Return one line per metric at the headline cutoff.
 
     Examples
     --------
@@ -78,11 +79,10 @@ def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
     >>> spread_lines(two)
     ['spread   map@5 0.2000 to 0.3000 under 2 conventions']
     """
-    cutoffs = {int(value.key.rpartition("_at_")[2]) for value in values}
-    shown = 10 if 10 in cutoffs else max(cutoffs, default=0)
-    counted = Counter(value.key for value in values if value.value is not None)
+    cutoff = headline_cutoff(split_key(value.key)[1] for value in values)
+    counts = Counter(value.key for value in values if value.value is not None)
     return [
-        f"spread   {key.replace('_at_', '@')} {low:.4f} to {high:.4f} under {counted[key]} conventions"
+        f"spread   {key.replace('_at_', '@')} {low:.4f} to {high:.4f} under {counts[key]} conventions"
         for key, (low, high) in spread(values).items()
-        if key.endswith(f"_at_{shown}") and counted[key] > 1
+        if key.endswith(f"_at_{cutoff}") and counts[key] > 1
     ]

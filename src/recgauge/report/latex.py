@@ -31,7 +31,7 @@ def _table(table: TableBlock) -> str:
     header = table.header or ("",) * max(map(len, rows), default=0)
     kinds = [_kind([row[place] for row in rows], table.is_words(place)) for place in range(len(header))]
     ranked = any(cell.rank for row in rows for cell in row)
-    told = [f"{table.caption}.", table.note, "Best in bold, second underlined." if ranked else ""]
+    caption = [f"{table.caption}.", table.note, "Best in bold, second underlined." if ranked else ""]
     heads = [
         f"\\multicolumn{{2}}{{c}}{{{escaped(name)}}}" if kind.startswith("S") else escaped(name)
         for name, kind in zip(header, kinds, strict=True)
@@ -43,7 +43,7 @@ def _table(table: TableBlock) -> str:
     return "\n".join(
         [
             "\\begin{table}\n\\centering",
-            f"\\caption{{{escaped(' '.join(filter(None, told)))}}}",
+            f"\\caption{{{escaped(' '.join(filter(None, caption)))}}}",
             f"\\begin{{tabular}}{{{''.join(kinds)}}}\n\\toprule",
             *([_line(heads), "\\midrule"] if any(header) else []),
             *lines,
@@ -67,8 +67,8 @@ def _cells(cell: Cell, kind: str) -> list[str]:
         return [text]
     if cell.rank:
         text = f"\\bfseries {text}" if cell.rank == "best" else f"{{\\underline{{{text}}}}}"
-    first, *others = (*map(escaped, cell.small), "")
-    beside = " ".join([first + (f"\\,{cell.letters}" if cell.letters else ""), *filter(None, others)])
+    first, *rest = (*map(escaped, cell.small), "")
+    beside = " ".join([first + (f"\\,{cell.letters}" if cell.letters else ""), *filter(None, rest)])
     return [text, f"{{\\footnotesize {beside}}}" if beside else ""]
 
 

@@ -15,12 +15,11 @@ import recgauge
 from recgauge._version import NUMERIC_VERSION, __version__
 from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
-from recgauge.files.columns import Wanted
+from recgauge.files.columns import Roles
 from recgauge.files.stored import find_stored, is_stored
-from recgauge.isolated import Environment, find_environment
 from recgauge.models import adapters
 from recgauge.runs.folder import file_digest
-from recgauge.runs.settings import ISOLATED, fingerprint, free_settings, is_isolated
+from recgauge.runs.settings import NUMERIC, fingerprint, part
 from recgauge.runs.sources import is_own, own_sources, sources_of
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
 from recgauge.utils.files import user_number, user_path
@@ -31,16 +30,16 @@ FILE_SETTINGS = ("path", "test", "validation", "train")
 """Settings of recgauge's own components that name files."""
 
 
-@cache
 def environment() -> dict[str, Any]:
     """Return versions, machine and the commit of recgauge's own checkout, None where it is installed.
 
-    Looked up once: all jobs of a process run the code that it began with, whatever is committed meanwhile.
+    All jobs of a process run the code that it began with, whatever is committed meanwhile: the commit is that
+    of the first call.
     """
     from llvmlite.binding import get_host_cpu_name
     from threadpoolctl import threadpool_info
 
-    commit = _git("rev-parse", "HEAD")
+    commit, dirty = _commit()
     blas = {
         f"{library['internal_api']} {library.get('architecture') or ''}".strip()
         + f", threads: {library['num_threads']}"
@@ -58,20 +57,24 @@ def environment() -> dict[str, Any]:
         "kernels": {"numba": get_host_cpu_name(), "blas": "; ".join(sorted(blas))},
         "packages": {name: _version(name) for name in PACKAGES},
         "git_commit": commit,
-        "git_dirty": None if commit is None else bool(_git("status", "--porcelain")),
+        "git_dirty": dirty,
     }
+
+
+@cache
+def _commit() -> tuple[str | None, bool | None]:
+    """Return the commit of recgauge's own checkout, and whether files differ from it."""
+    commit = _git("rev-parse", "HEAD")
+    return commit, None if commit is None else bool(_git("status", "--porcelain"))
 
 
 def environment_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return `environment` and what else a run with these settings depends on.
 
-    These are ``sources`` (`read_beside`), the library that trains the model among ``packages``, and
-    ``model_environment``, the versions in the environment of its own in which the model is trained.
+    These are ``sources`` (`read_beside`), and the library that trains the model among ``packages``.
     """
-    facts = environment() | {"sources": read_beside(settings)}
-    library, own = _trained_by(settings.get("model"))
-    facts["packages"] = facts["packages"] | library
-    return facts if own is None else facts | {"model_environment": own.versions()}
+    facts = dict(environment()) | {"sources": read_beside(settings)}
+    return facts | {"packages": facts["packages"] | _trained_by(settings.get("model"))}
 
 
 def user_name() -> str:
@@ -103,8 +106,8 @@ def _git(*arguments: str) -> str | None:
 def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the digests of recgauge's sources, of those of other classes, and of named files.
 
-    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`, or what
-    is in the environment of its own in which it is trained.
+    Beside them stands the version of the library that trains a model of `recgauge.models.adapters`. Those of
+    libraries in environments of their own are pinned in recgauge's sources.
 
     Notes
     -----
@@ -115,14 +118,14 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     digest, of those of its Parquet files in the order of their names; where it cannot be read that is a
     DataError.
     """
-    counted = {key: node for key, node in settings.items() if key not in free_settings()}
-    elsewhere = {key: node for key, node in counted.items() if key != "dataset"}
+    numeric = part(settings, *NUMERIC)
+    elsewhere = {key: node for key, node in numeric.items() if key != "dataset"}
     files = {path for key, text in _texts(elsewhere) for path in _files(key, text)}
-    targets = {text for key, text in _texts(counted) if key == TARGET and not is_own(text)}
+    targets = {text for key, text in _texts(numeric) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
-        text: join_digests(find_stored(text, Wanted({}, ()), key).digests())
-        for node in (counted.get("model"), counted.get("split"))
+        text: join_digests(find_stored(text, Roles({}, ()), key).digests())
+        for node in (numeric.get("model"), numeric.get("split"))
         if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
         for key, text in _texts(node)
         if key in FILE_SETTINGS and is_stored(text)
@@ -134,9 +137,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
         except ConfigError:  # compose says what is wrong
             digests[target] = "not importable"
     digests |= {path: file_digest(Path(path)) for path in sorted(files)} | stored
-    library, own = _trained_by(counted.get("model"))
-    digests |= library
-    return digests if own is None else digests | {f"environment of {own.library.name}": own.identity()}
+    return digests | _trained_by(numeric.get("model"))
 
 
 def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
@@ -144,19 +145,16 @@ def fingerprint_of(settings: Mapping[str, Any], data_sha256: str) -> str:
     return fingerprint(settings, data_sha256, NUMERIC_VERSION, read_beside(settings))
 
 
-def _trained_by(model: Any) -> tuple[dict[str, str], Environment | None]:
-    """Return the library, with its version, that trains a model instead of recgauge, or its environment.
-
-    Neither is there where recgauge trains the model, and where compose says what is wrong.
-    """
+def _trained_by(model: Any) -> dict[str, str]:
+    """Return the installed library that trains a model, with its version; empty where compose refuses it."""
     target = str(model.get(TARGET)) if isinstance(model, Mapping) else ""
-    if not target.startswith((ISOLATED, f"{adapters.__name__}.")):
-        return {}, None
+    if not target.startswith(f"{adapters.__name__}."):
+        return {}
     try:
         name = getattr(find_class(target, f"model.{TARGET}", allowed_packages(())), "library", "")
-        return ({}, find_environment(name)) if is_isolated(model) else ({name: str(_version(name))}, None)
     except ConfigError:
-        return {}, None
+        return {}
+    return {name: str(_version(name))}
 
 
 def _texts(node: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -176,7 +174,7 @@ def _files(key: str, text: str) -> list[str]:
         return []
     path = user_path(text)
     try:
-        found = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
+        files = [str(path)] if path.is_file() else glob.glob(str(path)) if glob.has_magic(text) else []  # noqa: PTH207
     except (OSError, ValueError):  # too long for a name, or no text that a path may be
         return []
-    return [name for name in found if Path(name).is_file()]
+    return [name for name in files if Path(name).is_file()]

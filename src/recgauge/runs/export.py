@@ -11,14 +11,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from recgauge._version import __version__
-from recgauge.conventions import get_convention
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions, at_least
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
-from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, RunFolder, grades, read_table
+from recgauge.runs.export_page import ExportFile, Files, about_page
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, grades, read_table
 from recgauge.utils.checks import shown
 from recgauge.utils.files import text_writer, write_files
 
@@ -32,7 +31,7 @@ Scores = Literal["rank", "model"]
 Grades = Literal["rating", "binary"]
 
 ABOUT = "about.md"
-Load = Callable[[RunFolder], tuple[Dataset, Split]]
+Load = Callable[[FinishedRun], tuple[Dataset, Split]]
 """Loads data and split of a run again."""
 
 _MISSING = frozenset((
@@ -54,19 +53,6 @@ TIME_FIELD: timestamp
 load_col: {{inter: [{columns}]}}
 eval_args: {{split: {{RS: [0.8, 0.1, 0.1]}}, order: RO, group_by: user, mode: full}}  # the files decide
 """
-
-
-@dataclass(frozen=True, eq=False)
-class ExportFile:
-    """A file that is to be written: its rows, what they are, and the function that takes its path."""
-
-    n_rows: int | None
-    about: str
-    write: Callable[[Path], object]
-
-
-Files = dict[str, ExportFile]
-"""By their paths inside the folder of an export."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +88,9 @@ class Exporter:
 
     def _trec(self) -> Files:
         self._check_ids("trec", _is_parted, "has a blank, which separates the columns of TREC files")
-        lists, told = self._run()
+        lists, score = self._run()
         return {
-            **_text("lists.trec", lists, f"user Q0 item rank score tag{told}", " "),
+            **_text("lists.trec", lists, f"user Q0 item rank score tag{score}", " "),
             **_text(f"{self.evaluated}.qrels", self._qrels(), "user 0 item grade", " "),
         }
 
@@ -142,11 +128,11 @@ class Exporter:
         lists = self.lists
         if lists is None:
             raise SchemaError("the run has no lists.")
-        score, told = lists["score"].cast(pa.float64()), ""
+        score, meaning = lists["score"].cast(pa.float64()), ""
         if self.scores == "rank":
             longest = 1 + (pc.max(lists["rank"]).as_py() or 0)
             score = pc.subtract(longest, lists["rank"].cast(pa.int64()))
-            told = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
+            meaning = f"; score is {longest} - rank, so that no tool orders equal scores in its own way"
         columns = {
             "user": lists["user_id"],
             "Q0": pa.repeat("Q0", len(lists)),
@@ -155,7 +141,7 @@ class Exporter:
             "score": score,
             "tag": pa.repeat("_".join(self.model.split()), len(lists)),
         }
-        return pa.table(columns), told
+        return pa.table(columns), meaning
 
     def _qrels(self) -> pa.Table:
         """Return the judged pairs with whole numbers as grades."""
@@ -261,7 +247,7 @@ def _lines_of_users(table: pa.Table) -> pa.Table:
 
 
 def export_run(  # noqa: PLR0913 - what a command asks, by name
-    run: RunFolder,
+    run: FinishedRun,
     name: str,
     folder: Path,
     forms: Sequence[Form],
@@ -311,13 +297,13 @@ def export_run(  # noqa: PLR0913 - what a command asks, by name
             f"grades for tools of TREC, which read whole numbers, are {factor} times the rating: "
             "precision, recall, MAP, MRR and nDCG stay as they are, DCG and exponential gains do not"
         )
-    about = _about_page(name, record, files, notes)
+    about = about_page(name, record, files, notes)
     writers = {folder / file: each.write for file, each in files.items()}
     write_files(writers | {folder / ABOUT: text_writer(about)})
     return {folder / file: each.n_rows for file, each in files.items()}, notes
 
 
-def _judged(run: RunFolder, forms: Sequence[Form], grades: Grades) -> "pd.DataFrame":
+def _judged(run: FinishedRun, forms: Sequence[Form], grades: Grades) -> "pd.DataFrame":
     """Return the judged pairs, with grades that tools of TREC understand if the files are for them."""
     low = run.record.dataset.relevant_from
     rows = run.judged(low)
@@ -331,7 +317,7 @@ def _judged(run: RunFolder, forms: Sequence[Form], grades: Grades) -> "pd.DataFr
     return rows.assign(grade=at_least(rows["grade"].to_numpy(), low).astype(float))
 
 
-def _all_parts(run: RunFolder, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
+def _all_parts(run: FinishedRun, forms: Sequence[Form], load: Load) -> dict[str, pa.Table]:
     """Load and split the data again, and return the rows of each part."""
     try:
         dataset, split = load(run)
@@ -362,54 +348,9 @@ def _table(rows: Interactions, rated: bool, relevant_from: float | None, *, held
     return pa.table(columns)
 
 
-def _stored_part(run: RunFolder) -> dict[str, pa.Table]:
+def _stored_part(run: FinishedRun) -> dict[str, pa.Table]:
     table = read_table(run.folder / TEST)
     ratings, dataset = table["rating"].to_numpy(), run.record.dataset
     if dataset.feedback == "implicit" and (ratings == 1).all():
         table = table.drop_columns(["rating"])
     return {run.record.evaluated_on: table.add_column(2, "grade", [grades(ratings, dataset.relevant_from)])}
-
-
-def _about_page(name: str, record: RunRecord, files: Files, notes: Sequence[str]) -> str:
-    """Return about.md: what the files hold, and how to evaluate them."""
-    low = record.dataset.relevant_from
-    grade = "1 for every row" if low is None else f"the rating if that is at least {low:g}, else 0"
-    if low is not None and low <= 0:
-        grade = f"the rating, and relevant from {low:g} on"
-    judged = "" if low is not None and low <= 0 else " Rows with grade 0 are judged and not relevant."
-    text = f"""# {record.names["model"]} on {record.dataset.name}
-
-Files of the run {name}, written by `recgauge export` {__version__}. The run was: `{record.command}`
-
-- Ids are the publisher's. A user without a list has no row among the lists; lists may be short.
-- `grade` is what an item counted as in the run: {grade}.{judged}
-- `rank` is the place in the list, from 1. `score` is the model's, where equal scores may be.
-"""
-    text += "".join(f"- {note}.\n" for note in notes)
-    if record.incomparable:
-        text += f"- Numbers of these lists are not those of the whole catalogue: {record.incomparable}.\n"
-    text += "\n| file | rows | columns |\n| --- | ---: | --- |\n"
-    for path, file in files.items():
-        text += f"| `{path}` | {'' if file.n_rows is None else f'{file.n_rows:,}'} | {file.about} |\n"
-    usage = _usage(record, files)
-    return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
-
-
-def _usage(record: RunRecord, files: Files) -> str:
-    """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
-    part, convention = record.evaluated_on, get_convention(record.names["conventions"])
-    known = convention.known()
-    entries = [(entry, known[entry.name]) for entry in record.results if entry.name in known]
-    keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
-    rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]
-    kinds = (("csv", "csv"), ("trec", "qrels"), ("parquet", "parquet"))
-    of_lists = [(f"lists.{kind}", f"{part}.{of_truth}", keys) for kind, of_truth in kinds]
-    of_ratings = [(f"predictions.{kind}", f"{part}.{kind}", rated) for kind in ("csv", "parquet")]
-    for rows, truth, metrics in of_lists + of_ratings:
-        if rows in files and truth in files and metrics:
-            words = f"--run {rows} --truth {truth} --metrics {','.join(metrics)}"
-            low = record.dataset.relevant_from
-            if low is not None and low < 1 and metrics is keys and not truth.endswith("qrels"):
-                words += f" --relevant-from {low}"
-            return f"recgauge evaluate {words} --conventions {convention.name}"
-    return ""

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 from recgauge.errors import SchemaError, printable
 from recgauge.models.saved import ABOUT, ARRAYS
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, RunFolder
+from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS
 from recgauge.runs.stored import RECORD as RECORD
 from recgauge.utils.files import digest_of, irregular, read_own, written_whole
 from recgauge.utils.plain import from_plain
@@ -72,7 +73,7 @@ def read_folder(folder: Path) -> RunRecord | Failure | Summary:
     """Return what a complete folder is of."""
     names = read_checksums(folder / CHECKSUMS)
     if RECORD in names:
-        return RunFolder.read(folder).record
+        return FinishedRun.read(folder).record
     kinds: dict[str, Any] = {FAILURE: Failure, SUMMARY: Summary}
     for name in kinds.keys() & names.keys():
         try:
@@ -159,12 +160,17 @@ class JobOutcome:
     run_id: str | None = None  # id of the stored run
     record: RunRecord | None = None  # present if the job has results
     folder: Path = field(default_factory=Path)  # the folder of the job's files
-    said: tuple[str, ...] = ()  # what the user should read of the files
+    notes: tuple[str, ...] = ()  # what the user should read of the files
+
+    @property
+    def run(self) -> FinishedRun | None:
+        """The finished run, of a job that has results."""
+        return None if self.record is None else FinishedRun(self.record, self.folder, self.run_id, self.label)
 
     @property
     def short_reason(self) -> str:
         """Why there is no record, in one line."""
-        return (self.reason or "no run").splitlines()[0].removesuffix(" Tried:")
+        return (self.reason or "no run").splitlines()[0]
 
 
 def write_jobs(jobs: Sequence[JobOutcome], folder: Path) -> None:
@@ -178,9 +184,9 @@ def read_jobs(folder: Path) -> list[JobOutcome]:
     """Return the jobs of a sweep by its folder, without records; none if it has no sweep.json."""
     try:
         listed = json.loads(read_own(folder / JOBS))
-        places = [Path(job["folder"]) for job in listed]
-        places = [at if at.is_dir() else folder / at.name for at in places]  # of a sweep that was moved
-        return [JobOutcome(**{**job, "folder": at}) for job, at in zip(listed, places, strict=True)]
+        folders = [Path(job["folder"]) for job in listed]
+        folders = [at if at.is_dir() else folder / at.name for at in folders]  # of a sweep that was moved
+        return [JobOutcome(**{**job, "folder": at}) for job, at in zip(listed, folders, strict=True)]
     except SchemaError:  # it is no file
         raise
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

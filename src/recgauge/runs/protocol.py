@@ -3,19 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import counted_settings, flat_settings
+from recgauge.runs.settings import flat_settings, numeric_settings, option_groups, part
 
 Protocol = dict[str, str]
 """Everything but the model that a number stands on, as ``{what: value}``."""
 
-MARK = "\u2020"  # dagger
-"""Stands beside numbers that mean less, or something else."""
-OF_A_MODEL = ("model", "learning", "guards", "seed")
-"""Settings that runs may differ in: the model, how it learned, and what was said about it."""
-OF_METRICS = ("metrics", "cutoffs", "conventions_table", "sanity")
-"""Settings that decide which metrics there are; what each metric is, its definition says."""
-NAMED = ("dataset", "split", "candidates", "conventions")
-"""Groups whose chosen option counts, and tells more than the settings that it stands for."""
 ROWS = ("data", "train rows", "fold-in rows", "evaluated rows")
 CAUSES = {
     **dict.fromkeys(ROWS, ("dataset", "filters", "split", "seed", "fit_on", "evaluate_on")),
@@ -36,9 +28,9 @@ def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Proto
     return {name: ", ".join(dict.fromkeys(part.get(name, "none") for part in parts)) for name in names}
 
 
-def identity(found: Protocol) -> tuple[tuple[str, str], ...]:
+def identity(facts: Protocol) -> tuple[tuple[str, str], ...]:
     """Return what is equal for comparable protocols alone, to group by."""
-    return tuple(sorted((name, value) for name, value in found.items() if name != "seed"))
+    return tuple(sorted((name, value) for name, value in facts.items() if name != "seed"))
 
 
 def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
@@ -49,25 +41,28 @@ def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     """
     names = dict.fromkeys(name for each in protocols for name in each)
     values = {name: tuple(each.get(name, "none") for each in protocols) for name in names}
-    found = {name: each for name, each in values.items() if len(set(each)) > 1}
-    if not found.keys() - {"seed"}:
+    different = {name: each for name, each in values.items() if len(set(each)) > 1}
+    if not different.keys() - {"seed"}:
         return {}
-    explained = {name for name in found if any(_covers(cause, found) for cause in CAUSES.get(name, ()))}
-    explained |= {name for name in found if "." in name and name.partition(".")[0] in found}
+    explained = {
+        name for name in different if any(_covers(cause, different) for cause in CAUSES.get(name, ()))
+    }
+    explained |= {name for name in different if "." in name and name.partition(".")[0] in different}
     if not explained & set(CAUSES):
         explained.add("seed")
-    return {name: each for name, each in found.items() if name not in explained}
+    return {name: each for name, each in different.items() if name not in explained}
 
 
-def _covers(cause: str, found: Mapping[str, object]) -> bool:
-    return any(name == cause or name.startswith(f"{cause}.") for name in found)
+def _covers(cause: str, names: Mapping[str, object]) -> bool:
+    return any(name == cause or name.startswith(f"{cause}.") for name in names)
 
 
 def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
-    found = {
-        **{group: record.names.get(group, "none") for group in NAMED},
+    facts = {
+        # the chosen options count, and tell more than the settings that they stand for
+        **{group: record.names.get(group, "none") for group in option_groups("rows", options="one")},
         "data": record.dataset.sha256[:12],
         **_settings(record),
         "dataset.relevant_from": str(record.dataset.relevant_from),
@@ -81,18 +76,18 @@ def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
         "numbers of recgauge": f"version {record.environment.get('numeric_version', 0)}",
     }
     if split.fold_in is not None:
-        found["fold-in rows"] = split.fold_in.sha256[:12]
-    return found | {
+        facts["fold-in rows"] = split.fold_in.sha256[:12]
+    return facts | {
         f"definition of {key}": results[key].definition if key in results else "not computed" for key in keys
     }
 
 
 def _settings(record: RunRecord) -> Protocol:
-    """Return the settings that count, the filters as one text, since their order counts."""
-    counted = counted_settings(record.settings)
-    kept = {key: value for key, value in counted.items() if key not in OF_A_MODEL + OF_METRICS}
-    filters = [f"{name}({_words(settings)})" for name, settings in kept.pop("filters")]
-    return flat_settings(kept) | {"filters": ", ".join(filters) or "none"}
+    """Return the settings that decide the rows, the filters as one text, since their order counts."""
+    settings = part(numeric_settings(record.settings), "rows")
+    settings.pop("seed", None)  # runs that are compared may differ in it
+    filters = [f"{name}({_words(arguments)})" for name, arguments in settings.pop("filters")]
+    return flat_settings(settings) | {"filters": ", ".join(filters) or "none"}
 
 
 def _words(settings: object) -> str:

@@ -11,7 +11,7 @@ from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
-from recgauge.data.split import Split, Step
+from recgauge.data.split import PARTS, Split, Step
 from recgauge.errors import ModelError, SchemaError
 from recgauge.evaluation import Evaluation, MetricResult, Ties
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
@@ -24,9 +24,6 @@ from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.runs.settings import fingerprint
 from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
-
-PARTS = ("train", "fold_in", "validation", "test")
-"""The parts that a split can have."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +141,9 @@ class DatasetFacts:
         """Count a data set."""
         rows = dataset.interactions
         facts: dict[str, Any] = {"n_rows": len(rows), "n_users": rows.n_users, "n_items": rows.n_items}
-        facts |= {one.name: getattr(dataset, one.name) for one in fields(cls) if one.name not in facts}
+        facts |= {
+            entry.name: getattr(dataset, entry.name) for entry in fields(cls) if entry.name not in facts
+        }
         return cls(**facts)
 
 
@@ -226,9 +225,9 @@ class SearchFacts:
 
     def __str__(self) -> str:
         ended = [sum(trial.state == state for trial in self.trials) for state in ("pruned", "failed")]
-        told = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
+        states = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
         return (
-            f"{len(self.trials)} trials ({', '.join([self.sampler, *told])}) in {self.seconds:.1f} s; "
+            f"{len(self.trials)} trials ({', '.join([self.sampler, *states])}) in {self.seconds:.1f} s; "
             f"{self.metric} {self.chosen.value:.4f} on validation rows"
             f"{'' if self.higher_is_better else ' (less is better)'} with {self.chosen.words}"
         )
@@ -410,9 +409,9 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a record back, also one that an earlier version wrote; SchemaError if the text is not one."""
+        """Read a record back; SchemaError if the text is not one."""
         try:
-            record: Self = from_plain(cls, _as_now(json.loads(text)), "record")
+            record: Self = from_plain(cls, json.loads(text), "record")
         except (SchemaError, TypeError, KeyError, ValueError, RecursionError) as error:
             raise SchemaError(f"RunRecord: not a record written by recgauge ({error}).") from error
         return record
@@ -428,12 +427,3 @@ def coverage_counts(record: RunRecord) -> dict[str, int]:
         "test_rows": coverage.rows,
         "test_rows_dropped": coverage.rows_dropped,
     }
-
-
-def _as_now(plain: dict[str, Any]) -> dict[str, Any]:
-    """Return a record of an earlier version, whose split was flat (``train_rows``), in today's shape."""
-    split = plain["split"]
-    for part in PARTS:
-        if f"{part}_rows" in split:
-            split[part] = {name: split.pop(f"{part}_{name}") for name in ("rows", "users", "sha256")}
-    return plain | {name: plain.get(name) or None for name in ("sanity", "ties")}

@@ -21,9 +21,9 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as it was."""
+    """A fact, number or file of a run that is not as stored."""
 
-    what: str  # such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``
+    subject: str  # such as ``ndcg_at_10``, ``train rows``, ``recommendations.parquet``
     stored: str  # what the stored run has, and the repeated one
     repeated: str
     size: float = inf  # largest difference of numbers; inf where something else differs
@@ -38,8 +38,8 @@ def differing_rows(stored: RunRecord, repeated: RunRecord) -> list[Difference]:
         pairs[f"{name} rows"] = (digests[0], digests[1])
     pairs["candidates"] = (stored.candidates_sha256, repeated.candidates_sha256)
     return [
-        Difference(what, f"sha256 {then[:SHOWN]}", f"sha256 {now[:SHOWN]}")
-        for what, (then, now) in pairs.items()
+        Difference(name, f"sha256 {then[:SHOWN]}", f"sha256 {now[:SHOWN]}")
+        for name, (then, now) in pairs.items()
         if then != now
     ]
 

@@ -1,22 +1,50 @@
-"""The settings of one run: names, types, defaults, what each can change, and the fingerprint of them all."""
+"""The settings of one run: one table of names, types, defaults and uses, and the fingerprint that follows."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from hashlib import sha256
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
-FREE = {"free": True}
-"""Marks a setting that never changes a number; all others count in a run's fingerprint."""
-LISTS, WATCH, TUNE = ({"needs": words} for words in ("metrics=[ranking]", "learning.watch=true", "tune=tpe"))
-"""Mark settings that change nothing without these words (`recgauge.sweeps.needs`)."""
-FREE_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
+Use = Literal["rows", "model", "metrics", "search", "place", "output"]
+"""What a setting decides.
+
+``rows``: the rows that a number is of, and how lists are judged on them; ``model``: the model and its
+training; ``metrics``: the numbers, and what the user says of them; ``search``: how the model's settings are
+chosen; ``place``: where files are and how work is divided; ``output``: what is done with the results.
+"""
+NUMERIC: tuple[Use, ...] = ("rows", "model", "metrics")
+"""The uses of settings that can change a number."""
+LISTS, WATCH, TUNE = "metrics=[ranking]", "learning.watch=true", "tune=tpe"
+"""Words without which settings change nothing (`recgauge.sweeps.needs`)."""
+FOLDS = ("fold", "window")
+"""Settings of a split that choose one of several parts of the same data."""
+LOCAL_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
 """Settings of a data set that say where it is; the digest of its content replaces them."""
 ISOLATED = "recgauge.models.isolated."
 """How ``_target_`` of a model begins that is trained in an environment of its own."""
-FREE_ISOLATED_SETTINGS = ("timeout",)
+LOCAL_ISOLATED_SETTINGS = ("timeout",)
 """Settings of such a model that never change a number."""
+
+
+def setting(
+    use: Use,
+    default: Any = None,
+    *,
+    options: Literal["", "one", "several"] = "",
+    needs: str = "",
+    usual: str = "",
+    in_search: bool = True,
+) -> Any:
+    """Return a field of `RunSettings`: what it decides, and its default, a value or what makes it.
+
+    `options`: chosen as ``NAME=OPTION``, one or several. `needs`: words without which it changes nothing.
+    `usual`: the word that chooses its default. `in_search`: whether it can change the trials of a search.
+    """
+    metadata = {"use": use, "options": options, "needs": needs, "usual": usual, "in_search": in_search}
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass
@@ -39,14 +67,14 @@ class DataSettings:
 
 @dataclass
 class EngineSettings:
-    """How work is cut up; never changes a number."""
+    """How work is cut up."""
 
     memory_mib: int = 256
 
 
 @dataclass
 class ArtifactsSettings:
-    """What a run stores in addition to its numbers; never changes one."""
+    """What a run stores in addition to its numbers."""
 
     lists: Any = True  # true, relevant_k or false
 
@@ -64,59 +92,91 @@ class LearningSettings:
     """What is watched while a model learns in epochs; see `recgauge.evaluation.learning.Learning`."""
 
     watch: bool = False
-    metric: str | None = field(default=None, metadata=WATCH)
-    every: int = field(default=1, metadata=WATCH)
-    patience: int | None = field(default=None, metadata=WATCH)
+    metric: str | None = setting("model", needs=WATCH)
+    every: int = setting("model", 1, needs=WATCH)
+    patience: int | None = setting("model", needs=WATCH)
 
 
 @dataclass
 class RunSettings:
     """All settings of one run; the groups hold one component each, as plain mappings.
 
-    What each setting can change is its metadata. One that is not marked `FREE` counts in the fingerprint, so
-    that a new setting makes new fingerprints rather than wrong ones.
+    What a setting decides is its first word here; fingerprint, names, protocol and all else that depends on
+    that asks `part` and `option_groups`.
     """
 
-    dataset: Any = None
-    filters: Any = field(default_factory=dict)
-    split: Any = None
-    candidates: Any = field(default=None, metadata=LISTS | {"usual": "candidates=all"})
-    model: Any = None
-    metrics: Any = field(default_factory=dict)
-    conventions: Any = None
-    ties: str | None = field(default=None, metadata=LISTS)
-    tracking: Any = field(default=None, metadata=FREE)
-    cutoffs: list[int] = field(default_factory=lambda: [1, 5, 10, 20], metadata=LISTS)
-    conventions_table: bool = field(default=False, metadata=LISTS)
-    sanity: bool = False
-    learning: LearningSettings = field(default_factory=LearningSettings)
-    tune: Any = field(default=None, metadata=FREE | TUNE)
-    search: Any = field(default_factory=dict, metadata=FREE | TUNE)
-    save_model: bool = field(default=False, metadata=FREE)
-    guards: GuardsSettings = field(default_factory=GuardsSettings)
-    figures: bool = field(default=False, metadata=FREE)
-    report: bool = field(default=True, metadata=FREE)
-    artifacts: ArtifactsSettings = field(default_factory=ArtifactsSettings, metadata=FREE)
-    seed: int = 0
-    fit_on: str = "train"
-    evaluate_on: str = "test"
-    data: DataSettings = field(default_factory=DataSettings, metadata=FREE)
-    engine: EngineSettings = field(default_factory=EngineSettings, metadata=FREE)
-    jobs: int = field(default=1, metadata=FREE)
-    study: Any = field(default=None, metadata=FREE)
-    reuse: bool = field(default=False, metadata=FREE)
-    force: bool = field(default=False, metadata=FREE)
-    plan: bool = field(default=False, metadata=FREE)
-    allowed_targets: list[str] = field(default_factory=list, metadata=FREE)
+    dataset: Any = setting("rows", options="one")
+    filters: Any = setting("rows", dict, options="several")
+    split: Any = setting("rows", options="one")
+    candidates: Any = setting("rows", options="one", needs=LISTS, usual="candidates=all")
+    model: Any = setting("model", options="one")
+    metrics: Any = setting("metrics", dict, options="several")
+    conventions: Any = setting("rows", options="one")
+    ties: str | None = setting("rows", needs=LISTS)
+    tracking: Any = setting("output", options="one")
+    cutoffs: list[int] = setting("metrics", lambda: [1, 5, 10, 20], needs=LISTS)
+    conventions_table: bool = setting("metrics", default=False, needs=LISTS, in_search=False)
+    sanity: bool = setting("metrics", default=False, in_search=False)
+    learning: LearningSettings = setting("model", LearningSettings, in_search=False)
+    tune: Any = setting("search", needs=TUNE)
+    search: Any = setting("search", dict, needs=TUNE)
+    save_model: bool = setting("output", default=False)
+    guards: GuardsSettings = setting("metrics", GuardsSettings, in_search=False)
+    figures: bool = setting("output", default=False)
+    report: bool = setting("output", default=True)
+    artifacts: ArtifactsSettings = setting("output", ArtifactsSettings)
+    seed: int = setting("rows", 0)
+    fit_on: str = setting("rows", "train", in_search=False)
+    evaluate_on: str = setting("rows", "test", in_search=False)
+    data: DataSettings = setting("place", DataSettings)
+    engine: EngineSettings = setting("place", EngineSettings)
+    jobs: int = setting("place", 1)
+    study: Any = setting("output")
+    reuse: bool = setting("output", default=False)
+    force: bool = setting("output", default=False)
+    plan: bool = setting("output", default=False)
+    allowed_targets: list[str] = setting("place", list)
 
 
-@cache
-def free_settings() -> frozenset[str]:
-    """Return the root settings that never change a number.
+_TABLE: Mapping[str, Mapping[str, Any]] = {entry.name: entry.metadata for entry in fields(RunSettings)}
 
-    They say where files are, how work is divided or what is done with results.
+
+def use_of(name: str) -> Use:
+    """Return what a root setting decides; one of another version may decide anything, so the rows, too."""
+    use: Use = _TABLE[name]["use"] if name in _TABLE else "rows"
+    return use
+
+
+def part(settings: Mapping[str, Any], *uses: Use) -> dict[str, Any]:
+    """Return the settings with these uses.
+
+    Examples
+    --------
+    >>> part({"seed": 0, "reuse": True, "model": {"l2": 1.0}}, "rows", "output")
+    {'seed': 0, 'reuse': True}
     """
-    return frozenset(one.name for one in fields(RunSettings) if one.metadata.get("free"))
+    return {name: value for name, value in settings.items() if use_of(name) in uses}
+
+
+def option_groups(*uses: Use, options: Literal["one", "several"] | None = None) -> tuple[str, ...]:
+    """Return the settings with these uses that are chosen by the names of options.
+
+    Examples
+    --------
+    >>> option_groups("rows", options="one"), option_groups("model", "metrics")
+    (('dataset', 'split', 'candidates', 'conventions'), ('model', 'metrics'))
+    """
+    return tuple(
+        name
+        for name, entry in _TABLE.items()
+        if entry["use"] in uses and (entry["options"] == options or (options is None and entry["options"]))
+    )
+
+
+def search_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that can change the trials of a search."""
+    final = {name for name, entry in _TABLE.items() if not entry["in_search"]}
+    return {name: value for name, value in settings.items() if name not in final}
 
 
 def stores_model(settings: RunSettings | Mapping[str, Any]) -> bool:
@@ -139,30 +199,30 @@ def fingerprint(
     libraries below recgauge give the same floating-point numbers. `sources`: digests of what the run reads
     other than its data set, files that define classes outside recgauge and files that settings name.
     """
-    facts = [counted_settings(settings), data_sha256, numeric_version, dict(sources)]
+    facts = [numeric_settings(settings), data_sha256, numeric_version, dict(sources)]
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def counted_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def numeric_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that can change a number, the filters as a list of their names and settings.
 
     Examples
     --------
-    >>> counted_settings({"seed": 0, "reuse": True, "dataset": {"name": "a", "cache": "/tmp"}})
+    >>> numeric_settings({"seed": 0, "reuse": True, "dataset": {"name": "a", "cache": "/tmp"}})
     {'seed': 0, 'dataset': {'name': 'a'}, 'filters': []}
     """
-    counted = {key: value for key, value in settings.items() if key not in free_settings()}
-    counted["filters"] = list((counted.get("filters") or {}).items())  # their order counts
-    dataset = counted.get("dataset") or {}
-    guards = counted.get("guards") or {}
+    numeric = part(settings, *NUMERIC)
+    numeric["filters"] = list((numeric.get("filters") or {}).items())  # their order counts
+    dataset, model, split = numeric.get("dataset") or {}, numeric.get("model"), numeric.get("split")
+    numeric["dataset"] = {key: dataset[key] for key in dataset if key not in LOCAL_DATASET_SETTINGS}
+    if is_isolated(model):
+        numeric["model"] = {key: model[key] for key in model if key not in LOCAL_ISOLATED_SETTINGS}
+    if isinstance(split, Mapping):
+        numeric["split"] = {key: split[key] for key in split if key != "limits"}
+    guards = numeric.get("guards") or {}
     if guards.get("selected_on") == "validation":  # nothing to warn of, as if nothing had been said
-        counted["guards"] = guards | {"selected_on": None}
-    if is_isolated(model := counted.get("model")):
-        counted["model"] = {key: model[key] for key in model if key not in FREE_ISOLATED_SETTINGS}
-    counted["dataset"] = {key: dataset[key] for key in dataset if key not in FREE_DATASET_SETTINGS}
-    if isinstance(split := counted.get("split"), Mapping):
-        counted["split"] = {key: split[key] for key in split if key != "limits"}
-    return counted
+        numeric["guards"] = guards | {"selected_on": None}
+    return numeric
 
 
 def is_isolated(model: Any) -> TypeGuard[Mapping[str, Any]]:

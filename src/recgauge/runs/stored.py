@@ -1,22 +1,21 @@
-"""What the folder of a finished run holds, read back: per-user values, lists and held-out rows."""
+"""The files of a finished run, read back: values of users, lists, held-out rows, predictions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isclose, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import Interactions, at_least
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import arrow_table, to_numpy
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.files import read_own, refuse_odd_files
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,74 +25,7 @@ if TYPE_CHECKING:
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
 PREDICTIONS, RECORD = "predictions.parquet", "record.json"
-_AGAIN = "Copy the run's folder once more, or run it again."
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunFolder:
-    """A finished run and the folder of its files."""
-
-    record: RunRecord
-    folder: Path
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the record of a run's folder."""
-        path = folder / RECORD
-        if folder.is_dir():
-            refuse_odd_files(folder)
-        if not path.is_file():
-            raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
-        try:
-            text = read_own(path)
-        except (UnicodeDecodeError, OSError) as error:
-            raise SchemaError(f"{path}: {error} {_AGAIN}") from error
-        try:
-            return cls(RunRecord.from_json(text), folder)
-        except SchemaError as error:
-            raise SchemaError(f"{path}: {error} {_AGAIN}") from error
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether whole lists are stored."""
-        return (self.folder / LISTS).is_file() and (self.folder / TEST).is_file()
-
-    def per_user(self, keys: Sequence[str] | None = None) -> "pd.DataFrame":
-        """Return per-user values: a row per user id, a column per metric."""
-        table: pd.DataFrame = user_table(self.folder, self.record, keys).to_pandas()
-        return table.set_index("user_id")
-
-    def recommended(self) -> "pd.DataFrame":
-        """Return the lists: user_id, item_id, rank from 1, score."""
-        return self._table(LISTS)
-
-    def recommended_to(self, user: object) -> "pd.DataFrame":
-        """Return the list of a user as `recommended` does, in the memory of some of the lists at a time."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        with _opened(self.folder / LISTS) as file:
-            own = [batch.filter(pc.equal(batch["user_id"], user)) for batch in file.iter_batches()]
-            table: pd.DataFrame = pa.Table.from_batches(own, file.schema_arrow).to_pandas()
-            return table
-
-    def test(self) -> "pd.DataFrame":
-        """Return the held-out rows: user_id, item_id, rating."""
-        return self._table(TEST)
-
-    def lists(self) -> "StoredLists":
-        """Return lists and held-out rows, to evaluate them under several definitions."""
-        names = {"user_id": "user", "item_id": "item"}
-        listed = self.recommended().rename(columns=names)[["user", "item", "score"]]
-        return StoredLists(listed, self.test())
-
-    def judged(self, relevant_from: float | None) -> "pd.DataFrame":
-        """Return user_id, item_id and grade of each judged pair once."""
-        return judged_rows(self.test(), relevant_from)[["user_id", "item_id", "grade"]]
-
-    def _table(self, name: str) -> "pd.DataFrame":
-        table: pd.DataFrame = read_table(self.folder / name).to_pandas()
-        return table
+AGAIN = "Copy the run's folder once more, or run it again."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,9 +90,16 @@ def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleAr
     return np.where(kept, ratings.astype(np.float64), 0.0)
 
 
+def held_out_rows(test: Interactions) -> "pa.Table":
+    """Return the rows of a test part as test.parquet has them."""
+    return arrow_table(
+        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
+    )
+
+
 def user_columns(folder: Path) -> list[str]:
     """Return the metrics that a run has stored for each user, in their order."""
-    with _opened(folder / PER_USER) as file:
+    with opened(folder / PER_USER) as file:
         return [name for name in file.schema_arrow.names if name != "user_id"]
 
 
@@ -170,10 +109,14 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
 
     path = folder / PER_USER
     table = read_table(path, None if keys is None else ["user_id", *keys])
-    wrong = [one.name for one in table.schema if one.name != "user_id" and not pa.types.is_floating(one.type)]
+    wrong = [
+        field.name
+        for field in table.schema
+        if field.name != "user_id" and not pa.types.is_floating(field.type)
+    ]
     if wrong or "user_id" not in table.column_names:
-        told = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
-        raise SchemaError(f"{path}: is not what a run has written: {told}. {_AGAIN}")
+        reason = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
+        raise SchemaError(f"{path}: is not what a run has written: {reason}. {AGAIN}")
     for entry in record.results:
         # other results are no means over users: totals, ratios of sums, means that a convention rounds
         if entry.key in table.column_names and entry.stderr is not None:
@@ -181,7 +124,7 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
             if "round_mean" not in entry.definition and not isclose(mean, entry.value, abs_tol=1e-12):
                 raise SchemaError(
                     f"{path}: the mean of {entry.key} over its {len(table):,} users is {mean:.6g}, and "
-                    f"record.json has {entry.value:.6g}. The files are damaged or of different runs. {_AGAIN}"
+                    f"record.json has {entry.value:.6g}. The files are damaged or of different runs. {AGAIN}"
                 )
     return table
 
@@ -206,10 +149,10 @@ def pooled_errors(
     order = np.argsort(users, kind="stable")
     place = order[np.minimum(np.searchsorted(users, owners, sorter=order), len(users) - 1)]
     if (users[place] != owners).any():
-        raise SchemaError(f"{path}: has users who are not in {PER_USER}. {_AGAIN}")
+        raise SchemaError(f"{path}: has users who are not in {PER_USER}. {AGAIN}")
     actual, predicted = (to_numpy(table[name]).astype(np.float64) for name in ("rating", "predicted"))
     judged = JudgedRatings.by_user(actual, predicted, owner)
-    found = {}
+    parts_by_key = {}
     for key in keys:
         entry = record.result(key)
         metric = None if entry is None else pooled_metric(entry.definition)
@@ -219,12 +162,12 @@ def pooled_errors(
         if not isclose(float(parts.value()), entry.value, rel_tol=1e-9, abs_tol=1e-12):
             raise SchemaError(
                 f"{path}: {key} of its rows is {float(parts.value()):.6g}, and record.json has "
-                f"{entry.value:.6g}. The files are damaged or of different runs. {_AGAIN}"
+                f"{entry.value:.6g}. The files are damaged or of different runs. {AGAIN}"
             )
         sums, counts = np.zeros(len(users)), np.zeros(len(users))
         sums[place], counts[place] = parts.sums, parts.counts
-        found[key] = Pooled(sums, counts, parts.exponent)
-    return found
+        parts_by_key[key] = Pooled(sums, counts, parts.exponent)
+    return parts_by_key
 
 
 def _mean(column: "pa.ChunkedArray") -> float:
@@ -237,14 +180,15 @@ def _mean(column: "pa.ChunkedArray") -> float:
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     """Read a parquet file of a run."""
-    with _opened(path) as file:
+    with opened(path) as file:
         if missing := [name for name in columns or () if name not in file.schema_arrow.names]:
-            raise SchemaError(f"{path}: has no column {listed(missing)}. {_AGAIN}")
+            raise SchemaError(f"{path}: has no column {listed(missing)}. {AGAIN}")
         return file.read(columns=columns)
 
 
 @contextmanager
-def _opened(path: Path) -> "Iterator[pq.ParquetFile]":
+def opened(path: Path) -> "Iterator[pq.ParquetFile]":
+    """Open a parquet file of a run; SchemaError if it is missing or damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -254,4 +198,4 @@ def _opened(path: Path) -> "Iterator[pq.ParquetFile]":
         with pq.ParquetFile(path) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
-        raise SchemaError(f"{path}: is damaged: {' '.join(str(error).split())} {_AGAIN}") from error
+        raise SchemaError(f"{path}: is damaged: {' '.join(str(error).split())} {AGAIN}") from error

@@ -43,7 +43,7 @@ def installed_options() -> dict[str, Path]:
     and has beside its modules a folder ``conf`` with ``model/``, ``metrics/`` and so on. Nothing of it is
     imported here. Who installs such a package trusts its code, as with any package.
     """
-    found = {}
+    folders_of = {}
     for entry in entry_points(group=GROUP):
         name, owner = entry.value, entry.dist.name if entry.dist else "?"
         plain = name.isidentifier() and not name.startswith("_") and name not in sys.stdlib_module_names
@@ -55,8 +55,8 @@ def installed_options() -> dict[str, Path]:
                 f"the installed package {owner} has an entry point {entry.name} = {name!r} in the group "
                 f"{GROUP}, which must name a package of its own with a folder conf. Mend or uninstall it."
             )
-        found[name] = folder
-    return found
+        folders_of[name] = folder
+    return folders_of
 
 
 def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
@@ -94,7 +94,7 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
     _check_name(target, path, packages)
     module, _, name = target.rpartition(".")
     try:
-        found = getattr(import_module(module), name)
+        component = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"{path}: cannot import {target!r} ({error}). Correct the name, install the package, or put its "
@@ -102,13 +102,13 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
         ) from error
     except Exception as error:  # whatever the code of a user's module raises
         raise ConfigError(f"{path}: cannot import {target!r} ({error}).") from error
-    if not inspect.isclass(found):
+    if not inspect.isclass(component):
         raise ConfigError(f"{path}: {target!r} is not a class; only classes can be built.")
-    if not _is_inside(found.__module__, packages):
+    if not _is_inside(component.__module__, packages):
         raise ConfigError(
-            f"{path}: {target!r} is defined in {found.__module__}, which is not in {_listed(packages)}."
+            f"{path}: {target!r} is defined in {component.__module__}, which is not in {_listed(packages)}."
         )
-    return found
+    return component
 
 
 def _check_name(target: Any, path: str, packages: Sequence[str]) -> None:

@@ -58,11 +58,11 @@ def flat(declared: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     >>> flat({"l2": [1, 2], "settings": {"factors": {"low": 8, "high": 64}}})
     {'l2': [1, 2], 'settings.factors': {'low': 8, 'high': 64}}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, node in declared.items():
         inside = isinstance(node, Mapping) and not set(node) & set(_RANGE)
-        found |= flat(node, f"{before}{name}.") if inside else {f"{before}{name}": node}
-    return found
+        settings |= flat(node, f"{before}{name}.") if inside else {f"{before}{name}": node}
+    return settings
 
 
 def value_of(model: Mapping[str, Any], name: str) -> Any:

@@ -85,13 +85,13 @@ def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
     return max(finished, key=lambda trial: (sign * float(trial.value or 0.0), -trial.number))
 
 
-def told(done: Sequence[Trial], of: int | None, *, maximize: bool, metric: str = "") -> str:
+def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, metric: str = "") -> str:
     """Say how the last trial ended, of how many if that is known, and which one is the best so far.
 
     Examples
     --------
     >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
-    >>> told(trials, 20, maximize=True, metric="ndcg_at_10")
+    >>> trial_sentence(trials, 20, maximize=True, metric="ndcg_at_10")
     'trial 2 of 20: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s'
     """
     trial = done[-1]
@@ -244,10 +244,10 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
         with shown.step("trials", search.trials, "trials") as advance:
             advance(len(done))
             while search.goes_on(done):
-                trial = _one(search, space, measure, done, maximize=maximize, first=first)
+                trial = _run_trial(search, space, measure, done, maximize=maximize, first=first)
                 done.append(trial)
                 _write_trials(path, done)
-                shown.note(told(done, search.trials, maximize=maximize, metric=metric))
+                shown.note(trial_sentence(done, search.trials, maximize=maximize, metric=metric))
                 advance(1)
     return search.within(done)
 
@@ -281,7 +281,7 @@ def read_trials(path: Path) -> tuple[Trial, ...]:
         ) from error
 
 
-def _one(
+def _run_trial(
     search: Search,
     space: Space,
     measure: Measure,
@@ -290,16 +290,16 @@ def _one(
     maximize: bool,
     first: Mapping[str, Any] | None,
 ) -> Trial:
-    asked = _ask(search, space, done, maximize=maximize)
-    settings = dict(asked.params)
+    optuna_trial = _ask(search, space, done, maximize=maximize)
+    settings = dict(optuna_trial.params)
     if not done and first is not None and holds(space, first):
         settings = {name: first[name] for name in space}
     by_epoch: dict[str, float] = {}
 
     def report(epoch: int, value: float) -> None:
         by_epoch[str(epoch)] = value
-        asked.report(value, epoch)
-        if search.prune and asked.should_prune():
+        optuna_trial.report(value, epoch)
+        if search.prune and optuna_trial.should_prune():
             raise Pruned
 
     begin, number = perf_counter(), len(done)

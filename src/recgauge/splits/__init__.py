@@ -96,7 +96,7 @@ class Assignment:
         )
 
 
-def one_row_per_session(rows: Interactions, column: str) -> tuple[Interactions, LongArray]:
+def session_rows(rows: Interactions, column: str) -> tuple[Interactions, LongArray]:
     """Return the last row of each session, in the order in which sessions begin, and the session of each row.
 
     Raises
@@ -108,7 +108,7 @@ def one_row_per_session(rows: Interactions, column: str) -> tuple[Interactions, 
     --------
     >>> orders = {"order": ["o1", "o1", "o2"]}
     >>> rows = Interactions.from_ids(["a", "a", "b"], [1, 2, 1], timestamp=[10, 20, 15], attributes=orders)
-    >>> sessions, session_of_row = one_row_per_session(rows, "order")
+    >>> sessions, session_of_row = session_rows(rows, "order")
     >>> sessions.timestamp.tolist(), session_of_row.tolist()
     ([20, 15], [0, 0, 1])
     """
@@ -219,7 +219,7 @@ class Splitter(Checked, ABC):
         if self.whole is None:
             assigned = self.assign(interactions, rng=rng)
         else:
-            sessions, session_of_row = one_row_per_session(interactions, self.whole)
+            sessions, session_of_row = session_rows(interactions, self.whole)
             assigned = self.assign(sessions, rng=rng).take(session_of_row)
         return self._assemble(interactions, assigned, steps, overlap)
 
@@ -230,9 +230,9 @@ class Splitter(Checked, ABC):
             steps = (*steps, Step.between(reason, interactions, interactions.take(~mask)))
         train = interactions.take(assigned.train)
         fold_in = None if assigned.fold_in is None else interactions.take(assigned.fold_in)
-        known = {"users": train.user_counts() > 0, "items": train.item_counts() > 0}
+        trained = {"users": train.user_counts() > 0, "items": train.item_counts() > 0}
         if fold_in is not None:
-            known["users"] |= fold_in.user_counts() > 0
+            trained["users"] |= fold_in.user_counts() > 0
         rules: tuple[tuple[str, Reason, ColdRows], ...] = (
             ("users", "unknown_users", self.cold_users),
             ("items", "unknown_items", self.cold_items),
@@ -246,7 +246,7 @@ class Splitter(Checked, ABC):
                 for cold, reason, rule in rules:
                     if rule == "keep":
                         continue
-                    kept = part.take(known[cold][part.user if cold == "users" else part.item])
+                    kept = part.take(trained[cold][part.user if cold == "users" else part.item])
                     step = Step.between(f"{name} rows of {cold} without training rows", part, kept)
                     n_users = step.users[0] - step.users[1]
                     coverage[name] = coverage[name].without(reason, users=n_users, rows=step.dropped_rows)

@@ -39,11 +39,11 @@ class Folds(Splitter):
         in_validation = folds == (self.fold + 1) % self.n_splits if self.validation else None
         return folds == self.fold, in_validation
 
-    def _chunks(self, shuffled: IntArray, what: str) -> IntArray:
+    def _chunks(self, shuffled: IntArray, noun: str) -> IntArray:
         """Return the fold of each of the shuffled numbers: as even chunks as can be, longer ones first."""
         if self.n_splits > len(shuffled):
             raise EmptySplitError(
-                f"{type(self).__name__}: {self.n_splits} folds need at least as many {what}, there are "
+                f"{type(self).__name__}: {self.n_splits} folds need at least as many {noun}, there are "
                 f"{len(shuffled)}. Lower split.n_splits."
             )
         folds = np.empty(len(shuffled), dtype=np.int32)

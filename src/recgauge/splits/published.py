@@ -1,7 +1,6 @@
 """The split that a publisher made: from the data set's own archive, or from files."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,8 +11,8 @@ from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, pair_codes
 from recgauge.data.meeting import Meeting, meet, require_meeting
 from recgauge.data.split import Split, Step
-from recgauge.datasets.table import Table, reworded
-from recgauge.errors import ConfigError, DataError, SchemaError
+from recgauge.datasets.table import Table
+from recgauge.errors import ConfigError, SchemaError
 from recgauge.files.limits import Limits
 from recgauge.splits import Assignment, ColdRows, Splitter
 from recgauge.splits._order import scramble
@@ -52,20 +51,20 @@ def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     published = {name: part for name, part in named.items() if part is not None}
     codes = pair_codes(interactions)
     rows = len(codes) - 1 - np.argsort(codes[::-1], kind="stable")  # by pair, of each its last row first
-    wanted = np.concatenate([_codes_of(part, interactions) for part in published.values()])
-    asked = np.argsort(wanted, kind="stable")  # by pair, of each those of the test part first
-    first, after = (np.searchsorted(codes[rows], wanted[asked], side=side) for side in ("left", "right"))
-    place = first + np.arange(len(asked)) - np.searchsorted(wanted[asked], wanted[asked])
+    pairs = np.concatenate([_codes_of(part, interactions) for part in published.values()])
+    order = np.argsort(pairs, kind="stable")  # by pair, of each those of the test part first
+    first, after = (np.searchsorted(codes[rows], pairs[order], side=side) for side in ("left", "right"))
+    place = first + np.arange(len(order)) - np.searchsorted(pairs[order], pairs[order])
     there = place < after
     counts = {name: len(part) for name, part in published.items()}
     part_of = np.zeros(len(codes), np.int8)
-    part_of[rows[place[there]]] = np.repeat(np.arange(1, len(counts) + 1), [*counts.values()])[asked[there]]
+    part_of[rows[place[there]]] = np.repeat(np.arange(1, len(counts) + 1), [*counts.values()])[order[there]]
     masks = {name: part_of == number for number, name in enumerate(counts, start=1)}
     unused: tuple[tuple[str, BoolArray], ...] = ()
     if "train" in masks:
         unused = (("rows that the published split does not name", part_of == 0),)
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
-    absent = np.sort(asked[~there])
+    absent = np.sort(order[~there])
     first_absent = _in_words(published, int(absent[0])) if len(absent) else ""
     return _Matched(assignment, counts, len(absent), int((first == after).sum()), first_absent)
 
@@ -87,21 +86,21 @@ def _in_words(published: Mapping[str, Interactions], row: int) -> str:
     return ""
 
 
-def _of_one_kind(ids: IdArray, known: IdArray) -> tuple[IdArray, IdArray]:
+def _alike(first: IdArray, second: IdArray) -> tuple[IdArray, IdArray]:
     """Return ids that are numbers on one side and text on the other as text."""
-    if (ids.dtype.kind in "iu") == (known.dtype.kind in "iu"):
-        return ids, known
-    return text_array(list(map(str, ids))), text_array(list(map(str, known)))
+    if (first.dtype.kind in "iu") == (second.dtype.kind in "iu"):
+        return first, second
+    return text_array(list(map(str, first))), text_array(list(map(str, second)))
 
 
-def positions_of(ids: IdArray, known: IdArray) -> LongArray:
+def positions_of(ids: IdArray, catalogue: IdArray) -> LongArray:
     """Return the position of each id in `known`, -1 where it is not there."""
-    ids, known = _of_one_kind(ids, known)
-    if len(known) == 0:
+    ids, catalogue = _alike(ids, catalogue)
+    if len(catalogue) == 0:
         return np.full(len(ids), -1, dtype=np.int64)
-    order = np.argsort(known, kind="stable")
-    at = np.minimum(np.searchsorted(known, ids, sorter=order), len(known) - 1)
-    positions: LongArray = np.where(known[order[at]] == ids, order[at], -1)
+    order = np.argsort(catalogue, kind="stable")
+    at = np.minimum(np.searchsorted(catalogue, ids, sorter=order), len(catalogue) - 1)
+    positions: LongArray = np.where(catalogue[order[at]] == ids, order[at], -1)
     return positions
 
 
@@ -200,11 +199,7 @@ class Published(Splitter):
         if files and self.test is None:
             raise ConfigError(f"Published: {', '.join(files)} needs test=FILE as well, got none.")
         for part in files:
-            try:
-                self._table(getattr(self, part))
-            except ConfigError as error:
-                text = str(error).removeprefix("Table: ").replace("path must", f"{part} must")
-                raise ConfigError(f"Published: {text}") from error
+            self._table(part)
 
     def for_dataset(self, dataset: Dataset) -> Self:
         """Return the strategy with the published splits of `dataset`."""
@@ -274,20 +269,35 @@ class Published(Splitter):
     def find(self) -> None:
         """Find the files; see `Splitter.find`."""
         for part in _PARTS:
-            if (paths := getattr(self, part)) is not None:
-                with _of_split(part):
-                    self._table(paths).find()
+            if getattr(self, part) is not None:
+                self._table(part).find()
 
     def _read(self, part: str) -> Interactions | None:
-        paths = getattr(self, part)
-        if paths is None:
-            return None
-        with _of_split(part):
-            return self._table(paths).load().interactions
+        return None if getattr(self, part) is None else self._table(part).load().interactions
 
-    def _table(self, paths: Paths) -> Table:
-        same = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
-        return Table(paths, rating=False, time=False, **same)
+    def _table(self, part: str) -> "_PartTable":
+        settings = {name: getattr(self, name) for name in (*_OF_TABLES, *_OF_CELLS)}
+        return _PartTable(getattr(self, part), rating=False, time=False, part=part, **settings)
+
+
+@dataclass(frozen=True)
+class _PartTable(Table):
+    """The table of a part, whose settings are those of the split."""
+
+    part: str = "test"
+
+    group: ClassVar[str] = "split"
+    skips: ClassVar[bool] = False
+
+    @property
+    def path_name(self) -> str:
+        """The setting that names the files."""
+        return self.part
+
+    @property
+    def command(self) -> str:
+        """What is typed before settings."""
+        return f"recgauge run split=published split.{self.part}=..."
 
 
 def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Meeting]:
@@ -296,8 +306,8 @@ def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Mee
         published = {"test": parts.test, "validation": parts.validation, "train": parts.train}
         for part, rows in published.items():
             if rows is not None and len(rows):
-                ids, known = _of_one_kind(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
-                yield meet(ids, known, name=name, sides=(f"{part} part", "data set"))
+                ids, of_data = _alike(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
+                yield meet(ids, of_data, name=name, sides=(f"{part} part", "data set"))
 
 
 def _not_there(matched: _Matched, n_dropped: int) -> str:
@@ -315,17 +325,6 @@ def _not_there(matched: _Matched, n_dropped: int) -> str:
         problem = f"{matched.n_absent:,} of the {n_named:,} published pairs {more}"
         remedy = "A pair that is named twice, in one file or in two, needs two rows in the data set."
     return f"split=published: {problem}, the first has {matched.first_absent}{filters}. {remedy}"
-
-
-@contextmanager
-def _of_split(part: str) -> Iterator[None]:
-    """Name the settings in messages as they are called here; their words are those of dataset=table."""
-    try:
-        yield
-    except DataError as error:
-        text = reworded(error, "split").replace("split.path", f"split.{part}")
-        text = text.replace("recgauge run dataset=table", "recgauge run split=published")
-        raise type(error)(f"split=published, {part}: {text}") from error
 
 
 def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int) -> Step:

@@ -105,9 +105,9 @@ def publish(study: Study, rows: Sequence[Row], folder: Path) -> None:
     same numbers never change a committed file.
     """
     results = folder / "results.csv"
-    known = read_results(results) if results.is_file() else []
-    unmeasured = [[{**row, **dict.fromkeys(study.measured)} for row in each] for each in (known, rows)]
-    shown = known if unmeasured[0] == unmeasured[1] else rows
+    stored = read_results(results) if results.is_file() else []
+    unmeasured = [[{**row, **dict.fromkeys(study.measured)} for row in each] for each in (stored, rows)]
+    shown = stored if unmeasured[0] == unmeasured[1] else rows
     write_results(folder, shown, study.figures(shown))
     write_page(folder, folder, study.markdown(shown))
 

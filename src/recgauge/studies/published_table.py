@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from recgauge.errors import MissingDataError, SchemaError
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings
+from recgauge.runs.settings import flat_settings, option_groups
 from recgauge.studies import Row, Study, distinct, folded, label, table, where
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ CLOSE_TOLERANCES = 3
 _ROUNDING = 1e-12  # relative; a difference of exactly the tolerance still counts
 
 REQUIRED = ("key", "definition", "label", "dataset", "value", "tolerance", "why", "source")
-_GROUPS = ("dataset", "filters", "split", "candidates", "model", "conventions")
 
 NO_MODEL = "recgauge has no such model yet"
 PICTURES = {"values": "Published values and ours", "differences": "Differences in tolerances"}
@@ -101,11 +100,12 @@ class PublishedNumber:
 
     def matches(self, run: JobOutcome) -> bool:
         """Whether a run is one of those that the number is compared with."""
-        if not self.model or any(getattr(self, g) not in ("", run.names.get(g)) for g in _GROUPS):
+        groups = option_groups("rows", "model")
+        if not self.model or any(getattr(self, name) not in ("", run.names.get(name)) for name in groups):
             return False
         settings = flat_settings(run.settings)
-        wanted = (word.split("=", 1) for word in self.settings.split())
-        return all(settings.get(key) == value for key, value in wanted)
+        words = (word.split("=", 1) for word in self.settings.split())
+        return all(settings.get(key) == value for key, value in words)
 
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:
@@ -131,9 +131,9 @@ def read_published(path: Path) -> tuple[PublishedNumber, ...]:
 
 
 def _check_columns(path: Path, names: Sequence[str]) -> None:
-    known = [field.name for field in fields(PublishedNumber)]
-    if unknown := [name for name in names if name not in known]:
-        raise SchemaError(f"{path}: unknown column {', '.join(unknown)}; there are {', '.join(known)}.")
+    columns = [field.name for field in fields(PublishedNumber)]
+    if unknown := [name for name in names if name not in columns]:
+        raise SchemaError(f"{path}: unknown column {', '.join(unknown)}; there are {', '.join(columns)}.")
     if absent := [name for name in REQUIRED if name not in names]:
         raise SchemaError(f"{path}: column {', '.join(absent)} is missing.")
 
@@ -145,7 +145,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def verdict(ours: float, published: float, tolerance: float, *, protocol_known: bool = True) -> str:
+def verdict(ours: float, published: float, tolerance: float, *, protocol_stated: bool = True) -> str:
     """Return the word for a pair of numbers; `tolerance` is the largest difference that still reproduces.
 
     Where the source leaves open what the number depends on, one that differs is "protocol unknown".
@@ -154,7 +154,7 @@ def verdict(ours: float, published: float, tolerance: float, *, protocol_known: 
     --------
     >>> verdict(0.9443, 0.944, 0.001), verdict(0.946, 0.944, 0.001), verdict(0.95, 0.944, 0.001)
     ('reproduced', 'close', 'not reproduced')
-    >>> verdict(0.95, 0.944, 0.001, protocol_known=False)
+    >>> verdict(0.95, 0.944, 0.001, protocol_stated=False)
     'protocol unknown'
     """
     rounding = _ROUNDING * max(1.0, abs(published))
@@ -163,7 +163,7 @@ def verdict(ours: float, published: float, tolerance: float, *, protocol_known: 
         return REPRODUCED
     if difference <= CLOSE_TOLERANCES * tolerance + rounding:
         return CLOSE
-    return NOT_REPRODUCED if protocol_known else UNKNOWN
+    return NOT_REPRODUCED if protocol_stated else UNKNOWN
 
 
 def tally(verdicts: Iterable[str]) -> str:
@@ -174,8 +174,8 @@ def tally(verdicts: Iterable[str]) -> str:
     >>> tally(["open", "reproduced", "reproduced"])
     '2 reproduced, 1 open'
     """
-    counted = Counter(verdicts)
-    return ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
 
 
 @dataclass(frozen=True)
@@ -276,11 +276,11 @@ def published_row(number: PublishedNumber) -> Row:
 
 def judged(number: PublishedNumber, ours: float) -> Row:
     """Return what becomes known of a published number by ours."""
-    published, known = float(number.value), not number.unknown.strip()
+    published, stated = float(number.value), not number.unknown.strip()
     return {
         "ours": f"{ours:.8g}",
         "difference": f"{ours - published:+.3g}",
-        "verdict": verdict(ours, published, float(number.tolerance), protocol_known=known),
+        "verdict": verdict(ours, published, float(number.tolerance), protocol_stated=stated),
     }
 
 
@@ -381,10 +381,10 @@ def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
         ("published", MUTED, "none", 8.0),
         ("ours", PALETTE[0], PALETTE[0], 4.5),
     ):
-        known = [row for row in rows if row[column]]
+        numbered = [row for row in rows if row[column]]
         axes.plot(
-            [float(row[column]) for row in known],
-            [models.index(row["model"]) for row in known],
+            [float(row[column]) for row in numbered],
+            [models.index(row["model"]) for row in numbered],
             "o",
             markeredgecolor=edge,
             markerfacecolor=face,

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from omegaconf import OmegaConf
 
+from recgauge.data.card import data_card
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
@@ -23,20 +24,20 @@ from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.models import Recommender
 from recgauge.models.recommend import recommend
+from recgauge.report.card_tables import card_markdown
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.report.data_card import card_markdown, data_card
 from recgauge.runs.folder import HITS as HITS
 from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS as LISTS
+from recgauge.runs.stored import held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note
 from recgauge.utils.progress import NoProgress, Timings
 
 CONVENTIONS = "conventions.csv"
-PER_USER = "per_user.parquet"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 """What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
 ROWS_OF_A_GROUP = 1_000_000
@@ -51,11 +52,11 @@ def write_run(
     Returns the record with the seconds of the writing, what the user should read of the files, and why the
     model is not saved.
     """
-    lists = which_lists(settings.artifacts.lists)
+    lists = lists_setting(settings.artifacts.lists)
     if lists == "true" and result.ranking is not None:
         _announce(result.ranking.top_k, result.dataset.interactions.n_items)
     write_tables(result, folder, lists)
-    said: list[str] = []
+    lines: list[str] = []
     unsaved = None
     timings = Timings(NoProgress())
     with timings.stage("card"):
@@ -73,7 +74,7 @@ def write_run(
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
-        said = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
+        lines = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
     if stores_model(settings):
         try:
             with timings.stage("model"):
@@ -83,7 +84,7 @@ def write_run(
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
     write_record(record, folder)
-    return record, said, unsaved
+    return record, lines, unsaved
 
 
 def write_tables(result: RunResult, folder: Path, lists: str) -> None:
@@ -162,13 +163,6 @@ def write_record(record: RunRecord, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def held_out_rows(test: Interactions) -> pa.Table:
-    """Return the rows of a test part as test.parquet has them."""
-    return arrow_table(
-        {"user_id": test.user_ids[test.user], "item_id": test.item_ids[test.item], "rating": test.value}
-    )
-
-
 def _predictions(predictions: RatingPredictions, ids: Interactions) -> pa.Table:
     return arrow_table(
         {
@@ -220,7 +214,7 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def which_lists(value: object) -> str:
+def lists_setting(value: object) -> str:
     """Return the setting ``artifacts.lists`` as one of the keys of `FILES`."""
     text = str(value).lower()
     if text not in FILES:
@@ -233,24 +227,24 @@ def which_lists(value: object) -> str:
 
 def check_study(value: object, artifacts: Sequence[str]) -> None:
     """Refuse a setting ``artifacts.lists`` that is unknown or stores less than a study needs."""
-    stored = FILES[which_lists(value)]
+    stored = FILES[lists_setting(value)]
     needed = [name for name in (LISTS, HITS) if name in artifacts and name != stored]
     if needed:
         fitting = next(key for key, name in FILES.items() if name == needed[0])
         raise ConfigError(
-            f"artifacts.lists={which_lists(value)}: the experiment's study needs {needed[0]} of every run; "
+            f"artifacts.lists={lists_setting(value)}: the experiment's study needs {needed[0]} of every run; "
             f"use artifacts.lists={fitting}."
         )
 
 
-def holds(settings: Mapping[str, Any], wanted: object) -> bool:
-    """Whether a run with these settings has stored the lists that ``artifacts.lists=wanted`` stores.
+def holds(settings: Mapping[str, Any], value: object) -> bool:
+    """Whether a run with these settings has stored the lists that ``artifacts.lists=value`` stores.
 
     Runs from before that setting stored whole lists. Whole lists hold the relevant rows, too.
     """
-    stored = which_lists((settings.get("artifacts") or {}).get("lists", True))
+    stored = lists_setting((settings.get("artifacts") or {}).get("lists", True))
     order = list(FILES)
-    return order.index(stored) <= order.index(which_lists(wanted))
+    return order.index(stored) <= order.index(lists_setting(value))
 
 
 def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> None:

@@ -11,7 +11,7 @@ from recgauge.data.split import EvaluateOn
 from recgauge.datasets import DatasetSource
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.evaluation.learning import Learning
-from recgauge.experiment import Experiment
+from recgauge.experiment import DataPlan, Experiment
 from recgauge.filters import Filter
 from recgauge.guards import GuardSettings
 from recgauge.metrics import Metric
@@ -41,18 +41,12 @@ def compose(
     With `leave_out`, metrics that the model cannot be measured by are left out with a note, not refused: the
     user wants every metric there is (``metrics=all``), or the same metrics of several models.
     """
-    packages = allowed_packages(settings.allowed_targets)
-
-    def part(node: Any, kind: type[Component] | tuple[type, ...], path: str) -> Component:
-        return build(node, kind, path, packages)
-
     conventions, suite = compose_metrics(settings)
     if lacking := [name for name, node in settings.metrics.items() if _falls_back(node, conventions)]:
         tell(
             f"conventions: {conventions.name} has no {', '.join(lacking)}, so recgauge's own "
             f"{'definition counts' if len(lacking) == 1 else 'definitions count'} (conventions=standard)."
         )
-    filters = (settings.filters or {}).items()
     model = build_model(settings.model, settings.allowed_targets)
     check_ready(model)
     suite = _possible(model, suite, tell, leave_out=leave_out)
@@ -63,24 +57,40 @@ def compose(
             f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
             "Leave out save_model and tracking.log_model, or choose a model that ranks items."
         )
-    watched = settings.learning
+    watched, plan, packages = settings.learning, compose_plan(settings), settings.allowed_targets
     return Experiment(
-        dataset=part(settings.dataset, DatasetSource, "dataset"),
-        filters=tuple(part(node, Filter, f"filters.{name}") for name, node in filters if node is not None),
-        splitter=part(settings.split, Splitter, "split"),
-        candidates=part(settings.candidates, Candidates, "candidates"),
+        dataset=plan.dataset,
+        filters=plan.filters,
+        splitter=plan.splitter,
+        seed=plan.seed,
+        fit_on=plan.fit_on,
+        evaluate_on=plan.evaluate_on,
+        guards=plan.guards,
+        candidates=build(settings.candidates, Candidates, "candidates", allowed_packages(packages)),
         model=model,
         metrics=suite,
         policies=conventions.policies,
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
-        seed=check_int("seed", settings.seed, minimum=0),
-        fit_on=check_choice("fit_on", settings.fit_on, get_args(FitOn)),
-        evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
-        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
         sanity=settings.sanity,
         curves=settings.figures,
         learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
+    )
+
+
+def compose_plan(settings: RunSettings) -> DataPlan:
+    """Build the components that decide the rows of a run."""
+    packages, filters = allowed_packages(settings.allowed_targets), (settings.filters or {}).items()
+    return DataPlan(
+        dataset=build(settings.dataset, DatasetSource, "dataset", packages),
+        filters=tuple(
+            build(node, Filter, f"filters.{name}", packages) for name, node in filters if node is not None
+        ),
+        splitter=build(settings.split, Splitter, "split", packages),
+        seed=check_int("seed", settings.seed, minimum=0),
+        fit_on=check_choice("fit_on", settings.fit_on, get_args(FitOn)),
+        evaluate_on=check_choice("evaluate_on", settings.evaluate_on, get_args(EvaluateOn)),
+        guards=GuardSettings(tuple(settings.guards.override), settings.guards.selected_on),
     )
 
 

@@ -14,29 +14,29 @@ import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
 from recgauge.comparison import Comparison, Procedure
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
+from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import RecgaugeError, listed, said
 from recgauge.report import markdown_line, markdown_table
 from recgauge.report.comparison_tables import FORMATS, write_comparison
-from recgauge.report.console import output, print_sweep, shown_path
+from recgauge.report.console import output, shown_path
 from recgauge.runs.environment import user_name
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
-from recgauge.runs.settings import free_settings
+from recgauge.runs.settings import use_of
+from recgauge.runs.stored import PER_USER
 from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
-from recgauge.sweeps.artifacts import PER_USER
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
+from recgauge.sweeps.tables import print_sweep
 from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.page import shortened
 from recgauge.utils.files import csv_text, is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
-    from recgauge.report.page.data import Load
+    from recgauge.page.data import Load
 
-HARMLESS = (free_settings() - {"study"}) | {"experiment", "hydra"}
-"""Settings of the command line that leave an experiment as it is: its runs and its table stay the same."""
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
 _TOLD = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
@@ -56,7 +56,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     `load` gives the report the data of a run again; without it no report is written.
     """
     folder, store = sweep.folder, sweep.store
-    jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.every]
+    jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.all_outcomes]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
     _leave_earlier_sweep(jobs, folder)
@@ -75,7 +75,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         tag = (experiment_tag(sweep.experiment), "true") if sweep.experiment else own
         address = deliveries.address(store, *tag)
     server = None if store is None else served_by(store.uri)
-    claims = [] if compared is None else claim_lines(compared[0].comparison)
+    claims = [] if compared is None else claim_lines(compared[0])
     print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
         _tell_of(*compared, sweep, deliveries, load, tracked=address is not None)
@@ -96,8 +96,8 @@ def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
         with suppress(OSError):
             old.unlink()
     own = {job.folder for job in jobs}
-    found = {file.parent for file in folder.rglob(RECORD)} - own
-    if left := [str(run.relative_to(folder)) for run in sorted(found) if is_finished(run)]:
+    folders = {file.parent for file in folder.rglob(RECORD)} - own
+    if left := [str(run.relative_to(folder)) for run in sorted(folders) if is_finished(run)]:
         print_note(
             f"{shown_path(folder)} also holds finished runs of an earlier sweep, which are not in this "
             f"table: {listed(left, most=MOST_LEFT)}. Delete them, or name another: hydra.sweep.dir=FOLDER."
@@ -114,7 +114,7 @@ def _optional(lacking: str) -> Iterator[None]:
 
 
 def _tell_of(
-    compared: ComparedRuns,
+    comparison: Comparison,
     files: Sequence[Path],
     sweep: Sweep,
     deliveries: Deliveries,
@@ -123,14 +123,14 @@ def _tell_of(
     tracked: bool,
 ) -> None:
     """Write the report of a sweep's comparison, and store both."""
-    folder, comparison = sweep.folder, compared.comparison
+    folder = sweep.folder
     if load is not None:
         with _optional("no report is written"):
-            from recgauge.report.page import write_page as write_report
-            from recgauge.report.page.data import report_data
+            from recgauge.page import write_page as write_report
+            from recgauge.page.data import report_data
 
             # what would keep the user waiting is left out of it; `recgauge report FOLDER` does it all
-            data = report_data(compared, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
+            data = report_data(comparison, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
             files = [*files, write_report(data, folder / REPORT)]
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:
@@ -212,9 +212,7 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     study.check(source)
     rows = study.rows(runs, source)
     part = study.markdown(rows)
-    changed = [
-        word for word in sweep.words if word.lstrip("+~").partition("=")[0].partition(".")[0] not in HARMLESS
-    ]
+    changed = [word for word in sweep.words if _changes_experiment(word)]
     figures = study.figures(rows)
     files = write_results(folder, rows, figures)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
@@ -230,21 +228,29 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         reason = f"{lacking} of {len(runs)} runs have no results"
     console = output()
     console.print()
-    told = without_details(part).split("\n")
-    console.print(Markdown("\n".join(told[:_TOLD])))
+    lines = without_details(part).split("\n")
+    console.print(Markdown("\n".join(lines[:_TOLD])))
     console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
     console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
     if reason:
         console.print(f"note     experiments/{study.name} is unchanged, since {reason}", soft_wrap=True)
-    counted = Counter(row["verdict"] for row in rows if row.get("verdict"))
+    counts = Counter(row["verdict"] for row in rows if row.get("verdict"))
     summary = Summary(
         job=_facts(sweep, f"summary {study.name}", study.name),
         subject=study.name,
         fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
-        note=shortened(told, "results.md"),
-        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counted.items()},
+        note=shortened(lines, "results.md"),
+        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counts.items()},
     )
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
+
+
+def _changes_experiment(word: str) -> bool:
+    """Whether a word of the command line makes other runs, or another table, than the experiment has."""
+    name = word.lstrip("+~").partition("=")[0].partition(".")[0]
+    return name == "study" or (
+        name not in ("experiment", "hydra") and use_of(name) not in ("place", "output")
+    )
 
 
 def _checkout_folder(name: str) -> Path | None:
@@ -256,37 +262,35 @@ def _checkout_folder(name: str) -> Path | None:
     return folder if (folder / "README.md").is_file() and is_writable(folder) else None
 
 
-def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[ComparedRuns, list[Path]] | None:
+def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[Comparison, list[Path]] | None:
     """Compare a sweep's finished runs, and write comparison.md, .tex, .csv, .json and figures to its folder.
 
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
     """
-    compared = compared_jobs(jobs)
-    if compared is None:
+    comparison = compare_finished([run for job in jobs if (run := job.run) is not None], len(jobs))
+    if comparison is None:
         return None
     from recgauge.report.figures.compared import forest
     from recgauge.report.figures.style import save_png
 
-    comparison = compared.comparison
-    files = write_comparison(compared, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
+    files = write_comparison(comparison, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
     for dataset in comparison.datasets[:MOST_FIGURES]:
         figure = forest(comparison, comparison.metrics[0], dataset)
         name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
         files.append(save_png(figure, folder / f"{name}.png"))
-    return compared, files
+    return comparison, files
 
 
-def compared_jobs(jobs: Sequence[JobOutcome]) -> ComparedRuns | None:
-    """Compare the most finished runs that differ in the model alone; None if there are not two."""
-    known = [job for job in jobs if job.record is not None and (job.folder / PER_USER).is_file()]
-    chosen, notes = agreeing(known)
+def compare_finished(runs: Sequence[FinishedRun], n_jobs: int) -> Comparison | None:
+    """Compare the most runs of some jobs that differ in the model alone; None if there are not two."""
+    chosen, notes = agreeing([run for run in runs if (run.folder / PER_USER).is_file()])
     if not chosen:
         return None
-    if lacking := sum(job.record is None for job in jobs):
-        notes.append(f"{lacking} of {len(jobs)} jobs have no results and are left out: summary.md says why")
+    if n_left := n_jobs - len(runs):
+        notes.append(f"{n_left} of {n_jobs} jobs have no results and are left out: summary.md says why")
     procedure = Procedure()
-    n_users = [int(pq.read_metadata(job.folder / PER_USER).num_rows) for job in chosen]
+    n_users = [int(pq.read_metadata(run.folder / PER_USER).num_rows) for run in chosen]
     if sum(n_users) > MOST_CELLS:
         procedure = replace(procedure, interval="normal", correction="holm")
     return compare_runs(chosen, procedure, notes=notes)

@@ -1,26 +1,25 @@
 """Where the jobs of a sweep run: an engine makes workers, each an executor for one job."""
 
-import multiprocessing
 import os
 import re
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
 from contextlib import redirect_stderr, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from inspect import signature
 from io import StringIO
 from math import inf
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
+import psutil
 from threadpoolctl import threadpool_limits
 
 from recgauge.errors import ConfigError, said
@@ -34,7 +33,7 @@ Output = Literal["program", "terminal", "log"]
 Engines = Literal["here", "ray", "dask", "slurm", "local"]
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _HANDED_ON = ("RECGAUGE_", "MLFLOW_", "AWS_", "GOOGLE_", "PYTHONPATH")
-"""How the names of the variables begin that workers on other machines get from the sweep's environment."""
+"""How the names of the variables begin that Ray's workers get from the sweep's environment."""
 _WHOLE = ("cpus_per_task", "workers", "timeout_min", "array_parallelism")
 _REAL = ("mem_gb", "poll_seconds")
 """Settings of launchers that are numbers, all above 0."""
@@ -76,9 +75,9 @@ class Here(Executor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Run a function now."""
-        done: Future[Any] = Future()
-        done.set_result(function(*arguments, **named))
-        return done
+        future: Future[Any] = Future()
+        future.set_result(function(*arguments, **named))
+        return future
 
 
 class Processes(Engine):
@@ -86,83 +85,46 @@ class Processes(Engine):
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers, self.output = n_workers, "terminal" if n_workers == 1 else "log"
-        self._share = str(max(1, process_cpus() // n_workers))
-        self._pools: list[Executor] = []
+        share = str(max(1, process_cpus() // n_workers))
+        self._variables = {name: share for name in _THREADS if name not in os.environ}
+        self._variables["PYTHONSAFEPATH"] = "1"  # modules in the current folder do not replace the real ones
+        self._pools: list[Any] = []
 
     def worker(self) -> Executor:
-        """Start a process."""
-        variables = {name: self._share for name in _THREADS if name not in os.environ}
-        if not os.environ.get("PYTHONSAFEPATH"):
-            variables["PYTHONSAFEPATH"] = "1"  # modules in the current folder do not replace the real ones
-        os.environ.update(variables)
-        try:
-            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
-            pool.submit(os.getpid)  # which starts the process, with this environment
-        finally:
-            for name in variables:
-                del os.environ[name]
+        """Make an executor whose process starts with its first job."""
+        from loky import ProcessPoolExecutor
+
+        pool = ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=self._variables)
         self._pools.append(pool)
-        return pool
+        return cast("Executor", pool)
 
     def close(self) -> None:
         """End all processes at once, also one whose component has left threads or ignores Ctrl-C."""
-        for process in multiprocessing.active_children():
-            process.kill()
         for pool in self._pools:
-            pool.shutdown()  # without which it may be asked for when Python ends, and half closed
+            pool.shutdown(kill_workers=True)
 
 
-def _begin() -> None:
+def _begin(parent: int) -> None:
     """Prepare a worker's process: Ctrl-C is its parent's, with which it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    Thread(target=_end_with_parent, daemon=True).start()
-    terminal()
-    if hasattr(os, "register_at_fork"):
-        pipes = [number for number in range(3, 64) if _is_pipe(number)]
-        os.register_at_fork(after_in_child=lambda: _leave_pipes(pipes))
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:  # workers have one
-        parent.join()
-        os._exit(1)
+def _end_with(parent: int) -> None:
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(parent).wait()
+    os._exit(1)
 
 
-@cache
-def terminal() -> tuple[int, int]:
-    """Return copies of a worker's standard output and error, as they were before a component closed them."""
-    return os.dup(1), os.dup(2)
-
-
-def _is_pipe(number: int) -> bool:
-    try:
-        return stat.S_ISFIFO(os.fstat(number).st_mode)
-    except OSError:
-        return False
-
-
-def _leave_pipes(pipes: Sequence[int]) -> None:
-    """Close a worker's pipes in its fork: else nobody would see that the worker, or the sweep, has ended."""
-    for number in pipes:
-        os.closerange(number, number + 1)
-    for number in filter(_is_pipe, (1, 2)):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, number)
-        os.close(nowhere)
-
-
-def call_elsewhere(
-    function: Callable[..., Any], *arguments: Any, folder: str, variables: Mapping[str, str]
-) -> Any:
+def call_elsewhere(function: Callable[..., Any], *arguments: Any, folder: str, n_threads: int) -> Any:
     """Call a function on another machine that sees the same folders; a job that fails there says where."""
     os.chdir(folder)
-    os.environ.update(variables)
     with suppress(ValueError, AttributeError):  # in a thread, on Windows: there no cluster sends signals
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         # submitit would end a job before its time is up, and Slurm not say why; SIGTERM follows
         signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    with threadpool_limits(int(variables[_THREADS[0]])):  # its libraries may have been imported by now
+    with threadpool_limits(n_threads):  # its libraries may have been imported by now
         result = function(*arguments)
     if isinstance(result, JobOutcome) and result.status == "failed":
         return replace(result, reason=f"on {socket.gethostname()}: {result.reason}")
@@ -175,9 +137,8 @@ class Elsewhere(Engine):
     output = "log"
 
     def __init__(self, n_workers: int, cpus_per_task: int) -> None:
-        self.n_workers, self.threads = n_workers, {name: str(cpus_per_task) for name in _THREADS}
-        kept = {name: text for name, text in os.environ.items() if name.startswith(_HANDED_ON)}
-        self.call = partial(call_elsewhere, folder=str(Path.cwd()), variables=kept | self.threads)
+        self.n_workers, self.threads = n_workers, dict.fromkeys(_THREADS, str(cpus_per_task))
+        self.call = partial(call_elsewhere, folder=str(Path.cwd()), n_threads=cpus_per_task)
 
 
 class Ray(Elsewhere, Executor):
@@ -223,6 +184,8 @@ class Ray(Elsewhere, Executor):
                 "Ask for less: hydra.launcher.cpus_per_task=1."
             )
         super().__init__(workers or room, cpus_per_task)
+        shell = {name: text for name, text in os.environ.items() if name.startswith(_HANDED_ON)}
+        self._environment = {"env_vars": shell | self.threads}
 
     def worker(self) -> Executor:
         """Return the cluster, which chooses a process for each job."""
@@ -231,7 +194,7 @@ class Ray(Elsewhere, Executor):
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Run a function as a task."""
         options = {**self._needs, "max_retries": 0, "scheduling_strategy": "SPREAD"}
-        task = self._ray.remote(_call).options(**options, runtime_env={"env_vars": self.threads})
+        task = self._ray.remote(_call).options(**options, runtime_env=self._environment)
         future: Future[Any] = task.remote(function, *arguments, **named).future()
         return future
 
@@ -247,7 +210,8 @@ class Dask(Elsewhere):
         self, address: str | None = None, workers: int | None = None, cpus_per_task: int = 2
     ) -> None:
         distributed = _library("distributed", "dask")
-        here = {"n_workers": max(1, process_cpus() // cpus_per_task), "threads_per_worker": 1}
+        here: dict[str, Any] = {"n_workers": max(1, process_cpus() // cpus_per_task), "threads_per_worker": 1}
+        here["env"] = dict.fromkeys(_THREADS, str(cpus_per_task))
         try:
             self._client = distributed.Client(address, **({} if address else here), set_as_default=False)
         except Exception as error:
@@ -270,18 +234,11 @@ class Dask(Elsewhere):
 class Submitit(Elsewhere, Executor):
     """Every job is a job of Slurm, or a process of this machine as if it were one.
 
-    Whether a job has ended is seen by the file of its result. submitit is not asked: it needs Slurm's
-    accounting, which smaller clusters do not have. ``squeue`` says which jobs are gone without a result.
+    submitit says which jobs are over, with Slurm's accounting of those that were ended.
     """
 
-    _LAG = 10.0  # seconds until a file that another machine has written must be seen here
-    _ALIVE = (
-        "PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD",
-        "RESIZING", "SIGNALING", "SPECIAL_EXIT", "STAGE_OUT", "STOPPED", "SUSPENDED",
-    )  # fmt: skip
-
     def __init__(self, engine: str, settings: Mapping[str, Any], folder: Path) -> None:
-        missing = [name for name in ("sbatch", "squeue", "scancel") if not shutil.which(name)]
+        missing = [name for name in ("sbatch", "scancel") if not shutil.which(name)]
         if missing and engine == "slurm":
             raise ConfigError(
                 f"hydra/launcher=submitit_slurm: this machine has no {missing[0]}. Start the sweep where "
@@ -290,8 +247,13 @@ class Submitit(Elsewhere, Executor):
         self._submitit = _library("submitit", "slurm")
         self._engine, self._settings, self._folder = engine, settings, folder / "submitit"
         super().__init__(settings["array_parallelism"], settings["cpus_per_task"])
+        if engine == "slurm" and not _has_accounting():
+            print_note(
+                "Slurm has no accounting here (sacct), so nothing tells of a job that it ends. Should one be "
+                "missing, stop the sweep and start it again with reuse=true."
+            )
         self._running: dict[Future[Any], Any] = {}
-        self._ended = False
+        self._is_closed = False
         Thread(target=self._watch, daemon=True, name="submitit").start()
 
     def worker(self) -> Executor:
@@ -315,7 +277,9 @@ class Submitit(Elsewhere, Executor):
 
     def _parameters(self) -> dict[str, Any]:
         """Return what submitit is told of every job."""
-        parameters = {"name": "recgauge", f"{self._engine}_setup": self._settings.get("setup")}
+        threads = [f"export {name}={text}" for name, text in self.threads.items()]
+        setup = [*threads, *(self._settings.get("setup") or ())]
+        parameters: dict[str, Any] = {"name": "recgauge", f"{self._engine}_setup": setup}
         parameters |= {name: self._settings.get(name) for name in _OF_JOBS}
         if self._engine == "slurm":
             parameters |= {f"slurm_{name}": self._settings.get(name) for name in _OF_SLURM}
@@ -323,7 +287,7 @@ class Submitit(Elsewhere, Executor):
 
     def close(self) -> None:
         """Cancel what still runs, and take away the files with settings."""
-        self._ended = True
+        self._is_closed = True
         for job in self._running.values():
             with suppress(Exception):
                 if self._engine == "local":  # submitit's own way prints a traceback
@@ -335,38 +299,28 @@ class Submitit(Elsewhere, Executor):
 
     def _watch(self) -> None:
         """Give each future its result, or the news that its job is gone."""
-        gone: dict[Future[Any], float] = {}
-        while not self._ended:
+        while not self._is_closed:
             time.sleep(self._settings["poll_seconds"])
-            states = self._states()
             for future, job in list(self._running.items()):
-                if job.paths.result_pickle.exists():
-                    del self._running[future]
-                    try:
-                        future.set_result(job.result())
-                    except Exception as error:
-                        future.set_exception(error)
-                elif states is None or states.get(job.job_id) in self._ALIVE:
-                    gone.pop(future, None)
-                elif time.monotonic() - gone.setdefault(future, time.monotonic()) > self._LAG:
-                    del self._running[future]
-                    future.set_exception(WorkerDiedError(self._why(states.get(job.job_id, ""))))
+                if not job.done():
+                    continue
+                del self._running[future]
+                try:
+                    future.set_result(job.result())
+                except Exception:
+                    future.set_exception(WorkerDiedError(self._reason(job.state)))
 
-    def _why(self, state: str) -> str:
+    def _reason(self, state: str) -> str:
         remedies = {
             "TIMEOUT": "give it longer: hydra.launcher.timeout_min=MINUTES",
             "OUT_OF_MEMORY": "give it more memory: hydra.launcher.mem_gb=GB",
         }
         return f"Slurm ended it: {state}; {remedies[state]}" if state in remedies else ""
 
-    def _states(self) -> dict[str, str] | None:
-        """Return the state of every job by its id, None if Slurm does not answer now."""
-        if self._engine == "local":
-            return {job.job_id: "GONE" if job.done() else "RUNNING" for job in list(self._running.values())}
-        command = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i|%T"]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
-        lines = (line.strip().partition("|") for line in answer.stdout.splitlines())
-        return None if answer.returncode else {number: state for number, _, state in lines}
+
+def _has_accounting() -> bool:
+    sacct = shutil.which("sacct")
+    return sacct is not None and subprocess.run([sacct], capture_output=True, check=False).returncode == 0
 
 
 def _library(name: str, extra: str) -> Any:
@@ -388,10 +342,10 @@ def make_engine(engine: str, settings: Mapping[str, Any], jobs: int, n_jobs: int
         name = "array_parallelism" if engine in ("slurm", "local") else "workers"
         raise ConfigError(f"jobs={jobs}: divides this machine. On a cluster write hydra.launcher.{name}=N.")
     kind: Any = {"ray": Ray, "dask": Dask}.get(engine)
-    known = list(_SUBMITIT if kind is None else signature(kind).parameters)
-    if unknown := [key for key in settings if key not in known]:
+    names = list(_SUBMITIT if kind is None else signature(kind).parameters)
+    if unknown := [key for key in settings if key not in names]:
         raise ConfigError(
-            f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(known)}."
+            f"hydra.launcher: there is no setting {', '.join(unknown)}. Settings: {', '.join(names)}."
         )
     _check_values(settings)
     made: Engine = Submitit(engine, settings, folder) if kind is None else kind(**settings)

@@ -18,8 +18,9 @@ from recgauge.errors import ConfigError, MissingDataError, SchemaError, message,
 from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
-from recgauge.report.console import ConsoleProgress, print_job_line, shown_path
+from recgauge.report.console import ConsoleProgress, shown_path
 from recgauge.runs.environment import environment_of, fingerprint_of, user_name
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import (
     CHECKSUMS,
     Failure,
@@ -31,16 +32,25 @@ from recgauge.runs.folder import (
     write_folder,
 )
 from recgauge.runs.record import JobFacts, RunRecord, SearchFacts
-from recgauge.runs.settings import RunSettings, free_settings, registers_model, stores_model
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.settings import (
+    FOLDS,
+    NUMERIC,
+    RunSettings,
+    option_groups,
+    part,
+    registers_model,
+    stores_model,
+    use_of,
+)
 from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
 from recgauge.sweeps.artifacts import check_study, holds, write_run
 from recgauge.sweeps.compose import build_model, build_store, build_study, compose, compose_metrics
-from recgauge.sweeps.engines import Output, terminal
+from recgauge.sweeps.engines import Output
 from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import conf_folder, program, work_folder
+from recgauge.sweeps.tables import print_job_line
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
@@ -49,13 +59,9 @@ from recgauge.utils.secrets import private_output, without_secrets
 
 LIBRARY_LOG = "library.log"
 """What a library in an environment of its own has printed; in the output folder."""
-GROUPS = ("dataset", "filters", "split", "candidates", "model", "metrics", "conventions")
 LONGEST_NAME = 120  # characters
 LOG = "log.txt"
 """What a job in a worker has printed; in its output folder."""
-_OF_ROWS = ("dataset", "filters", "split", "candidates", "conventions", "ties", "metrics", "cutoffs",
-            "guards", "seed", "fit_on", "evaluate_on", "tune", "data", "engine")  # fmt: skip
-"""The settings that decide what a run has before its model is trained."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Job:
     @cached_property
     def rows(self) -> str:
         """A text that is equal for jobs whose data, split and candidates are the same."""
-        return repr([getattr(self.typed, name) for name in _OF_ROWS])
+        return repr([part(vars(self.typed), "rows", "metrics", "place"), self.typed.tune])
 
     @property
     def may_reuse(self) -> bool:
@@ -209,6 +215,8 @@ def _run(job: Job, started: float) -> JobOutcome:
         experiment.model.set_log(job.folder / LIBRARY_LOG)
     ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
+    if isinstance(experiment.model, Isolated):
+        facts |= {"model_environment": experiment.model.versions}
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
         names=job.names,
@@ -226,7 +234,7 @@ def _run(job: Job, started: float) -> JobOutcome:
             job.index.mkdir(parents=True, exist_ok=True)
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
-    outcome = replace(job.outcome, record=record, reason=note, said=tuple(lines))
+    outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
     if job.output == "log":
         print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
@@ -313,10 +321,10 @@ def _tuned(job: Job, experiment: Experiment, progress: Progress) -> tuple[Job, E
     A job of a sweep whose model has nothing to search runs as it is, for comparison, and learns from the
     same rows as the tuned ones.
     """
-    left, given = searched(job.typed, job.words)
+    left, fixed = searched(job.typed, job.words)
     if not left and job.sweep is not None:
         untuned = replace(job, typed=replace(job.typed, tune=None))
-        return *_final(untuned, experiment), f"not tuned: {nothing_left(given)}."
+        return *_final(untuned, experiment), f"not tuned: {nothing_left(fixed)}."
     search = tune(job.typed, job.words, experiment, progress)
     return *_final(replace(job, search=search), experiment), None
 
@@ -339,13 +347,14 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     with suppress(OSError, ValueError):
         folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
         if fits(job, fingerprint, folder):
-            return replace(job.outcome, status="reused", folder=folder, record=RunFolder.read(folder).record)
+            record = FinishedRun.read(folder).record
+            return replace(job.outcome, status="reused", folder=folder, record=record)
     return None
 
 
 def fits(job: Job, fingerprint: str, folder: Path) -> bool:
     """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
-    study, wanted = job.study(), job.typed
+    study, typed = job.study(), job.typed
     names = ("record.json", *(() if study is None else study.artifacts))
     try:
         sums = read_checksums(folder / CHECKSUMS)
@@ -353,15 +362,15 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
             not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names
         ):
             return False
-        record = RunFolder.read(folder).record
+        record = FinishedRun.read(folder).record
     except SchemaError:  # of another version of recgauge, or not a file
         return False
     has = record.settings
     return (
         record.fingerprint() == fingerprint
-        and record.seed == wanted.seed
-        and holds(has, wanted.artifacts.lists)
-        and (stores_model(has) or not stores_model(wanted))
+        and record.seed == typed.seed
+        and holds(has, typed.artifacts.lists)
+        and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
         and (job.search is None or job.search.same(record.search))
     )
@@ -371,21 +380,23 @@ def fits(job: Job, fingerprint: str, folder: Path) -> bool:
 def _output_of_worker(job: Job) -> Iterator[None]:
     """Let all that this process and its libraries print go to a file, to nowhere if there can be none.
 
-    Or let it go to the terminal, also if a component has closed that.
+    Or let it go to the terminal, which is as before afterwards, also if a component has closed it.
     """
     with private_output(job.words), ExitStack() as files:
-        targets = terminal()
+        outputs = {number: os.dup(number) for number in (1, 2)}
         if job.output == "log":
             file = files.enter_context(_log_file(job.folder).open("ab"))
-            targets = file.fileno(), file.fileno()
-        for number, target in enumerate(targets, 1):
-            os.dup2(target, number)
+            for number in outputs:
+                os.dup2(file.fileno(), number)
         try:
             yield
         finally:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):
                     stream.flush()
+            for number, copy in outputs.items():
+                os.dup2(copy, number)
+                os.close(copy)
 
 
 def _log_file(folder: Path) -> Path:
@@ -396,16 +407,14 @@ def _log_file(folder: Path) -> Path:
     return path if there else Path(os.devnull)
 
 
-UNNAMED = free_settings() | {
-    "experiment", "debug", "metrics", "cutoffs", "conventions_table", "sanity", "guards", "hydra"
-}  # fmt: skip
-"""Settings that are no part of a run's name: they change no list, or change only its metrics."""
+NO_SETTINGS = ("experiment", "debug", "hydra")
+"""Words of the command line that choose settings, or say how they are read."""
 
 
 def chosen_names(choices: Mapping[str, Any], words: Sequence[str], settings: RunSettings) -> dict[str, str]:
     """Return ``{group: name of the chosen option}``; several options are joined by ``+``."""
     names = {}
-    for group in GROUPS:
+    for group in option_groups(*NUMERIC):
         node = getattr(settings, group)
         target = node.get("_target_") if isinstance(node, dict) else None  # given instead of an option
         names[group] = str(choices.get(group) or (target and str(target).rpartition(".")[2]))
@@ -436,16 +445,16 @@ def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, An
     parts = [names["model"], names["dataset"], *([] if among == "all" else [among])]
     typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
     for key, value in typed.items():
-        root, _, setting = key.partition(".")
+        setting = key.partition(".")[2]
         if key == "dataset.path" and Path(value).stem == names["dataset"]:
             continue
-        if root in UNNAMED or key in ("split.fold", "split.window", "seed") or "{" in value:
+        if not _is_named(key) or "{" in value:
             continue
         if setting:
             parts.append(f"{setting.rpartition('.')[2]} {value}")
         elif key not in ("model", "dataset", "candidates"):
             parts.append(value.strip("[]").replace(",", "+"))
-    parts += [f"{name} {split[name]}" for name in ("fold", "window") if split.get(name) is not None]
+    parts += [f"{name} {split[name]}" for name in FOLDS if split.get(name) is not None]
     if settings.get("tune"):
         parts.append("tuned")
     if "seed" in typed or settings["seed"] != 0:
@@ -454,11 +463,21 @@ def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, An
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _suites(overrides: Sequence[str]) -> list[str]:
+def _is_named(key: str) -> bool:
+    """Whether a word of the command line is part of a run's name: it changes lists, not their metrics alone.
+
+    Fold and seed come last in the name, whether or not they are words.
+    """
+    root = key.partition(".")[0]
+    ends = ("seed", *(f"split.{name}" for name in FOLDS))
+    return key not in ends and root not in NO_SETTINGS and use_of(root) in ("rows", "model")
+
+
+def _suites(overrides: Sequence[str]) -> Sequence[str]:
     """Return the metric suites: the command line's, else the experiment's, else the default."""
-    given = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
-    if given:
-        return [name.strip() for name in given[-1].strip("[]").split(",") if name.strip()]
+    suites = [word.partition("=")[2] for word in overrides if word.startswith("metrics=")]
+    if suites:
+        return [name.strip() for name in suites[-1].strip("[]").split(",") if name.strip()]
     experiments = [word.partition("=")[2] for word in overrides if word.startswith("experiment=")]
     files = [conf_folder() / "experiment" / f"{name}.yaml" for name in experiments]
     for file in (*files, conf_folder() / "config.yaml"):
@@ -469,12 +488,12 @@ def _suites(overrides: Sequence[str]) -> list[str]:
 
 
 @cache  # a file says the same for all jobs of a sweep
-def _default_metrics(file: Path) -> list[str] | None:
+def _default_metrics(file: Path) -> tuple[str, ...] | None:
     """Return what a file's defaults list chooses for the metrics, None if nothing."""
     content = OmegaConf.to_container(OmegaConf.load(file))
     defaults = content.get("defaults", []) if isinstance(content, dict) else []
     for entry in defaults:
         for group, choice in entry.items() if isinstance(entry, dict) else ():
             if str(group).removeprefix("override ").lstrip("/") == "metrics":
-                return [choice] if isinstance(choice, str) else list(choice or [])
+                return (choice,) if isinstance(choice, str) else tuple(choice or ())
     return None

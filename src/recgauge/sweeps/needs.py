@@ -1,4 +1,4 @@
-"""Settings that would change nothing are refused: each says by its metadata what it needs."""
+"""Settings without effect are refused: each names in its metadata the setting that it needs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -15,7 +15,7 @@ def check_effects(
     measures_lists: bool,
     swept: Collection[str] = (),
 ) -> None:
-    """Refuse a setting that is not as it is by default while the run lacks what it needs.
+    """Refuse a setting that differs from its default while the setting that it needs is missing.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def check_effects(
     measures_lists : bool
         Whether a metric of ranked lists is computed.
     swept : collection of str
-        Keys that differ between the jobs of a sweep: what one job lacks another may have.
+        Keys that differ between the jobs of a sweep: another job may have the needed setting.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def check_effects(
     keys = [word.partition("=")[0].replace("/", ".") for word in typed_words]
     for path, value, setting in _settings(settings):
         need = setting.metadata.get("needs")
-        if need is None or met[need] or (root := need.partition("=")[0]) in swept:
+        if not need or met[need] or (root := need.partition("=")[0]) in swept:
             continue
         typed = [key for key in keys if key.startswith(f"{path}.") or key == path != root]
         if typed or (value != _default(setting) and not isinstance(value, Mapping)):

@@ -13,11 +13,6 @@ from recgauge.utils.files import is_writable, user_temporary
 from recgauge.utils.messages import print_note
 from recgauge.utils.secrets import without_secrets
 
-OWN_VARIABLES = (
-    "RECGAUGE_MIRROR", "RECGAUGE_CACHE", "RECGAUGE_OFFLINE", "RECGAUGE_REPORT", "MLFLOW_TRACKING_URI",
-    "MLFLOW_EXPERIMENT_NAME",
-)  # fmt: skip
-"""What a configuration may read of the environment."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
 
@@ -81,13 +76,6 @@ def served_by(uri: str) -> str | None:
     return (
         program("ui") if uri == store_of_user() else f"recgauge ui --uri {shlex.quote(without_secrets(uri))}"
     )
-
-
-def forget_empty_variables() -> None:
-    """Let a variable that is set to nothing mean the same as one that is not set."""
-    for name in OWN_VARIABLES:
-        if os.environ.get(name) == "":
-            del os.environ[name]
 
 
 def give_libraries_a_home() -> None:

@@ -34,13 +34,14 @@ from recgauge.errors import (
     listed,
 )
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import ConsoleProgress, output, print_job_line, render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.environment import fingerprint_of
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, JobOutcome
-from recgauge.runs.stored import RunFolder
 from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
+from recgauge.sweeps.tables import print_job_line
 from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
@@ -70,7 +71,7 @@ class Sweep:
         return [job for job in self.jobs if job.number not in self.outcomes]
 
     @property
-    def every(self) -> list[JobOutcome]:
+    def all_outcomes(self) -> list[JobOutcome]:
         """How all jobs ended, in their order; ``done`` and without a record as long as nothing is known."""
         outcomes = {job.number: job.outcome for job in self.jobs} | self.outcomes
         return [outcomes[number] for number in sorted(outcomes)]
@@ -78,7 +79,7 @@ class Sweep:
     @cached_property
     def labels(self) -> dict[int, str]:
         """The words of each job without those that all share; an experiment's own parts without its name."""
-        words = {outcome.number: outcome.label.split(" ") for outcome in self.every}
+        words = {outcome.number: outcome.label.split(" ") for outcome in self.all_outcomes}
         shared = set.intersection(*map(set, words.values())) if len(words) > 1 else set()
         labels = {}
         for number, own in words.items():
@@ -109,7 +110,7 @@ def run_sweep(
             deliver(folder)
         reuse(sweep)
         check_folders(sweep)
-        for folder in {outcome.folder for outcome in sweep.every if outcome.status == "reused"}:
+        for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
             deliver(folder)
         watching, workers = Watching(sweep, engine), Workers(sweep, engine)
         with watching.bar or nullcontext(), suppress(KeyboardInterrupt), closing(engine):
@@ -122,9 +123,9 @@ def run_sweep(
             sweep.outcomes[job.number] = replace(job.outcome, status="stopped", reason="stopped")
             deliver(job.folder)  # which says so where it was at work on this machine
         deliveries.finish()
-        sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.every}
+        sweep.outcomes = {outcome.number: _tracked(outcome, deliveries) for outcome in sweep.all_outcomes}
         ended_well = end(sweep, deliveries)
-    if any(outcome.status == "stopped" for outcome in sweep.every):
+    if any(outcome.status == "stopped" for outcome in sweep.all_outcomes):
         raise KeyboardInterrupt
     return ended_well
 
@@ -237,10 +238,10 @@ def check(sweep: Sweep) -> None:
     It is an error if none can, or if the study or the store of the sweep cannot be used.
     """
     wrong: dict[str, list[int]] = {}
-    for outcome in sweep.every:
+    for outcome in sweep.all_outcomes:
         if outcome.status == "failed":
             wrong.setdefault(str(outcome.reason), []).append(outcome.number)
-    if wrong and sum(map(len, wrong.values())) == len(sweep.every) and not sweep.batch:
+    if wrong and sum(map(len, wrong.values())) == len(sweep.all_outcomes) and not sweep.batch:
         raise ConfigError("\n".join(wrong))
     for reason, numbers in wrong.items():
         names = listed([f"{number} ({sweep.labels[number]})" for number in numbers], most=_NAMED)
@@ -310,27 +311,27 @@ def reuse(sweep: Sweep, *, copy: bool = True) -> None:
     `copy` says whether the files of stored runs are needed here.
     """
     store, fingerprints = sweep.store, sweep.fingerprints
-    wanted = [job for job in sweep.waiting if job.number in fingerprints]
-    for job in wanted:
+    reusing = [job for job in sweep.waiting if job.number in fingerprints]
+    for job in reusing:
         if (done := find_finished(job, fingerprints[job.number])) is not None:
             delivery = None if store is None else delivered(done.folder, store)
             run_id = None if delivery is None else delivery["run_id"]
             sweep.outcomes[job.number] = replace(done, run_id=run_id)
-    if store is not None and wanted:
-        _reuse_stored(wanted, sweep, store, copy=copy)
+    if store is not None and reusing:
+        _reuse_stored(reusing, sweep, store, copy=copy)
 
 
 def _reuse_stored(jobs: Sequence[Job], sweep: Sweep, store: Store, *, copy: bool) -> None:
     fingerprints, stored = sweep.fingerprints, dict[str, list[str]]()
-    known = {number for number, done in sweep.outcomes.items() if done.run_id}
+    in_store = {number for number, done in sweep.outcomes.items() if done.run_id}
     try:
-        stored = find(store, {fingerprints[job.number] for job in jobs if job.number not in known})
+        stored = find(store, {fingerprints[job.number] for job in jobs if job.number not in in_store})
     except TrackingError as error:
         ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
     for job in jobs:
         outcome = sweep.outcomes.get(job.number)
         is_here = outcome is not None and outcome.folder == job.folder
-        if job.number not in known and not is_here and (run_ids := stored.get(fingerprints[job.number])):
+        if job.number not in in_store and not is_here and (run_ids := stored.get(fingerprints[job.number])):
             job.check_folder()
             there = replace(job.outcome, status="reused", run_id=run_ids[0])
             outcome = (_fetched(job, fingerprints[job.number], run_ids, store) if copy else there) or outcome
@@ -359,7 +360,7 @@ def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -
             problem = str(error)
         else:
             if fits(job, fingerprint, job.folder):
-                record = RunFolder.read(job.folder).record
+                record = FinishedRun.read(job.folder).record
                 return replace(job.outcome, status="reused", run_id=run_id, record=record)
             (job.folder / CHECKSUMS).unlink(missing_ok=True)  # no finished run of the user's: a copy
         ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
@@ -381,7 +382,7 @@ class Watching:
             columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), *times)
             self.bar = bars.Progress(*columns, console=console, transient=True)
             self._task = self.bar.add_task(self._state(), total=self._n_todo)
-        for outcome in sweep.every:
+        for outcome in sweep.all_outcomes:
             if outcome.status == "reused":
                 self._print(outcome)
 
@@ -403,9 +404,9 @@ class Watching:
     def _print(self, outcome: JobOutcome) -> None:
         if self._sweep.alone:
             return
-        told = "" if self.bar is not None or outcome.status == "reused" else f"({self})"
+        progress = "" if self.bar is not None or outcome.status == "reused" else f"({self})"
         n_jobs = len(self._sweep.labels)
-        print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, told)
+        print_job_line(outcome, self._sweep.labels[outcome.number], n_jobs, progress)
 
     def __str__(self) -> str:
         parts = [f"{self._ended} of {self._n_todo} jobs done"]
@@ -426,7 +427,7 @@ def show_plan(sweep: Sweep) -> bool:
     look_for_data(sweep, fetch_them=False)
     reuse(sweep, copy=False)
     check_folders(sweep)
-    to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.every
+    to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.all_outcomes
     rows = tuple(
         (str(number), label or "as configured", _becomes(outcome, to_run.get(number), sweep))
         for outcome, (number, label) in zip(outcomes, sweep.labels.items(), strict=True)

@@ -13,16 +13,13 @@ from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.models import EpochModel, RatingPredictor
 from recgauge.runs.environment import read_beside
 from recgauge.runs.record import SearchFacts
-from recgauge.runs.settings import RunSettings, fingerprint
+from recgauge.runs.settings import RunSettings, fingerprint, search_settings
 from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.search.space import Space, ends, flat, parse_space, value_of, with_settings
 from recgauge.search.trials import Report, Search, run_search
 from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
 from recgauge.utils.progress import NoProgress, Progress, Timings
-
-NOT_SEARCHED = ("sanity", "conventions_table", "learning", "fit_on", "evaluate_on", "guards")
-"""Settings of the final run that do not change a search."""
 
 
 def check_tuning(typed: RunSettings) -> None:
@@ -48,28 +45,28 @@ def searched(typed: RunSettings, words: Sequence[str]) -> tuple[dict[str, Any], 
     keys = [word.lstrip("+").partition("=")[0] for word in words if word[:1] != "~"]
     fixed = {key.removeprefix("model.") for key in keys if key.startswith("model.")}
     declared = flat(typed.search or {})
-    given = [name for name in declared if {name, name.partition(".")[0]} & fixed]
-    return {name: node for name, node in declared.items() if name not in given}, given
+    named = [name for name in declared if {name, name.partition(".")[0]} & fixed]
+    return {name: node for name, node in declared.items() if name not in named}, named
 
 
-def nothing_left(given: Sequence[str]) -> str:
+def nothing_left(names: Sequence[str]) -> str:
     """Return why nothing is left to search."""
-    if given:
-        return f"the command line gives {', '.join(given)}"
+    if names:
+        return f"the command line gives {', '.join(names)}"
     return "conf/search declares nothing to try for this model"
 
 
 def _checked_space(typed: RunSettings, words: Sequence[str]) -> Space:
     """Return what is to be searched."""
-    declared, given = searched(typed, words)
+    declared, fixed = searched(typed, words)
     if not declared:
         raise ConfigError(
-            f"tune: there is nothing to search: {nothing_left(given)}. Say what to try: "
+            f"tune: there is nothing to search: {nothing_left(fixed)}. Say what to try: "
             "'+search.NAME={low: 1, high: 100, log: true}', or '+search.NAME=[a,b]'; or leave out tune."
         )
-    if unknown := [name for name in (*declared, *given) if not _is_setting(name, typed.model)]:
-        known = ", ".join(name for name in typed.model if name != TARGET)
-        raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {known}.")
+    if unknown := [name for name in (*declared, *fixed) if not _is_setting(name, typed.model)]:
+        settings = ", ".join(name for name in typed.model if name != TARGET)
+        raise ConfigError(f"search: the model has no setting {', '.join(unknown)}; it has {settings}.")
     space = parse_space(declared)
     check_space(space, typed.model, typed.allowed_targets)
     return space
@@ -110,8 +107,8 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
         curves=False,
         learning=None,
     )
-    if given := searched(typed, words)[1]:
-        progress.note(f"not searched, since the command line gives it: {', '.join(given)}.")
+    if fixed := searched(typed, words)[1]:
+        progress.note(f"not searched, since the command line gives it: {', '.join(fixed)}.")
     maximize = definition.metric.higher_is_better
     better = "more" if maximize else "less"
     with progress.stage("look for the data"):
@@ -155,7 +152,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
 
 def _digest(typed: RunSettings, search: Search, space: Space, data: str) -> str:
     """Return what tells searches apart: their data and every setting that can change a trial."""
-    kept = {name: value for name, value in asdict(typed).items() if name not in NOT_SEARCHED}
+    kept = search_settings(asdict(typed))
     first = {name: value_of(typed.model, name) for name in space}
     model = with_settings(typed.model, dict.fromkeys(space))
     kept["model"] = {name: value for name, value in model.items() if name not in space}

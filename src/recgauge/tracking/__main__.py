@@ -12,7 +12,6 @@ from typing import Any
 from recgauge import tracking
 from recgauge.errors import RecgaugeError, said
 from recgauge.tracking.store import Store, open_store
-from recgauge.utils.lazy import pause_collecting, resume_collecting
 
 TAKE_LONG = (
     "mlflow.store.tracking.sqlalchemy_store",
@@ -21,12 +20,12 @@ TAKE_LONG = (
 )
 
 
-def _answer(what: str, settings: dict[str, Any], *arguments: str) -> dict[str, Any]:
+def _answer(request: str, settings: dict[str, Any], *arguments: str) -> dict[str, Any]:
     store = Store(**settings)
-    if what == "open":
+    if request == "open":
         open_store(store)
         return {}
-    if what == "address":
+    if request == "address":
         return {"address": tracking.address(store, *arguments)}
     run_id = tracking.deliver(Path(*arguments), store)
     return {"run_id": run_id, "address": tracking.run_address(store, run_id)}
@@ -36,11 +35,9 @@ def main() -> None:
     """Answer until the input ends; Ctrl-C is for the program that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
-    pause_collecting()
     for module in TAKE_LONG:  # before the first question
         with suppress(ImportError):
             import_module(module)
-    resume_collecting()
     for line in sys.stdin:
         try:
             answer = _answer(*json.loads(line))

@@ -90,14 +90,14 @@ def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
 
     Folders of earlier versions do not say when they ran, and do not count; `deliver` takes them all the same.
     """
-    found = []
+    folders = []
     for folder in (file.parent for file in sorted(outputs.rglob(CHECKSUMS))):
         if not folder.name.startswith(".unfinished-") and delivered(folder) is None:
             with suppress(SchemaError):
                 job = read_folder(folder).job
                 if job is not None and job.store and (store is None or _names(job.store, store)):
-                    found.append(folder)
-    return found
+                    folders.append(folder)
+    return folders
 
 
 def _names(recorded: Mapping[str, Any], store: Store) -> bool:
@@ -187,10 +187,10 @@ def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -
 
 def _store_trials(opened: Opened, search: str, entries: Mapping[str, Entry]) -> None:
     """Store each trial of a search as a run, once, also if the search goes on or runs on other test rows."""
-    found = opened.client.search_runs(
+    runs = opened.client.search_runs(
         [opened.experiment_id], f"tags.`{SEARCH_TAG}` = '{search}'", max_results=50_000
     )
-    stored = {run.data.tags[TRIAL_TAG]: run for run in found}
+    stored = {run.data.tags[TRIAL_TAG]: run for run in runs}
     for number, entry in entries.items():
         started, ended = (max(0, int(1000 * seconds)) for seconds in (entry.job.started, entry.job.ended))
         run = stored.get(number) or opened.client.create_run(

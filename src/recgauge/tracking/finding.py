@@ -18,15 +18,9 @@ from recgauge.errors import (
     did_you_mean,
     listed,
 )
-from recgauge.runs.folder import (
-    CHECKSUMS,
-    JobOutcome,
-    file_digest,
-    read_checksums,
-    read_jobs,
-    unfinished,
-)
-from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD, RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums, read_jobs, unfinished
+from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD
 from recgauge.tracking.delivering import delivered, mark_delivered
 from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, experiment_tag
 from recgauge.tracking.store import Store, check_there, client_of, explained, local_folder, open_store
@@ -65,16 +59,16 @@ def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
 
 def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None:
     """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored."""
-    wanted = (*names, CHECKSUMS)
+    files = (*names, CHECKSUMS)
     opened = open_store(store)
     with unfinished(folder) as hidden:
         with explained(store, f"read run {run_id}"):
             digest = opened.client.get_run(run_id).data.tags.get(FILES_TAG)
-            _copy(opened.client, run_id, wanted, hidden)
+            _copy(opened.client, run_id, files, hidden)
         sums = read_checksums(hidden / CHECKSUMS) | {CHECKSUMS: digest}
         wrong = [
             name
-            for name in wanted
+            for name in files
             if not (hidden / name).is_file() or file_digest(hidden / name) != sums.get(name)
         ]
         if wrong:
@@ -107,15 +101,15 @@ def experiments_of(store: Store) -> list[str]:
     """Return the names of a store's experiments."""
     client = reading(store)
     with explained(store, "look for experiments"):
-        return [str(found.name) for found in client.search_experiments(order_by=["experiment_id"])]
+        return [str(entry.name) for entry in client.search_experiments(order_by=["experiment_id"])]
 
 
 def check_experiment(store: Store) -> None:
     """Refuse a store, or an experiment of it, that does not exist, before anything would make it."""
-    if store.experiment not in (known := experiments_of(store)):
+    if store.experiment not in (names := experiments_of(store)):
         raise ConfigError(
             f"--experiment {store.experiment}: there is none in {store.shown}. "
-            f"{did_you_mean(store.experiment, known)}It has {listed(known)}."
+            f"{did_you_mean(store.experiment, names)}It has {listed(names)}."
         )
 
 
@@ -125,12 +119,14 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
 
     client = reading(store)
     with explained(store, "look for runs"):
-        known = client.get_experiment_by_name(store.experiment)
+        experiment = client.get_experiment_by_name(store.experiment)
         runs: list[Run] = []
-        token = None if known is None else ""
-        while known is not None and token is not None:
+        token = None if experiment is None else ""
+        while experiment is not None and token is not None:
             try:
-                page = client.search_runs([known.experiment_id], where, max_results=_PAGE, page_token=token)
+                page = client.search_runs(
+                    [experiment.experiment_id], where, max_results=_PAGE, page_token=token
+                )
             except MlflowException as error:
                 if not where or error.error_code != "INVALID_PARAMETER_VALUE":
                     raise
@@ -147,11 +143,11 @@ def chosen_runs(store: Store, where: str) -> "list[Run]":
     for kind, quoted, plain in _NAME.findall(_VALUE.sub("", where)):  # values may look like names
         field, name = _FIELDS[kind[0].lower()], quoted[1:-1] or plain
         if not any(name in getattr(run.data, field) for run in runs):
-            known = dict.fromkeys(key for run in runs_of(store) for key in getattr(run.data, field))
-            if known and name not in known:
+            names = dict.fromkeys(key for run in runs_of(store) for key in getattr(run.data, field))
+            if names and name not in names:
                 raise ConfigError(
                     f"--where: no run of the experiment {store.experiment} has {field[:-1]} {name!r}. "
-                    f"{did_you_mean(name, known)}There are {listed(known)}."
+                    f"{did_you_mean(name, names)}There are {listed(names)}."
                 )
     return runs
 
@@ -169,7 +165,7 @@ def reading(store: Store) -> "MlflowClient":
         return client_of(store)
 
 
-def _named_run(store: Store, run_id: str) -> "Run":
+def _run_by_id(store: Store, run_id: str) -> "Run":
     """Return a run that a user names."""
     run = stored_run(store, run_id) if store.exists else None
     if run is None:
@@ -182,7 +178,7 @@ def _named_run(store: Store, run_id: str) -> "Run":
 
 
 def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are; copies of remote ones are temporary."""
+    """Return a folder with the named files of a run that exist; copies of remote files are temporary."""
     run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
     if folder is not None and not folder.is_dir() and store.files is not None:
         beside = store.files / run_id / "artifacts"  # of a project that was moved
@@ -204,9 +200,9 @@ def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
 
 
 def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
-    """Return a folder with those of a run's files that there are: an output folder, or one by its id."""
+    """Return a folder with the named files of a run that exist: an output folder, or one by its id."""
     store = Store(uri)
-    return Path(run) if Path(run).is_dir() else _files_of(store, _named_run(store, run), names)
+    return Path(run) if Path(run).is_dir() else _files_of(store, _run_by_id(store, run), names)
 
 
 def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
@@ -231,108 +227,144 @@ def find_runs(
     uri: str,
     *,
     experiment: str = "recgauge",
-    search: str = "",
-    wanted: Sequence[str] = (),
-) -> tuple[list[JobOutcome], list[str]]:
+    where: str = "",
+    files: Sequence[str] = (),
+) -> tuple[list[FinishedRun], list[str]]:
     """Return the finished runs that a user names, the newest of those with equal settings, and notes.
 
-    `sources` are output folders of runs or sweeps, ids of runs, names of MLflow experiments, or
-    ``experiment=NAME``, recgauge's own; without any, `experiment` is meant. `search` chooses among an
-    experiment's runs, in MLflow's language. `wanted` are files that are copied from a remote store beside
-    those that every comparison needs. Each run has its record, and a folder with its per_user.parquet; the
-    notes say what was left out. It is an error if a source is unknown, if a run that is named alone has no
-    results, or if nothing is found.
+    Parameters
+    ----------
+    sources : sequence of str
+        Output folders of runs or sweeps, ids of runs, names of MLflow experiments, or ``experiment=NAME``,
+        recgauge's own; empty: the runs of `experiment`.
+    uri : str
+        Tracking store.
+    experiment : str
+        MLflow experiment of ids and of ``experiment=NAME``.
+    where : str
+        Which of an experiment's runs, in MLflow's language.
+    files : sequence of str
+        Files that are copied from a remote store beside those that every comparison needs.
+
+    Returns
+    -------
+    list of FinishedRun
+        Each with a per_user.parquet in its folder.
+    list of str
+        Which runs are left out, and why.
+
+    Raises
+    ------
+    RecgaugeError
+        If a source is unknown, a run that is named alone has no results, or there is no finished run.
     """
     names = list(sources) or [experiment]
-    if search and all(Path(name).is_dir() or _ID.fullmatch(name) for name in names):
+    if where and all(Path(name).is_dir() or _ID.fullmatch(name) for name in names):
         raise ConfigError(
             "--where chooses among the runs of an MLflow experiment, and only folders and ids are given."
         )
-    sought = _Sought(Store(uri, experiment), search, (*NEEDED, PREDICTIONS, *wanted))
-    distinct: dict[str, JobOutcome] = {}
-    for run in (run for name in names for run in sought.named(name)):
+    query = _RunQuery(Store(uri, experiment), where, (*NEEDED, PREDICTIONS, *files))
+    distinct: dict[str, FinishedRun] = {}
+    for run in (run for name in names for run in query.runs(name)):
         distinct.setdefault(run.run_id or str(run.folder.resolve()), run)
-    runs = [replace(run, number=number) for number, run in enumerate(distinct.values())]
-    alike: dict[str, list[JobOutcome]] = {}
+    runs = list(distinct.values())
+    alike: dict[str, list[FinishedRun]] = {}
     for run in sorted(runs, key=_started, reverse=True):
-        if run.record is not None:
-            alike.setdefault(run.record.settings_digest(), []).append(run)
+        alike.setdefault(run.record.settings_digest(), []).append(run)
     if not alike:
-        chosen = f" with --where {search!r}" if search else ""
-        left_out = f" ({'; '.join(sought.notes)})" if sought.notes else ""
-        known = " `recgauge experiments` lists what there is." if str(names).count(_OWN) else ""
-        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.{known}")
+        chosen = f" with --where {where!r}" if where else ""
+        left_out = f" ({'; '.join(query.notes)})" if query.notes else ""
+        hint = " `recgauge experiments` lists what there is." if str(names).count(_OWN) else ""
+        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.{hint}")
     for newest, *older in alike.values():
-        if older and newest.record is not None:
+        if older:
             model, dataset = (newest.record.names[name] for name in ("model", "dataset"))
-            sought.notes.append(
+            query.notes.append(
                 f"{model} on {dataset} was run {1 + len(older)} times with equal settings; the newest "
                 f"counts: {newest.label}"
             )
-    kept = sorted((newest for newest, *_ in alike.values()), key=lambda run: run.number)
-    return [replace(run, number=number) for number, run in enumerate(kept)], sought.notes
+    kept = {newest for newest, *_ in alike.values()}
+    return [run for run in runs if run in kept], query.notes
 
 
-def _started(run: JobOutcome) -> float:
-    job = None if run.record is None else run.record.job
+def _started(run: FinishedRun) -> float:
+    job = run.record.job
     return (run.folder / RECORD).stat().st_mtime if job is None else job.started
 
 
+_Location = tuple[Path, str | None, str]
+"""The folder of a run, its id in a store, and how messages name it."""
+
+
+def _location(folder: Path) -> _Location:
+    return folder, (delivered(folder) or {}).get("run_id"), str(folder)
+
+
+def _read(folder: Path, run_id: str | None, label: str) -> FinishedRun:
+    if missing := [name for name in NEEDED if not (folder / name).is_file()]:
+        raise MissingDataError(
+            f"{label}: has stored no {' and no '.join(missing)}, so its users cannot be compared. "
+            "Run it again."
+        )
+    return FinishedRun.read(folder, run_id, label)
+
+
 @dataclass(frozen=True)
-class _Sought:
-    """Where runs are looked for, with which files, and what was left out."""
+class _RunQuery:
+    """Where runs are looked for, with which files, and notes on what was left out."""
 
     store: Store
-    search: str
+    where: str
     files: tuple[str, ...]
     notes: list[str] = field(default_factory=list)
 
-    def named(self, source: str) -> Iterator[JobOutcome]:
-        """Yield the runs that one source names; of several, one that has stored too little is left out."""
+    def runs(self, source: str) -> Iterator[FinishedRun]:
+        """Yield the runs of a source; of several, one that has stored too little is left out."""
         folder, alone = Path(source), True
         if (folder / RECORD).is_file():
-            runs = [_of_folder(folder)]
+            locations = [_location(folder)]
         elif folder.is_dir():
-            runs, alone = self._in_folder(folder), False
+            locations, alone = self._in_folder(folder), False
         elif _ID.fullmatch(source):
-            runs = [self._stored(_named_run(self.store, source))]
+            locations = [self._stored(_run_by_id(self.store, source))]
         else:
-            runs, alone = self._in_experiment(source), False
-        for run in runs:
+            locations, alone = self._in_experiment(source), False
+        for location in locations:
             try:
-                yield _with_record(run)
+                yield _read(*location)
             except RecgaugeError as error:
                 if alone:
                     raise
                 self.notes.append(f"left out: {error}")
 
-    def _in_folder(self, folder: Path) -> list[JobOutcome]:
+    def _in_folder(self, folder: Path) -> list[_Location]:
         """Return the finished jobs of a sweep."""
         jobs = read_jobs(folder)
-        own = [job for job in jobs if job.status != "failed"]  # whose folder may have an older run
-        finished = [replace(job, label=str(job.folder)) for job in own if (job.folder / RECORD).is_file()]
-        if not jobs:  # a sweep that was killed, folders that somebody has copied here
-            finished = [_of_folder(path.parent) for path in sorted(folder.rglob(RECORD))]
+        # the folder of a failed job may have an older run
+        kept = [job for job in jobs if job.status != "failed" and (job.folder / RECORD).is_file()]
+        finished = [(job.folder, job.run_id, str(job.folder)) for job in kept]
+        if not jobs:  # a sweep that was killed, copied folders
+            finished = [_location(path.parent) for path in sorted(folder.rglob(RECORD))]
         if not finished:
             reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
             raise MissingDataError(
                 f"{folder}: there is no finished run in this folder (no {RECORD}){reason}."
             )
-        if (lacking := len(jobs) - len(finished)) > 0:
-            self.notes.append(f"{folder}: {lacking} jobs without results are left out")
+        if (n_left := len(jobs) - len(finished)) > 0:
+            self.notes.append(f"{folder}: {n_left} jobs without results are left out")
         return finished
 
-    def _in_experiment(self, source: str) -> list[JobOutcome]:
+    def _in_experiment(self, source: str) -> list[_Location]:
         """Return the finished runs of an experiment, without summaries of sweeps."""
         own = source.startswith(_OWN)
         store = self.store if own else replace(self.store, experiment=source)
-        every = chosen_runs(store, self.search)
-        if not every and store.experiment not in (known := experiments_of(store)):
+        stored = chosen_runs(store, self.where)
+        if not stored and store.experiment not in (names := experiments_of(store)):
             raise ConfigError(
                 f"{source}: is no folder, no run's id, and no experiment of the tracking store "
-                f"{store.shown}. {did_you_mean(store.experiment, known)}Experiments there: {listed(known)}."
+                f"{store.shown}. {did_you_mean(store.experiment, names)}Experiments there: {listed(names)}."
             )
-        runs = [run for run in every if SUMMARY_TAG not in run.data.tags]
+        runs = [run for run in stored if SUMMARY_TAG not in run.data.tags]
         if own:
             tag = experiment_tag(source.removeprefix(_OWN))
             runs = [run for run in runs if tag in run.data.tags]
@@ -341,21 +373,6 @@ class _Sought:
             self.notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
         return [self._stored(run) for run in finished]
 
-    def _stored(self, run: "Run") -> JobOutcome:
+    def _stored(self, run: "Run") -> _Location:
         run_id = run.info.run_id
-        folder = _files_of(self.store, run, self.files)
-        return JobOutcome(0, f"run {run_id}", run_id=run_id, folder=folder)
-
-
-def _with_record(run: JobOutcome) -> JobOutcome:
-    if missing := [name for name in NEEDED if not (run.folder / name).is_file()]:
-        raise MissingDataError(
-            f"{run.label}: has stored no {' and no '.join(missing)}, so its users cannot be compared. "
-            "Run it again."
-        )
-    return replace(run, record=RunFolder.read(run.folder).record)
-
-
-def _of_folder(folder: Path) -> JobOutcome:
-    run_id = (delivered(folder) or {}).get("run_id")
-    return JobOutcome(0, str(folder), run_id=run_id, folder=folder)
+        return _files_of(self.store, run, self.files), run_id, f"run {run_id}"

@@ -111,13 +111,13 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             self._failed[store] = error
             raise
 
-    def _ask(self, what: str, store: Store, *arguments: str | None) -> dict[str, Any]:
+    def _ask(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
         self._process = self._process or delivering()
         question, reply = self._process.stdin, self._process.stdout
         try:
             if question is None or reply is None:
                 raise OSError("the process has no pipes")
-            print(json.dumps([what, asdict(store), *arguments]), file=question, flush=True)
+            print(json.dumps([request, asdict(store), *arguments]), file=question, flush=True)
             answer: dict[str, Any] = json.loads(reply.readline())
         except (OSError, ValueError) as error:
             self._process = None

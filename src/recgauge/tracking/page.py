@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import headline_cutoff
 from recgauge.models.recommend import leak_mark
 from recgauge.report import markdown_table
 from recgauge.report.run_tables import (
@@ -22,15 +23,15 @@ from recgauge.report.run_tables import (
 from recgauge.runs.folder import Failure, Summary
 from recgauge.runs.record import JobFacts, MetricValue, RunRecord, SanityFacts, coverage_counts
 from recgauge.runs.settings import (
-    FREE_DATASET_SETTINGS,
-    FREE_ISOLATED_SETTINGS,
+    FOLDS,
+    LOCAL_DATASET_SETTINGS,
+    LOCAL_ISOLATED_SETTINGS,
+    NUMERIC,
     flat_settings,
-    free_settings,
     is_isolated,
+    part,
 )
 
-COMPARED = ("dataset", "model", "split", "fold", "seed", "candidates", "metrics", "conventions", "filters")
-"""Params that runs are compared by; they are logged first, since MLflow keeps the order."""
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
@@ -145,30 +146,31 @@ def _made_by(command: str, environment: Mapping[str, Any]) -> dict[str, str]:
 def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> dict[str, str]:
     """Return the params: first what people compare by, then every setting that can change a number."""
     split = settings.get("split") or {}
-    fold = split.get("fold", split.get("window"))
-    chosen = {**names, "seed": str(seed)} | ({} if fold is None else {"fold": str(fold)})
-    first = {key: chosen[key] for key in COMPARED if key in chosen}
-    kept = {key: value for key, value in settings.items() if key not in free_settings()}
-    free = {f"dataset.{key}" for key in FREE_DATASET_SETTINGS if key != "path"}
+    fold = next((str(split[name]) for name in FOLDS if split.get(name) is not None), None)
+    chosen = {**names, "seed": str(seed)} | ({} if fold is None else {"fold": fold})
+    front = ("dataset", "model", "split", "fold", "seed")
+    first = {key: chosen[key] for key in front if key in chosen} | chosen
+    local = {f"dataset.{key}" for key in LOCAL_DATASET_SETTINGS if key != "path"}
     if is_isolated(settings.get("model")):
-        free |= {f"model.{key}" for key in FREE_ISOLATED_SETTINGS}
+        local |= {f"model.{key}" for key in LOCAL_ISOLATED_SETTINGS}
     rest = {
         key: value
-        for key, value in flat_settings(kept).items()
-        if key not in free and not key.endswith("_target_") and key != f"metrics.{value}"
+        for key, value in flat_settings(part(settings, *NUMERIC)).items()
+        if key not in local and not key.endswith("_target_") and key != f"metrics.{value}"
     }
-    return {**first, **{key: value for key, value in rest.items() if key not in first}}
+    return first | {key: value for key, value in rest.items() if key not in first}
 
 
 PALETTE = {
     "popularity": "#7f7f7f", "random": "#b9b9b9", "svd": "#1f77b4", "item_knn": "#ff7f0e",
     "ease": "#2ca02c", "ials": "#d62728", "bpr": "#0d0df2", "slim": "#f65adc", "rp3beta": "#790640",
-    "user_knn": "#d4bf54", "nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
+    "user_knn": "#d4bf54", "surprise_nmf": "#0b4bcb", "p3alpha": "#0bcbab", "biased_mf": "#794006",
     "svd_pp": "#f87ca5", "rating_knn": "#295629", "implicit_als": "#ba91e3", "lenskit": "#0dccf2",
     "recbole": "#f8a57c", "irspack": "#cc0df2", "surprise": "#762287", "cornac": "#667906",
     "rectools": "#abcb0b", "bias": "#9ec78a", "knn_means": "#f20d80", "knn_basic": "#294056",
-    "knn_baseline": "#0bcb0b", "slope_one": "#ac5353", "co_clustering": "#067979",
-    "implicit_bpr": "#563829", "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
+    "knn_baseline": "#0bcb0b", "surprise_slope_one": "#ac5353",
+    "surprise_co_clustering": "#067979", "implicit_bpr": "#563829",
+    "implicit_item_item": "#464691", "implicit_lmf": "#a85af6",
     "random_rating": "#5a8ef6", "recorded": "#917846",
 }  # fmt: skip
 """Colours of the built-in models, each as far from those before it as can be (CIELAB)."""
@@ -199,8 +201,7 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; other counts and times
     are tags; guards' values are in guards.json.
     """
-    ks = [entry.k for entry in record.results if entry.k is not None]
-    headline = 10 if 10 in ks else max(ks, default=None)
+    headline = headline_cutoff(entry.k for entry in record.results)
     ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
     values = {_shown(record, entry.key): entry.value for entry in ordered}
     values |= _interval_ends(record, headline)

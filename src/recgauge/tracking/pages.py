@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from recgauge.metrics import HEADLINE
+from recgauge.metrics.names import headline_cutoff
+from recgauge.runs.settings import FOLDS
 from recgauge.tracking.page import BY_CUTOFF, COUNTS
 from recgauge.tracking.store import Opened, Store, explained, open_store
 
@@ -23,8 +25,6 @@ VIEW_TAG = "mlflow.sharedViewState."
 LONGEST_VIEW = 5_000  # characters of a tag of an experiment
 KNOWN = ((3, 17), (4, 0))  # the first version that was tried, and the first that may be different
 COLUMNS = ("dataset", "model", "seed", "fold")
-REPEATED = ("seed", "fold", "window")
-"""Last words of the params of runs that repeat others."""
 MOST_BARS = 12
 """More runs than these are drawn as means of groups; fewer have a bar and a colour each."""
 MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
@@ -94,7 +94,7 @@ def _mlflow_version(store: Store) -> str:
 def view(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str) -> str | None:
     """Return a view of runs side by side as the value of its tag; None with nothing to draw, or too much.
 
-    The first section has a bar chart for each metric at one cutoff (10, else the largest), nDCG, recall and
+    The first section has a bar chart for each metric at the headline cutoff, nDCG, recall and
     MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs, the best
     first, those that repeat each other side by side; of many runs, they are means over seeds and folds.
     """
@@ -112,28 +112,27 @@ def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
     for name, _, k in (metric.rpartition("_at_") for metric in metrics if "/" not in metric):
         if name and k.isdecimal():
             cutoffs.setdefault(name, []).append(int(k))
-    ks = {k for values in cutoffs.values() for k in values}
-    headline = 10 if 10 in ks else max(ks, default=0)
+    headline = headline_cutoff(k for values in cutoffs.values() for k in values)
     order = {name: rank for rank, name in enumerate(HEADLINE)}
 
     def sorted_names(names: Iterable[str]) -> list[str]:
         return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
     listed = [f"{name}_at_{headline}" for name in sorted_names(cutoffs) if headline in cutoffs[name]]
-    others = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
+    plain = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
     curves = [BY_CUTOFF + name for name in sorted_names(cutoffs) if BY_CUTOFF + name in metrics]
-    return listed + sorted_names(others), curves
+    return listed + sorted_names(plain), curves
 
 
 def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool, bool]:
     """Return the params that group runs, whether bars are means of groups, and whether runs repeat others."""
-    every = dict.fromkeys(key for run in runs for key in run)
-    varying = {key for key in every if len({run.get(key, "") for run in runs}) > 1}
-    repeated = {key for key in varying if key.rpartition(".")[2] in REPEATED}
+    params = dict.fromkeys(key for run in runs for key in run)
+    varying = {key for key in params if len({run.get(key, "") for run in runs}) > 1}
+    repeated = {key for key in varying if key.rpartition(".")[2] in ("seed", *FOLDS)}
     if len(runs) <= MOST_BARS:
         return (["dataset"] if "dataset" in varying else []), False, bool(repeated)
     keys: list[str] = [key for key in ("dataset", "model") if key in varying]
-    for key in every:  # what people compare by comes first
+    for key in params:  # what people compare by comes first
         if key in varying - repeated and not _is_decided(key, keys, runs):
             keys.append(key)
     means = bool(repeated) and len({tuple(run.get(key) for key in keys) for run in runs}) < len(runs)
@@ -145,7 +144,7 @@ def _is_decided(key: str, by: Sequence[str], runs: Sequence[Mapping[str, str]]) 
     values: dict[tuple[str | None, ...], set[str | None]] = {}
     for run in runs:
         values.setdefault(tuple(run.get(name) for name in by), set()).add(run.get(key))
-    return all(len(some) == 1 for some in values.values())
+    return all(len(distinct) == 1 for distinct in values.values())
 
 
 def _state(

@@ -51,17 +51,17 @@ def registered_run(uri: str, model: Registered) -> str:
     """Return the id of the run that made a version of a registered model."""
     client = reading(store := Store(uri))
     with explained(store, f"look for {model}"):
-        found = _version(client, model)
-        known = [
+        stored = _version(client, model)
+        names = [
             f"{each.name} ({listed(sorted(each.aliases))})" for each in client.search_registered_models()
         ]
-    if found is None:
+    if stored is None:
         raise MissingDataError(
-            f"{model}: the registry of {store.shown} has none. Models and aliases there: {listed(known)}."
+            f"{model}: the registry of {store.shown} has none. Models and aliases there: {listed(names)}."
         )
-    if not found.run_id:
-        raise MissingDataError(f"{model}: its version {found.version} was made by no run.")
-    return str(found.run_id)
+    if not stored.run_id:
+        raise MissingDataError(f"{model}: its version {stored.version} was made by no run.")
+    return str(stored.run_id)
 
 
 def promote(uri: str, model: Registered, run_id: str) -> str:

@@ -91,8 +91,8 @@ class Store:
         """Return the store that the settings ``tracking`` name, None with ``tracking=off``."""
         if not settings or settings.get("uri") is None:
             return None
-        known = {name: settings[name] for name in ("uri", "experiment", "log_model") if name in settings}
-        return cls(**known)
+        own = {name: settings[name] for name in ("uri", "experiment", "log_model") if name in settings}
+        return cls(**own)
 
     @property
     def shown(self) -> str:
@@ -244,35 +244,35 @@ def _do_not_sync(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _experiment(store: Store, client: "MlflowClient") -> Opened:
-    found = client.get_experiment_by_name(store.experiment)
-    if found is not None and found.lifecycle_stage != "active":
+    stored = client.get_experiment_by_name(store.experiment)
+    if stored is not None and stored.lifecycle_stage != "active":
         raise TrackingError(
             f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
             "Restore it, or choose another name with tracking.experiment=NAME."
         )
-    if found is not None and store.files is not None and _ELSEWHERE.match(found.artifact_location):
+    if stored is not None and store.files is not None and _ELSEWHERE.match(stored.artifact_location):
         raise TrackingError(
             f"tracking.experiment: the database {store.shown}, not you, has the files of "
-            f"{store.experiment!r} sent to {printable(without_secrets(found.artifact_location))}, with "
+            f"{store.experiment!r} sent to {printable(without_secrets(stored.artifact_location))}, with "
             "passwords from your environment. Name another experiment, whose files lie beside the database: "
             "tracking.experiment=NAME."
         )
-    before = None if found is None else _project_before(store, found)
-    if found is not None and before is not None and store.files is not None:
-        found = _set_aside(store, client, found, before, store.files.parent)
-    if found is None:
+    before = None if stored is None else _project_before(store, stored)
+    if stored is not None and before is not None and store.files is not None:
+        stored = _set_aside(store, client, stored, before, store.files.parent)
+    if stored is None:
         from mlflow.exceptions import MlflowException
 
         folder = None if store.files is None else str(store.files)
         try:
             return Opened(client, str(client.create_experiment(store.experiment, folder, dict([KIND]))))
         except MlflowException:
-            found = client.get_experiment_by_name(store.experiment)
-            if found is None:  # nobody else has made it meanwhile
+            stored = client.get_experiment_by_name(store.experiment)
+            if stored is None:  # nobody else has made it meanwhile
                 raise
-    if found.tags.get(KIND[0]) != KIND[1]:
-        client.set_experiment_tag(found.experiment_id, *KIND)
-    return Opened(client, str(found.experiment_id))
+    if stored.tags.get(KIND[0]) != KIND[1]:
+        client.set_experiment_tag(stored.experiment_id, *KIND)
+    return Opened(client, str(stored.experiment_id))
 
 
 def _project_before(store: Store, experiment: "Experiment") -> Path | None:
@@ -284,14 +284,14 @@ def _project_before(store: Store, experiment: "Experiment") -> Path | None:
 
 
 def _set_aside(
-    store: Store, client: "MlflowClient", found: "Experiment", before: Path, now: Path
+    store: Store, client: "MlflowClient", experiment: "Experiment", before: Path, now: Path
 ) -> "Experiment | None":
     """Give an experiment whose files are elsewhere another name, since MLflow cannot change where they go.
 
     Returns the one that was made here earlier, if the project has come back, such as out of a container.
     """
     name = f"{store.experiment} of {before}"
-    client.rename_experiment(found.experiment_id, name)
+    client.rename_experiment(experiment.experiment_id, name)
     here = client.get_experiment_by_name(f"{store.experiment} of {now}")
     if here is not None:
         client.rename_experiment(here.experiment_id, store.experiment)

@@ -60,8 +60,8 @@ def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Ar
         return pa.nulls(len(cells), pa.string())
     numbers = any(isinstance(cell, int) for cell in cells)
     gap: Any = 0 if numbers else ""
-    known = [gap if cell is None else cell for cell in cells]
-    array = to_arrow(np.array(known, np.int64 if numbers else object))
+    full = [gap if cell is None else cell for cell in cells]
+    array = to_arrow(np.array(full, np.int64 if numbers else object))
     if not missing.any():
         return array
     bits = pa.py_buffer(np.packbits(~missing, bitorder="little"))
@@ -93,7 +93,7 @@ def without_views(table: "pa.Table") -> "pa.Table":
     """
     import pyarrow as pa
 
-    kinds = [_without_views(kind) for kind in table.schema.types]
+    kinds = [type_without_views(kind) for kind in table.schema.types]
     for place, (name, kind) in enumerate(zip(table.column_names, kinds, strict=True)):
         column = table.column(place)
         if pa.types.is_dictionary(kind):  # Arrow casts none of views
@@ -107,7 +107,8 @@ def without_views(table: "pa.Table") -> "pa.Table":
     return table
 
 
-def _without_views(kind: "pa.DataType") -> "pa.DataType":
+def type_without_views(kind: "pa.DataType") -> "pa.DataType":
+    """Return the type of the same values with offsets."""
     import pyarrow as pa
 
     types = pa.types
@@ -116,15 +117,15 @@ def _without_views(kind: "pa.DataType") -> "pa.DataType":
     if types.is_binary_view(kind):
         return pa.large_binary()
     if types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+        return pa.dictionary(kind.index_type, type_without_views(kind.value_type), kind.ordered)
     if types.is_struct(kind):
-        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+        return pa.struct([field.with_type(type_without_views(field.type)) for field in kind])
     if types.is_large_list(kind):
-        return pa.large_list(_without_views(kind.value_type))
+        return pa.large_list(type_without_views(kind.value_type))
     if types.is_list(kind):
-        return pa.list_(_without_views(kind.value_type))
+        return pa.list_(type_without_views(kind.value_type))
     if types.is_fixed_size_list(kind):
-        return pa.list_(_without_views(kind.value_type), kind.list_size)
+        return pa.list_(type_without_views(kind.value_type), kind.list_size)
     return kind
 
 

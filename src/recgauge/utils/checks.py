@@ -157,10 +157,10 @@ def check_cutoffs(subject: str, values: Iterable[object]) -> tuple[int, ...]:
     """Return distinct cutoffs in ascending order, each a whole number of at least 1."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ConfigError(f"{subject} must be a list of whole numbers >= 1, got {values!r}.")
-    given = [check_int(f"{subject}: each cutoff", value, minimum=1) for value in values]
-    cutoffs = tuple(sorted(set(given)))
-    if len(cutoffs) < len(given):
-        raise ConfigError(f"{subject}: each cutoff may be named once, got {given}.")
+    numbers = [check_int(f"{subject}: each cutoff", value, minimum=1) for value in values]
+    cutoffs = tuple(sorted(set(numbers)))
+    if len(cutoffs) < len(numbers):
+        raise ConfigError(f"{subject}: each cutoff may be named once, got {numbers}.")
     if not cutoffs:
         raise ConfigError(f"{subject} must name at least one cutoff, got an empty list.")
     return cutoffs
@@ -179,8 +179,8 @@ def text_array(texts: list[str]) -> npt.NDArray[Any]:
     >>> text_array(["a", "bc"]).dtype, text_array(["a"] * 10_000 + ["x" * 4000]).dtype
     (dtype('<U2'), dtype('O'))
     """
-    widest, every = max(map(len, texts), default=0), sum(map(len, texts))
-    wasteful = 4 * (widest * len(texts) - every) > _WASTED
+    widest, total = max(map(len, texts), default=0), sum(map(len, texts))
+    wasteful = 4 * (widest * len(texts) - total) > _WASTED
     return np.array(texts, dtype=object if wasteful else np.str_)
 
 

@@ -1,24 +1,16 @@
-"""Functions that numba compiles, with the machine code that it keeps for later processes. Imports numba.
+"""Functions that numba compiles, and the time that this takes. Imports numba.
 
-numba compiles a function again when its own file has changed, but not when a helper in another file has. So
-its cache is in a folder named after all sources beside a function: a folder never holds code of other
-sources. F32s and the like are the arrays of kernels.
+F32s and the like are the arrays of kernels.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
-from pathlib import Path
-from threading import Lock
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.utils.current_folder import refuse_numba_file
-from recgauge.utils.files import is_private, is_writable, user_cache, user_temporary
 
 F32s = npt.NDArray[np.float32]
 F64s = npt.NDArray[np.float64]
@@ -37,7 +29,9 @@ event: Any = numba_event
 
 
 def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Compile a function as ``numba.njit`` does, and keep its machine code where a folder can be written.
+    """Compile a function as ``numba.njit`` does, and keep its machine code where numba can write a file.
+
+    numba compiles it anew when its own file has changed, not when a helper in another file has.
 
     Examples
     --------
@@ -50,77 +44,38 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         refuse_numba_file()  # a component may have gone to another folder
-        source = Path(function.__code__.co_filename)
-        folder = _kernel_folder(source.parent) if source.is_file() else None
-        if folder is None:
-            kernel: Kernel = njit(**options)(function)
-            return kernel
-        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)  # of others' functions it stays
-        try:
-            kernel = njit(cache=True, **options)(function)
-        finally:
-            config.CACHE_DIR = before
-        return kernel
+        kernel: Any = njit(**options)(function)
+        with suppress(RuntimeError):  # numba can write into no folder
+            kernel.enable_caching()
+        return cast("Kernel", kernel)
 
     return decorate
 
 
-@cache
-def _kernel_folder(sources: Path) -> Path | None:
-    """Return the folder for machine code of a package's kernels: NUMBA_CACHE_DIR, the package's, the user's.
+class Notice(event.Listener):  # type: ignore[misc] # numba is not typed
+    """Calls a function once, when the first kernel begins to be compiled."""
 
-    None where none can be written, or where others could put code into it, which would then be run.
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._calls = [call]
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - numba's contract
+        """Call the function, unless it was called."""
+        with suppress(IndexError):
+            self._calls.pop()()
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def compile_timer(notice: Notice) -> Iterator[Any]:
+    """Measure how long threads compile kernels, or load what was compiled, while the context is open.
+
+    It gives a ``numba.core.event.TimingListener``. Of several threads, the time in which one of them does so
+    counts once. `notice` hears of kernels that are compiled.
     """
-    digest = hashlib.sha256()
-    for path in sorted(sources.glob("*.py")):
-        digest.update(path.read_bytes())
-    named = Path(config.CACHE_DIR) if config.CACHE_DIR else None
-    places: list[Callable[[], Path | None]] = [lambda: named, lambda: sources / "__pycache__"]
-    for place in (*places, user_cache, user_temporary):
-        if (base := place()) is not None:
-            folder = base / f"kernels-{digest.hexdigest()[:12]}"
-            with suppress(OSError):
-                folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if is_private(folder) and is_writable(folder):
-                return folder
-    return None
-
-
-class Compiling(event.Listener):  # type: ignore[misc] # numba is not typed
-    """Measures how long threads compile functions, or load what was compiled earlier, while it listens.
-
-    `seconds` are those in which a thread did so, while others may have waited for it. `on_compile` is called
-    once, when the first function begins to be compiled.
-    """
-
-    def __init__(self, on_compile: Callable[[], None]) -> None:
-        self.seconds = self._begun = 0.0
-        self._n_open, self._calls = 0, [on_compile]
-        self._lock = Lock()  # functions are compiled inside others, and on several threads
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Measure while the context is open."""
-        with (
-            event.install_listener("numba:compiler_lock", self),  # what loads takes only the lock
-            event.install_listener("numba:compile", self),
-        ):
-            yield
-
-    def on_start(self, event: Any) -> None:
-        """Take the time."""
-        with self._lock:
-            if not self._n_open:
-                self._begun = perf_counter()
-            self._n_open += 1
-            calls = self._calls if event.kind == "numba:compile" else []
-            call = calls.pop() if calls else None
-        if call:
-            call()
-
-    def on_end(self, event: Any) -> None:  # noqa: ARG002 - numba's contract
-        """Add up the time if nothing is compiled any more."""
-        with self._lock:
-            self._n_open -= 1
-            if not self._n_open:
-                self.seconds += perf_counter() - self._begun
+    with (
+        event.install_listener("numba:compile", notice),
+        event.install_timer("numba:compiler_lock", lambda _seconds: None) as timer,  # loading takes the lock
+    ):
+        yield timer

@@ -46,7 +46,7 @@ Slices = list[tuple[int, DoubleArray]]
 
 def _slices(values: DoubleArray) -> Slices:
     """Return whole numbers of 19 bits, each with its unit's exponent, that add up to the values."""
-    found: Slices = []
+    slices: Slices = []
     rest = values
     while len(rest) and (largest := max(float(rest.max()), -float(rest.min()))) != 0.0:
         if not isfinite(largest):
@@ -59,8 +59,8 @@ def _slices(values: DoubleArray) -> Slices:
             whole = rest * ldexp(1.0, -unit)
             np.trunc(whole, out=whole)
             rest = rest - whole * ldexp(1.0, unit)
-        found.append((unit, whole))
-    return found
+        slices.append((unit, whole))
+    return slices
 
 
 def _products(first: Slices, second: Slices) -> int:

@@ -107,16 +107,16 @@ def repeats(start: LongArray, codes: IntArray, n_codes: int) -> BoolArray | None
     lengths = np.diff(start)
     if len(lengths) and (lengths == lengths[0]).all() and not _any_repeat(codes.reshape(len(lengths), -1)):
         return None
-    found: BoolArray | None = None
+    is_repeat: BoolArray | None = None
     for groups in blocks_of(lengths, BLOCK):
         rows = slice(start[groups.start], start[groups.stop])
         cell = np.repeat(np.arange(groups.stop - groups.start) * n_codes, lengths[groups]) + codes[rows]
         ordered = np.sort(cell)  # fast for so few numbers, and nearly always the end of it
         if (ordered[1:] == ordered[:-1]).any():
             order = np.argsort(cell, kind="stable")
-            found = np.zeros(len(codes), bool) if found is None else found
-            found[rows][order[1:][ordered[1:] == ordered[:-1]]] = True
-    return found
+            is_repeat = np.zeros(len(codes), bool) if is_repeat is None else is_repeat
+            is_repeat[rows][order[1:][ordered[1:] == ordered[:-1]]] = True
+    return is_repeat
 
 
 def blocks_of(lengths: LongArray, n_rows: int) -> Iterator[slice]:
@@ -139,7 +139,7 @@ def _any_repeat(lists: IntArray) -> bool:
     """Whether a list of several of one length holds a code twice; some at a time stay near the processor."""
     step = max(1, BLOCK // max(1, lists.shape[1]))
     ordered = (np.sort(lists[first : first + step], axis=1) for first in range(0, len(lists), step))
-    return any((some[:, 1:] == some[:, :-1]).any() for some in ordered)
+    return any((block[:, 1:] == block[:, :-1]).any() for block in ordered)
 
 
 def shared(
@@ -159,14 +159,14 @@ def shared(
     >>> shared(*one, np.array([0, 1, 1]), np.array([1], np.int32), 2).tolist()
     [False, True, False]
     """
-    table, found = np.zeros(max(TABLE, n_codes), bool), np.zeros(len(codes), bool)
+    table, is_shared = np.zeros(max(TABLE, n_codes), bool), np.zeros(len(codes), bool)
     blocks = zip(_blocks(start, n_codes), _blocks(other_start, n_codes), strict=True)
     for (rows, row_of_table), (other_rows, other_row_of_table) in blocks:
         marked = other_row_of_table + other_codes[other_rows]
         table[marked] = True
-        found[rows] = table[row_of_table + codes[rows]]
+        is_shared[rows] = table[row_of_table + codes[rows]]
         table[marked] = False
-    return found
+    return is_shared
 
 
 def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
@@ -175,5 +175,5 @@ def _blocks(start: LongArray, n_codes: int) -> Iterator[tuple[slice, IntArray]]:
     step = max(1, min(TABLE // max(1, n_codes), len(lengths)))
     first_cells = np.arange(step, dtype=np.int32) * np.int32(n_codes if step > 1 else 0)
     for first in range(0, len(lengths), step):
-        some = lengths[first : first + step]
-        yield slice(start[first], start[first + len(some)]), np.repeat(first_cells[: len(some)], some)
+        sizes = lengths[first : first + step]
+        yield slice(start[first], start[first + len(sizes)]), np.repeat(first_cells[: len(sizes)], sizes)

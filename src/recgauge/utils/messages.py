@@ -65,9 +65,9 @@ def explain_memory_error(error: MemoryError) -> str:
     """
     free = free_memory()
     where = f" {error.__notes__[0]}" if getattr(error, "__notes__", None) else ""
-    asked = f": {said(error)}" if str(error) else ""
+    cause = f": {said(error)}" if str(error) else ""
     had = "" if free is None else f"; {free:,} bytes ({in_units(free)}) can be had now"
     return (
-        f"memory ran out{where}{asked}{had}. Use a machine with more memory, end other programs, take fewer "
+        f"memory ran out{where}{cause}{had}. Use a machine with more memory, end other programs, take fewer "
         "rows (filters=[sample_users]), or a model or setting that needs less."
     )

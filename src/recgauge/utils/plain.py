@@ -21,7 +21,7 @@ def from_plain(kind: Any, value: Any, path: str) -> Any:
     if is_dataclass(kind):
         return _dataclass(kind, value, path)
     if isinstance(kind, UnionType):
-        (inner,) = (one for one in get_args(kind) if one is not NoneType)
+        (inner,) = (option for option in get_args(kind) if option is not NoneType)
         return None if value is None else from_plain(inner, value, path)
     origin = get_origin(kind) or kind
     if origin is tuple and isinstance(value, list):
@@ -42,7 +42,7 @@ def _tuple(kind: Any, values: list[Any], path: str) -> tuple[Any, ...]:
     if len(kinds) != len(values):
         raise _unexpected(kind, values, path)
     pairs = enumerate(zip(kinds, values, strict=True))
-    return tuple(from_plain(one, value, f"{path}[{n}]") for n, (one, value) in pairs)
+    return tuple(from_plain(part, value, f"{path}[{n}]") for n, (part, value) in pairs)
 
 
 def _unexpected(kind: Any, value: object, path: str) -> SchemaError:
@@ -52,17 +52,17 @@ def _unexpected(kind: Any, value: object, path: str) -> SchemaError:
 def _dataclass(kind: Any, value: Any, path: str) -> Any:
     hints, needed = _fields(kind)
     if not isinstance(value, dict) or not needed <= value.keys() <= hints.keys():
-        found = listed(value) if isinstance(value, dict) else repr(value)
-        raise SchemaError(f"{path}: expected the fields {', '.join(hints)}; got {found}.")
+        keys = listed(value) if isinstance(value, dict) else repr(value)
+        raise SchemaError(f"{path}: expected the fields {', '.join(hints)}; got {keys}.")
     return kind(**{name: from_plain(hints[name], part, f"{path}.{name}") for name, part in value.items()})
 
 
 @cache
 def _fields(kind: Any) -> tuple[dict[str, Any], set[str]]:
     """Return the types of a dataclass's fields by their names, and the names of those without a default."""
-    known, hints = fields(kind), get_type_hints(kind)
-    needed = {one.name for one in known if one.default is MISSING and one.default_factory is MISSING}
-    return {one.name: hints[one.name] for one in known}, needed
+    own, hints = fields(kind), get_type_hints(kind)
+    needed = {part.name for part in own if part.default is MISSING and part.default_factory is MISSING}
+    return {part.name: hints[part.name] for part in own}, needed
 
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -123,7 +123,7 @@ def unpack(
 
 
 def _texts(text: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    content, places = text.tobytes(), [0, *ends.tolist()]
+    content, bounds = text.tobytes(), [0, *ends.tolist()]
     texts = np.empty(len(ends), dtype=object)
-    texts[:] = [content[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(places)]
+    texts[:] = [content[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
     return texts

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from recgauge.utils.compiled import Compiling
+    from recgauge.utils.compiled import Notice
 
 Advance = Callable[[int], None]
 
@@ -58,7 +58,7 @@ class Timings:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._compiling: Compiling | None = None
+        self._notice: Notice | None = None
         self.seconds: dict[str, float] = {}
         self.data = ""
         """What the work is about, such as "1,000 rows", for the message if memory runs out."""
@@ -66,27 +66,31 @@ class Timings:
     @contextmanager
     def stage(self, name: str) -> Iterator[Progress]:
         """Measure what happens inside; the time counts even if it fails."""
-        start, before = perf_counter(), self._compiling.seconds if self._compiling else 0.0
+        start, timer = perf_counter(), None
         try:
-            with (
-                self._compiling.listening() if self._compiling else nullcontext(),
-                self._progress.stage(name),
-            ):
+            with self._compile_timer() as timer, self._progress.stage(name):
                 yield self._progress
         except MemoryError as error:
             error.add_note(f"in the stage {name}" + (f", with {self.data}" if self.data else ""))
             raise
         finally:
-            compiling = self._compiling.seconds - before if self._compiling else 0.0
+            compiling = timer.duration if timer and timer.done else 0.0
             spent = {name: perf_counter() - start - compiling} | ({"compile": compiling} if compiling else {})
             self.seconds |= {stage: self.seconds.get(stage, 0.0) + more for stage, more in spent.items()}
+
+    def _compile_timer(self) -> AbstractContextManager[Any]:
+        if self._notice is None:
+            return nullcontext()
+        from recgauge.utils.compiled import compile_timer
+
+        return compile_timer(self._notice)
 
     def time_compiling_apart(self) -> None:
         """Count what numba compiles or loads during later stages as the stage ``compile``, not as theirs."""
         with self.stage("compile") as reporter:
-            from recgauge.utils.compiled import Compiling  # imports numba, which takes half a second
+            from recgauge.utils.compiled import Notice  # imports numba, which takes half a second
 
-            self._compiling = Compiling(lambda: reporter.note("compiling kernels (once on this machine)"))
+            self._notice = Notice(lambda: reporter.note("compiling kernels (once on this machine)"))
 
     def measured_elsewhere(self, seconds: Mapping[str, float]) -> None:
         """Take the time of stages from another process; what they took more here is the stage ``exchange``.
@@ -99,6 +103,6 @@ class Timings:
         >>> timings.seconds
         {'fit': 4.0, 'exchange': 1.0}
         """
-        known = {name: inside for name, inside in seconds.items() if name in self.seconds}
-        exchange = sum(self.seconds[name] - inside for name, inside in known.items())
-        self.seconds |= known | {"exchange": exchange}
+        shared = {name: inside for name, inside in seconds.items() if name in self.seconds}
+        exchange = sum(self.seconds[name] - inside for name, inside in shared.items())
+        self.seconds |= shared | {"exchange": exchange}

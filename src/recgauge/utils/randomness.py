@@ -117,8 +117,8 @@ def hash_ids(column: "pa.ChunkedArray", *, as_text: bool) -> Words:
         column = column.cast(column.type.value_type)
     whole = pa.types.is_integer(column.type)
     if whole and not as_text:
-        known = (pc.fill_null(column, 0) if column.null_count else column).cast(pa.int64(), safe=False)
-        words = mix(to_numpy(known).view(np.uint64) * GOLDEN + GOLDEN)
+        numbers = (pc.fill_null(column, 0) if column.null_count else column).cast(pa.int64(), safe=False)
+        words = mix(to_numpy(numbers).view(np.uint64) * GOLDEN + GOLDEN)
     else:
         texts = column.cast(pa.large_string())
         chunks = (pc.utf8_trim_whitespace(pc.fill_null(chunk, "")) for chunk in texts.chunks)
@@ -137,12 +137,12 @@ def _hash_texts(texts: "pa.Array") -> Words:
     padded = np.zeros(size + 8, np.uint8)
     if size:
         padded[:size] = np.frombuffer(content, np.uint8)
-    every = np.ndarray((size + 1,), "<u8", padded, strides=(1,))  # the eight bytes from each place on
+    eights = np.ndarray((size + 1,), "<u8", padded, strides=(1,))  # the eight bytes from each place on
     start, length = ends[:-1], np.diff(ends)
     words = mix(length.astype(np.uint64) * GOLDEN + GOLDEN)
     for first in range(0, int(length.max(initial=0)), 8):
         rows = np.flatnonzero(length > first)
         left = np.minimum(length[rows] - first, 8).astype(np.uint64)
         mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> (np.uint64(64) - np.uint64(8) * left)
-        words[rows] = mix(words[rows] ^ (every[start[rows] + first] & mask))
+        words[rows] = mix(words[rows] ^ (eights[start[rows] + first] & mask))
     return words

@@ -75,7 +75,7 @@ def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
 
 
 @contextmanager
-def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
+def memory_named(file: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
     """Turn a MemoryError into a DataError with rows, bytes and what to do.
 
     Examples
@@ -90,7 +90,7 @@ def memory_named(what: object, n_rows: float, bytes_per_row: int) -> Iterator[No
     except MemoryError as error:
         needed = n_rows * bytes_per_row
         raise DataError(
-            f"{what}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
+            f"{file}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
             f"({in_units(needed)}) while they are read. {_REMEDY}"
         ) from error
 

@@ -1,8 +1,8 @@
-"""What is printed and stored: without passwords, tokens and signatures, in signs that the terminal has.
+"""Output without passwords, tokens and signatures, in signs that the terminal has.
 
 Secrets are looked for where they come in: in settings, in the words of a command line and in the environment.
-What is found there is hidden in everything that is printed or stored afterwards, in whatever form another
-library shows it.
+They are hidden in everything that is printed or stored afterwards, in whatever form another library shows
+them.
 """
 
 import json
@@ -51,7 +51,7 @@ _SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PAS
 _SHORTEST = 6  # a known secret that is shorter would hide harmless words
 _PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
 """What stands for signs that an encoding lacks."""
-_known: ContextVar[set[str]] = ContextVar("known secrets")
+_secrets: ContextVar[set[str]] = ContextVar("secrets")
 """Those of the `private_output` that is open."""
 
 
@@ -78,7 +78,7 @@ def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
         _remember([node] if learn else [])
         return HIDDEN
     forms = [*_SET, *_ONE, *_TEXT] if _ADDRESS_KEY.search(key) else [*_ONE, *_TEXT]
-    return _hidden(node, forms, _known.get(set()), learn=learn)
+    return _hidden(node, forms, _secrets.get(set()), learn=learn)
 
 
 @contextmanager
@@ -89,36 +89,45 @@ def private_output(words: Sequence[str]) -> Iterator[None]:
     too, and becomes exit code 1. Nothing fails because of what a terminal cannot show, or because nobody
     reads any more: the results of a run are stored, whether its table is seen or not.
     """
-    known: set[str] = set()
-    before = _known.set(known)
-    for name, value in os.environ.items():  # which MLflow, cloud stores and proxies read
-        without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
-        _remember([value] if _SECRET_VARIABLE.search(name) else [])
-    for word in words:
-        without_secrets(word, word.partition("=")[0], learn=True)
-    out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Private(out, known), _Private(err, known)
+    with learned_secrets(words) as secrets:
+        out, err = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Private(out, secrets), _Private(err, secrets)
+        try:
+            yield
+        except Exception as error:
+            print_traceback(error)
+            raise SystemExit(1) from error
+        finally:
+            sys.stdout.flush()
+            sys.stdout, sys.stderr = out, err
+
+
+@contextmanager
+def learned_secrets(words: Sequence[str]) -> Iterator[set[str]]:
+    """Learn the secrets of the environment and of some words, which `without_secrets` hides meanwhile."""
+    secrets: set[str] = set()
+    before = _secrets.set(secrets)
     try:
-        yield
-    except Exception as error:
-        print_traceback(error)
-        raise SystemExit(1) from error
+        for name, value in os.environ.items():  # which MLflow, cloud stores and proxies read
+            without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
+            _remember([value] if _SECRET_VARIABLE.search(name) else [])
+        for word in words:
+            without_secrets(word, word.partition("=")[0], learn=True)
+        yield secrets
     finally:
-        sys.stdout.flush()
-        sys.stdout, sys.stderr = out, err
-        _known.reset(before)
+        _secrets.reset(before)
 
 
 class _Private:
     """A stream that hides secrets in what any thread writes to it, and drops it if nobody reads any more."""
 
-    def __init__(self, stream: TextIO | None, known: set[str]) -> None:
+    def __init__(self, stream: TextIO | None, secrets: set[str]) -> None:
         # without a stream, its owner has closed it
         self._stream = open(os.devnull, "w", encoding="utf-8") if stream is None else stream  # noqa: PTH123, SIM115
-        self._known = known
+        self._secrets = secrets
 
     def write(self, text: str) -> int:
-        text = _hidden(text, _TEXT, self._known)
+        text = _hidden(text, _TEXT, self._secrets)
         self._or_nowhere(self._stream.write, plain(text, self._stream.encoding or "utf-8"))
         return len(text)
 
@@ -143,25 +152,25 @@ class _Private:
         return getattr(self._stream, name)
 
 
-def _hidden(text: str, forms: Sequence[re.Pattern[str]], known: set[str], *, learn: bool = False) -> str:
-    found: list[str] = []
+def _hidden(text: str, forms: Sequence[re.Pattern[str]], secrets: set[str], *, learn: bool = False) -> str:
+    matches: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         group = next(name for name, secret in match.groupdict().items() if secret is not None)
-        found.append(match[group])
-        first, last = (place - match.start() for place in match.span(group))
+        matches.append(match[group])
+        first, last = (end - match.start() for end in match.span(group))
         return match[0][:first] + HIDDEN + match[0][last:]
 
-    for secret in sorted(known, key=len, reverse=True):
+    for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for form in forms:
         text = form.sub(hide, text)
-    _remember(found if learn else [])
+    _remember(matches if learn else [])
     return text
 
 
 def _remember(secrets: Sequence[str]) -> None:
-    """Remember secrets as they were given, decoded, and as files and messages quote them."""
+    """Remember secrets as typed, decoded, and as files and messages quote them."""
     for secret in secrets:
         # of an address's options, too, each value but plain words, such as that of sslmode=require
         values = [option.partition("=")[2] for option in re.split("[&;]", secret) if "=" in option]
@@ -169,7 +178,7 @@ def _remember(secrets: Sequence[str]) -> None:
         plain |= {decode(text) for text in plain for decode in (unquote, unquote_plus)}
         quoted = {text.replace("'", "''") for text in plain} | {json.dumps(text)[1:-1] for text in plain}
         quoted |= {repr(text)[1:-1] for text in plain}
-        _known.get(set()).update(text for text in plain | quoted if len(text) >= _SHORTEST)
+        _secrets.get(set()).update(text for text in plain | quoted if len(text) >= _SHORTEST)
 
 
 def plain(text: str, encoding: str) -> str:
@@ -183,6 +192,6 @@ def plain(text: str, encoding: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        known = "".join(_PLAIN.get(sign, sign) for sign in text)
-        return known.encode(encoding, "replace").decode(encoding)
+        shown = "".join(_PLAIN.get(sign, sign) for sign in text)
+        return shown.encode(encoding, "replace").decode(encoding)
     return text

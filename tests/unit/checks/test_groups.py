@@ -73,12 +73,8 @@ def test_the_share_of_users_in_the_table_is_told_and_next_to_none_refused(old, p
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda plans: plans.to_frame().assign(plan=[["a", "b"]] * N), "A user is in one group"),
         (lambda plans: plans.set_axis(range(N)), "Name the column user_id"),
         (lambda plans: plans == "NA", "Name one of its columns"),
-        (lambda plans: plans.set_axis(pd.Index([None, *IDS[1:]], name="user")), "ids must be"),
-        (lambda plans: pd.concat([plans, plans]), "in several rows"),
-        (lambda plans: dict(plans), "must be a table"),
     ],
 )  # fmt: skip
 def test_tables_that_cannot_be_meant_are_refused(old, plans, change, message):

@@ -1,4 +1,4 @@
-"""How often a check is wrong where the truth is known, and whether users_needed is enough: 2,000 worlds."""
+"""How often a check is wrong where the truth is known, and whether users_needed is enough: 400 worlds."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ import pytest
 import recgauge
 from conftest import REPOSITORY
 
-WORLDS = 2000
+WORLDS = 400
 
 
 @pytest.fixture
@@ -43,17 +43,6 @@ def test_users_needed_decide_and_few_users_do_not_pass(worlds):
         assert row["worse"] <= worlds.most(WORLDS), row
 
 
-@pytest.mark.slow
-def test_many_candidates_on_the_same_rows(worlds):
-    rows = {row["looks"]: row for row in worlds.looks(WORLDS)}
-    assert rows["none"]["any passes wrongly"] > 0.5
-    for looks in ("holm", "ladder"):
-        assert rows[looks]["any passes wrongly"] <= worlds.most(WORLDS), rows[looks]
-    chosen = "one chosen by verdicts passes wrongly"
-    assert rows["holm"][chosen] > 0.2  # what the page warns of
-    assert rows["ladder"][chosen] <= worlds.most(WORLDS)
-
-
 def test_the_page_shows_the_stored_results(worlds):
     page = (REPOSITORY / "docs" / "check.md").read_text(encoding="utf-8")
     rows = json.loads((REPOSITORY / "benchmarks/results/check-levels.json").read_text())["rows"]
@@ -64,10 +53,6 @@ def test_the_page_shows_the_stored_results(worlds):
     for key, words in (told | {"wrongly passed": "a pass is wrong in\n{}"}).items():
         shares = [100 * row[key] for row in rows]
         assert words.format(f"{min(shares):.1f} to {max(shares):.1f} %") in page
-    for row in json.loads((REPOSITORY / "benchmarks/results/check-looks.json").read_text())["rows"]:
-        shares = [row["any passes wrongly"], row["one chosen by verdicts passes wrongly"]]
-        told = " | ".join(f"{100 * share:.1f} %" for share in shares)
-        assert f"| `{row['looks']}` | {row['let out']:.1f} | {told} |" in page
 
 
 @pytest.mark.slow

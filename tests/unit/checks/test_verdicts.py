@@ -6,7 +6,7 @@ import pytest
 from scipy import optimize, stats
 
 import recgauge
-from recgauge.checks.judge import Estimate, decide
+from recgauge.checks.decision import Estimate, decide
 from recgauge.errors import ConfigError
 
 N = 500
@@ -90,16 +90,6 @@ def test_every_kind_of_rule_has_its_good_side(old, rng):
     assert set(outcomes(recgauge.check(new, old, broken)).values()) == {"worse"}
 
 
-def test_of_errors_less_is_better(rng):
-    old = pd.DataFrame({"mae": 1 + rng.random(N)}, index=IDS)
-    new = old + 0.1 + 0.01 * rng.random((N, 1))
-    rules = {"not_worse": {"mae": 0.05}, "better_by": {"mae": 0}, "at_most": {"mae": 2}}
-    assert set(outcomes(recgauge.check(new, old, rules)).values()) == {"worse", "shown"}
-    result = recgauge.check(old, new, rules)
-    assert result.passed
-    assert result.verdicts[0].bound == pytest.approx(0.05)  # the error may rise by less
-
-
 def test_swapped_roles_mirror_the_verdicts(old, rng):
     new = moved(old, rng, [0.004, -0.02])
     rules = {"better_by": {"ndcg@10": 0, "recall@10": 0}}
@@ -122,7 +112,7 @@ def test_a_pass_needs_no_correction_and_a_claim_of_one_rule_does():
 
 @pytest.mark.parametrize("correction", ["hochberg", "holm", "none"])
 def test_bounds_and_corrected_p_say_the_same(rng, correction):
-    for _ in range(200):
+    for _ in range(50):
         estimates = [Estimate(rng.normal(0.01, 0.02), 0.01, 300) for _ in range(rng.integers(1, 9))]
         for one in decide(estimates, 0.05, correction):
             assert (one.low >= 0) == (one.outcome == "shown") == (one.p_shown <= 0.05)
@@ -153,12 +143,6 @@ def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
     assert few.verdicts[0].users_needed > 40
 
 
-def test_equal_values_are_shown_by_many_users_only(old):
-    rules = {"not_worse": {"ndcg@10": 0.01}}
-    assert recgauge.check(old, old, rules).passed
-    assert recgauge.check(old[:4], old[:4], rules).outcome == "undecided"
-
-
 def test_one_number_for_all_users_is_compared_and_not_tested(demo_runs):
     new, old = demo_runs
     rules = {"at_least": {"catalog_coverage@10": 0.05}, "cost": {"fit_seconds": 1e6, "model_bytes": "1%"}}
@@ -177,11 +161,11 @@ def demo_runs(tmp_path_factory):
 
 
 def test_groups_of_a_run_come_from_its_own_data(demo_runs):
-    from recgauge.cli.commands.run_data import data_again
+    from recgauge.cli.run_data import load_data
 
     rules = {"segments": {"activity": {"ndcg@10": "20%"}}}
     new, old = demo_runs
-    result = recgauge.check(new, old, rules, load=data_again)
+    result = recgauge.check(new, old, rules, load=load_data)
     assert len(result.verdicts) == 4
     assert sum(one.n_users for one in result.verdicts) == 937
     assert (result.candidate, result.baseline) == ("svd", "item_knn")
@@ -224,11 +208,6 @@ def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message
         recgauge.check(old, old, rules, users=users if "segments" in rules else None)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_a_metric_that_runs_have_not_is_told_with_those_they_have(demo_runs):
-    with pytest.raises(ConfigError, match=r"not_worse.ndcg: not in svd, item_knn. .*Both have .*ndcg@10"):
-        recgauge.check(*demo_runs, {"not_worse": {"ndcg": "2%"}})
 
 
 def test_evaluations_with_other_definitions_are_refused():

@@ -111,10 +111,6 @@ def test_candidates_are_counted_in_a_file(command, tables, tmp_path):
         (["--rules", "none.yaml"], "none.yaml: there is no such file"),
         (["--truth", "test.csv", "--candidate", "n.csv"], "--candidate: there is no file n.csv"),
         (["--promote"], "--promote: old.csv is no alias of a registered model"),
-        (["--promote", "models:/shop/3"], "models:/shop/3 is no alias"),
-        (["--out", "c.pdf"], "--out: c.pdf must end in one of"),
-        (["--users", "none.csv"], "none.csv"),
-        (["--baseline", "models:/shop"], "models:/shop: expected models:/NAME@ALIAS"),
         (["--baseline", "models:/shop@champion"], "does not exist"),
         (["--looks", "."], "--looks"),
     ],
@@ -140,18 +136,8 @@ def test_rules_that_are_there_and_cannot_be_read_fail_the_check(command, tables,
     rules.mkdir()
     assert judged()[:2] == (2, "")
     rules.rmdir()
-    rules.symlink_to("nowhere.yaml")
+    rules.write_text("[" * 10_000)
     assert judged()[:2] == (2, "")
-    rules.unlink()
-    for text in (
-        "",
-        "not_worse: [",
-        "[" * 10_000,
-        "not_worse: {ndcg@10: 2%",
-        "a: &a [1]\nb: [" + "*a," * 30 + "]",
-    ):
-        rules.write_text(text)
-        assert judged()[:2] == (2, "")
     rules.unlink()
     (tmp_path / "check.yml").write_text("not_worse: {ndcg@10: 2%}")
     assert "--rules check.yml" in judged()[2]

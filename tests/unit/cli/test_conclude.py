@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import pytest
 
-from recgauge.runs.folder import CHECKSUMS, JobOutcome, read_checksums, read_folder
+from recgauge.runs.folder import CHECKSUMS, read_checksums, read_folder
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.ending import conclude_study
 from recgauge.sweeps.sweep import Sweep
@@ -111,7 +111,7 @@ def test_other_seconds_alone_change_no_committed_file(place):
     assert read_results(page / "results.csv")[0]["seconds"] == "3.5"
 
 
-@pytest.mark.parametrize("word", ["seed=1", "+model.x=1", "study.tolerance=1"])
+@pytest.mark.parametrize("word", ["seed=1", "+model.x=1", "tune=tpe", "study.tolerance=1"])
 def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     page = checkout(place)
     run(Fixed("x"), place, word)
@@ -119,11 +119,3 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert (place / "outputs" / "results.csv").exists()
     assert f"{word} makes another experiment" in capsys.readouterr().out
-
-
-def test_runs_without_results_leave_the_page_alone(place, capsys):
-    page = checkout(place)
-    lacking = JobOutcome(0, "model=implicit", "failed", "needs the package implicit")
-    conclude_study(Fixed("x"), [lacking], Sweep(place / "outputs", None), Submitted())
-    assert [file.name for file in page.iterdir()] == ["README.md"]
-    assert "unchanged, since 1 of 1 runs" in capsys.readouterr().out

@@ -37,7 +37,7 @@ def test_the_list_names_every_experiment_with_what_it_found(capsys):
 def test_all_are_run_until_one_is_stopped(codes, ended, monkeypatch, capsys):
     ran = []
 
-    def command_line(_, words):
+    def command_line(words, on_error):
         ran.append(words[0].removeprefix("experiment="))
         return codes.get(ran[-1], 0)
 
@@ -64,7 +64,7 @@ def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures
 def test_what_has_ended_is_not_begun_until_something_it_follows_from_changes(monkeypatch, capsys, tmp_path):
     ran, codes = [], {"baselines": 1}
 
-    def command_line(_, words):
+    def command_line(words, on_error):
         ran.append(words[0].removeprefix("experiment="))
         return codes.get(ran[-1], 0)
 

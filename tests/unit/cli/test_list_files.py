@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.errors import ConfigError
 from recgauge.experiment import run_experiment
 from recgauge.runs.folder import unfinished
 from recgauge.sweeps import artifacts
-from recgauge.sweeps.artifacts import holds, which_lists, write_lists, write_tables
+from recgauge.sweeps.artifacts import write_lists, write_tables
 from small_runs import experiment
 
 METRICS = ("precision", "recall", "hit_rate", "mrr", "map", "ndcg")
@@ -70,36 +69,11 @@ def test_hits_and_held_out_rows_give_every_accuracy_metric(result, tmp_path):
                 assert row[f"{name}_at_{k}"] == pytest.approx(value, abs=1e-12), (user, name, k)
 
 
-@pytest.mark.parametrize("value", ["yes", None])
-def test_other_words_are_refused(value):
-    with pytest.raises(ConfigError, match=r"artifacts\.lists: .* is none of true .*relevant_k .*false"):
-        which_lists(value)
-
-
-def test_a_stored_run_with_more_will_do_and_one_with_less_will_not():
-    order = [True, "relevant_k", False]
-    for stored, has in enumerate(order):
-        for wanted, asked in enumerate(order):
-            assert holds({"artifacts": {"lists": has}}, asked) == (stored <= wanted)
-    assert holds({}, True)  # runs from before there was the setting
-
-
 def run_files(folder, **texts):
     """Write the files of a run as a job does."""
     with unfinished(folder) as room:
         for name, text in texts.items():
             (room / name.replace("_", ".")).write_text(text)
-
-
-def test_an_error_leaves_nothing_half_written(tmp_path):
-    def broken():
-        with unfinished(tmp_path) as room:
-            (room / "record.json").write_text("{")
-            raise OSError("the disk is full")
-
-    with pytest.raises(OSError, match="full"):
-        broken()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_lists_of_another_run_do_not_stay_in_the_folder(tmp_path):

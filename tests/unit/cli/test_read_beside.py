@@ -74,11 +74,6 @@ def test_a_class_of_a_package_counts_by_the_whole_package(own_class, monkeypatch
     assert sources(own_class.parent, "helping.models.Mine") != before
 
 
-def test_a_class_without_source_or_that_cannot_be_imported_is_left_to_others():
-    found = read_beside({"model": {"_target_": "math.nothing"}, "split": {"_target_": "nowhere.at.All"}})
-    assert [found["math.nothing"], found["nowhere.at.All"]] == ["not importable"] * 2
-
-
 def test_files_that_settings_name_count_by_their_content(tmp_path):
     test_rows, more = tmp_path / "test.csv", tmp_path / "part-1.csv"
     test_rows.write_text("1")

@@ -2,8 +2,6 @@
 
 import csv
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from itertools import islice
 
@@ -12,22 +10,21 @@ import pandas as pd
 import pytest
 
 from finished import finished
+from recgauge import page as pages
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison import Procedure, compare
-from recgauge.comparison.runs import ComparedRuns, compare_runs
+from recgauge.comparison.runs import compare_runs
 from recgauge.metrics.names import metric_label
-from recgauge.report import page as pages
+from recgauge.page import data as gathering
+from recgauge.page import pictures, report_page, write_figures, write_page
+from recgauge.page.data import DatasetPart, ReportData, report_data
+from recgauge.page.protocol import protocol_words
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.comparison_tables import write_comparison
 from recgauge.report.figures.style import svg_text
-from recgauge.report.page import data as gathering
-from recgauge.report.page import pictures, report_page, write_figures, write_page
-from recgauge.report.page.behind import protocol_words
-from recgauge.report.page.data import DatasetPart, ReportData, report_data
 from recgauge.tracking import find_runs
-from recgauge.utils.files import csv_text
 from report_page import Page, read_page
 
 MODELS = ("svd", "popularity")
@@ -56,7 +53,7 @@ def found(folders):
 
 @pytest.fixture(scope="module")
 def data(found):
-    return report_data(found, data_again)
+    return report_data(found, load_data)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +74,8 @@ def undrawn(monkeypatch):
 
 def test_the_page_is_sound_and_loads_nothing(text, page):
     assert page.problems == []
-    assert len(page.pictures) >= 10
+    assert len(page.pictures) >= 8
+    assert page.headings[-1] == (3, "Configuration")
     assert any(re.search(r"over cutoffs, demo\. .* leads at .*\.$", told) for told in page.pictures)
     assert len(text) < 1 << 20
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
@@ -112,7 +110,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
     cells = leaderboard(page)
     with names[2].open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(MODELS) * len(found.comparison.metrics) == 8
+    assert len(rows) == len(MODELS) * len(found.metrics) == 8
     assert cells.keys() == set(MODELS)
     for run in MODELS:
         mine = [row for row in rows if row["run"] == run]
@@ -134,7 +132,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
         assert row_of(boards["latex"], run) == [*interleaved, *costs]
         both = [part for each in zip(means, letters, strict=True) for part in each]
         assert row_of(printed, run, lines=2) == [*both, *costs, *ends]
-        record = found.series["demo", run].jobs[0].record
+        record = found.groups["demo", run].runs[0].record
         assert {row["metric"]: float(row["mean"]) for row in mine} == pytest.approx(
             {row["metric"]: record.values()[row["metric"]] for row in mine}, rel=1e-12
         )
@@ -143,10 +141,10 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
 def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
     every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
     cutoffs = [cell[0] for cell in every[0][2:]]
-    assert len(found.series) == len(MODELS)
-    for (_, name), series in found.series.items():
+    assert len(found.groups) == len(MODELS)
+    for (_, name), group in found.groups.items():
         wanted: dict[str, set[str]] = {}
-        for entry in series.jobs[0].record.results:
+        for entry in group.records[0].results:
             column = "value" if entry.k is None else f"@{entry.k}"
             wanted.setdefault(column, set()).add((metric_label(entry.name), f"{entry.value:.4f}"))
         assert wanted.keys() == set(cutoffs)
@@ -182,9 +180,9 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     runs, _ = find_runs([str(folder) for folder in folders], "sqlite:///none.db")
     found = compare_runs(runs, Procedure(interval="normal", correction="holm"))
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
-    together = found.comparison.results[0].n_users
+    together = found.results[0].n_users
     assert together > high
-    (told, *_) = protocol_words(report_data(found, data_again, most_rows=10, most_values=10))
+    (told, *_) = protocol_words(report_data(found, load_data, most_rows=10, most_values=10))
     assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
     assert f"{together:,} in all of them together" in told
     assert "each with the seeds 0, 1" in told
@@ -192,15 +190,14 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
 
 def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monkeypatch, undrawn):
     monkeypatch.setattr(gathering, "GROUPS", ())
-    series = dict(found.series)
-    place = ("demo", "svd")
-    job = series[place].jobs[0]
-    (tmp_path / "record.json").write_bytes((job.folder / "record.json").read_bytes())
-    (tmp_path / "per_user.parquet").write_bytes((job.folder / "per_user.parquet").read_bytes())
+    group = found.groups["demo", "svd"]
+    for name in ("record.json", "per_user.parquet"):
+        (tmp_path / name).write_bytes((group.runs[0].folder / name).read_bytes())
     for name in ("recommendations.parquet", "test.parquet"):
         (tmp_path / name).write_bytes(b"PAR1 no")
-    series[place] = replace(series[place], jobs=(replace(job, folder=tmp_path),))
-    page = Page(report_page(report_data(replace(found, series=series), data_again)))
+    damaged = replace(group, runs=(replace(group.runs[0], folder=tmp_path),))
+    groups = {**found.groups, ("demo", "svd"): damaged}
+    page = Page(report_page(report_data(replace(found, groups=groups), load_data)))
     assert page.problems == []
     assert "Left out" in [title for _, title in page.headings]
 
@@ -211,18 +208,18 @@ def hostile_comparison(rng):
         name: pd.DataFrame({"user": users, "ndcg@10": rng.normal(0.1 * place, 0.05, 60)})
         for place, name in enumerate(HOSTILE)
     }
-    return compare(tables, n_resamples=200)
+    return replace(compare(tables, n_resamples=200), differences=HOSTILE, notes=HOSTILE)
 
 
 def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undrawn):
     comparison = hostile_comparison(rng)
-    first = found.series["demo", "svd"]
+    first = found.groups["demo", "svd"]
     row = ("1", Cell(HOSTILE[0], look="hit"), HOSTILE[1])
     story = TableBlock(HOSTILE[1], ("rank", *HOSTILE[:2]), (row,), HOSTILE[:2], note="; ".join(HOSTILE))
     part = DatasetPart(
         comparison.datasets[0], {row.run: first for row in comparison.results[0].rows}, stories=(story,)
     )
-    hostile = ReportData(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), (part,))
+    hostile = ReportData(comparison, (part,))
     write_page(hostile, tmp_path / "r.html")
     page = read_page(tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -231,7 +228,7 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
     assert "img" not in page.elements
     assert not set("\x00\x1b\u202e") & set(text)
     files = [tmp_path / "c.md", tmp_path / "c.tex"]
-    write_comparison(ComparedRuns(comparison, {}, HOSTILE, HOSTILE), files)
+    write_comparison(comparison, files)
     markdown, latex = (path.read_text(encoding="utf-8") for path in files)
     assert not re.search(r"<[a-zA-Z/!?]", markdown)
     assert not set("\x00\x1b\u202e") & set(markdown + latex)
@@ -243,46 +240,13 @@ def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path, undraw
         assert not re.search(r"(?<!\\)[#%_]", body.replace(r"\_", ""))
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("lualatex") is None, reason="needs lualatex")
-def test_hostile_names_compile_as_latex(rng, tmp_path):
-    if subprocess.run(
-        ["kpsewhich", "siunitx.sty", "booktabs.sty"], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("this TeX has no siunitx or no booktabs")
-    write_comparison(ComparedRuns(hostile_comparison(rng), {}, HOSTILE, HOSTILE), [tmp_path / "c.tex"])
-    packages = r"\usepackage{booktabs, siunitx}\sisetup{detect-weight=true, table-align-text-before=false}"
-    lines = [r"\documentclass{article}", packages, r"\begin{document}", r"\input{c}", r"\end{document}"]
-    (tmp_path / "main.tex").write_text("\n".join(lines), encoding="utf-8")
-    words = ["lualatex", "-interaction=nonstopmode", "-halt-on-error", "main.tex"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:]
-
-
-@pytest.mark.parametrize("seconds", [(0.121, 0.187), (0.04, 31.0), (2.0, 2.0)])
-def test_times_of_any_span_have_plain_numbers_on_their_axis(seconds):
-    from recgauge.report.figures.compared import plot_tradeoff
-
-    points = {f"run {n}": (x, 0.1 * n) for n, x in enumerate(seconds)}
-    figure = plot_tradeoff(points, x_label="seconds", y_label="nDCG", log_x=True)
-    figure.draw_without_rendering()
-    ticks = [*figure.axes[0].get_xticklabels(), *figure.axes[0].get_xticklabels(minor=True)]
-    texts = [text.get_text() for text in ticks if text.get_text()]
-    assert texts
-    assert all(float(text.replace(",", "")) > 0 for text in texts)
-
-
 def test_no_cell_of_a_csv_file_is_a_formula(rng, tmp_path):
     """Names of runs and groups come from files of others; numbers stay as they are."""
-    text = csv_text([{"run": name, "mean": -0.25, "+x": "-3"} for name in ("=cmd|'/c'!A0", "@a", "+a", "-b")])
-    rows = list(csv.reader(text.splitlines()))
-    assert [row[0] for row in rows] == ["run", "'=cmd|'/c'!A0", "'@a", "'+a", "'-b"]
-    assert {tuple(row[1:]) for row in rows[1:]} == {("-0.25", "-3")}
-    runs = {name: pd.DataFrame({"user_id": range(9), "ndcg": rng.random(9)}) for name in ("=1+1", "@b")}
-    write_comparison(ComparedRuns(compare(runs), {}), [tmp_path / "c.csv"])
+    runs = {name: pd.DataFrame({"user_id": range(9), "ndcg": rng.random(9)}) for name in ("=1+1", "@b", "-c")}
+    write_comparison(compare(runs), [tmp_path / "c.csv"])
     for file in (tmp_path / "c.csv", tmp_path / "c_pairs.csv"):
         cells = [cell for row in csv.reader(file.read_text(encoding="utf-8").splitlines()) for cell in row]
-        assert not any(cell.startswith(("=", "@")) for cell in cells)
+        assert not any(cell.startswith(("=", "@", "-c")) for cell in cells)
         assert "'=1+1" in cells
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.finished import FinishedRun
 
 SMALL = ("metrics=[ranking]", "cutoffs=[1,5]")
 
@@ -38,7 +38,7 @@ def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, c
     table = pd.read_csv(files[1], dtype={"segment": str})
     everybody = table[(table["segment"] == "all") & (table["by"] == "activity")].set_index("run")
     for run in ("popularity", "svd"):
-        stored = RunFolder.read(sweep / f"{run}0").record.values()["ndcg_at_5"]
+        stored = FinishedRun.read(sweep / f"{run}0").record.values()["ndcg_at_5"]
         assert everybody.loc[run, "mean"] == pytest.approx(stored, abs=1e-12)
     inside = table[(table["segment"] != "all") & (table["by"] == "activity") & (table["run"] == "svd")]
     assert inside["n_users"].sum() == everybody.loc["svd", "n_users"]
@@ -52,7 +52,7 @@ def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, c
 
 
 def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, command):
-    users = RunFolder.read(sweep / "svd0").per_user().index.to_series()
+    users = FinishedRun.read(sweep / "svd0").per_user().index.to_series()
     table = pd.DataFrame(
         {"user_id": users, "plan": ["free", "paid"] * (len(users) // 2) + ["free"] * (len(users) % 2)}
     )
@@ -66,7 +66,7 @@ def test_a_table_of_one_s_own_in_any_order_gives_groups(sweep, tmp_path, command
 
 
 def test_a_packed_table_is_read_and_a_hostile_one_is_refused_early(sweep, tmp_path, command):
-    users = RunFolder.read(sweep / "svd0").per_user().index.to_series()
+    users = FinishedRun.read(sweep / "svd0").per_user().index.to_series()
     packed, wide, zeros, pipe = (tmp_path / name for name in ("t.csv.gz", "wide.csv", "zeros.csv", "pipe"))
     pd.DataFrame({"user_id": users, "plan": "free"}).to_csv(packed, index=False)
     wide.write_text("user_id" + ",x" * 20_000)
@@ -118,9 +118,9 @@ def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, co
     assert re.search(r"differ in more than the model.*\n +seed: 0 \(.*svd0\); 1 \(", err)
 
 
-@pytest.mark.parametrize(("part", "what"), [("data", "data"), ("train", "train rows"), ("test", "test rows")])
+@pytest.mark.parametrize(("part", "what"), [("data", "data"), ("test", "test rows")])
 def test_data_that_are_not_those_of_the_run_are_refused(sweep, tmp_path, command, part, what):
-    run = RunFolder.read(sweep / "svd0")
+    run = FinishedRun.read(sweep / "svd0")
     if part == "data":
         record = replace(run.record, dataset=replace(run.record.dataset, sha256="0" * 64))
     else:

@@ -1,8 +1,11 @@
 """Hosts that only a file names get nothing, however the address is written and wherever it stands."""
 
 import pytest
+from omegaconf import open_dict, read_write
 
-from recgauge.cli.trust import check_addresses
+from recgauge.cli.settings import register_schema
+from recgauge.cli.trust import check_addresses, check_trusted
+from recgauge.cli.words import CommandLine
 from recgauge.errors import ConfigError
 
 WORDS = ["tracking.uri=http://ours:5000"]
@@ -82,3 +85,13 @@ def test_a_bucket_that_is_typed_stands_for_its_folders_but_for_no_other_endpoint
 def test_the_users_variables_and_what_is_only_shown_are_no_strangers():
     check_addresses({"dataset": {"path": "gs://b/a"}}, [], {"RECGAUGE_ROWS": "gs://b/a"})
     check_addresses({"dataset": {"source": "https://example.org/a", "path": "a:b/c.csv"}}, [], {})
+
+
+def test_a_key_that_a_newer_hydra_brings_is_covered():
+    register_schema()
+    config = CommandLine({}, ()).composed()
+    check_trusted(config, [])
+    with read_write(config.hydra), open_dict(config.hydra):
+        config.hydra.hooks = {"start": {"_target_": "stranger.Thing"}}
+    with pytest.raises(ConfigError, match=r"^hydra\.hooks: stays as it is"):
+        check_trusted(config, [])

@@ -5,17 +5,12 @@ import os
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import fs, parquet
+from pyarrow import parquet
 
 from recgauge.datasets import Table
-from recgauge.datasets.prepared import Inputs
 from recgauge.errors import ConfigError, DataError, MissingDataError
-from recgauge.files.formats import read
-from recgauge.files.stored import StoredTable
 from recgauge.models import Recorded
 from recgauge.models.recommend import recommend
-from recgauge.recorded import wanted
-from recgauge.splits import Published
 
 ROWS = pa.table(
     {"user": list("aabbccdd"), "item": [3, 4, 3, 5, 4, 5, 3, 4], "score": [9.0, 8, 7, 6, 5, 4, 3, 2]}
@@ -33,11 +28,7 @@ def rows_of(path):
     return Table(str(path), rating="score").load().interactions.sha256()
 
 
-def pairs_of(path):
-    return Published(test=str(path)).parts().test.sha256()
-
-
-READERS = pytest.mark.parametrize("reads", [rows_of, pairs_of, lists_of])
+READERS = pytest.mark.parametrize("reads", [rows_of, lists_of])
 
 
 @pytest.fixture
@@ -137,37 +128,6 @@ def test_keys_in_an_address_are_refused_and_not_shown():
     with pytest.raises(ConfigError, match="AWS_ACCESS_KEY_ID") as refused:
         Recorded("s3://name:hidden-key@bucket/lists").check_ready()
     assert "hidden-key" not in str(refused.value)
-
-
-def test_a_kept_copy_of_a_folder_is_used_until_a_file_changes(tmp_path, monkeypatch):
-    rng, folder = np.random.default_rng(0), tmp_path / "large"
-    folder.mkdir()
-    for part in range(3):
-        columns = {name: rng.integers(0, 10**9, 50_000) for name in ("user", "item")}
-        parquet.write_table(pa.table(columns), folder / f"{part}.parquet")
-    table = Table(str(folder), cache=str(tmp_path / "cache"))
-    first = table.load()
-    with monkeypatch.context() as patched:
-        patched.setattr("recgauge.datasets.table.read", None)  # which a kept copy does without
-        assert table.load().interactions.sha256() == first.interactions.sha256()
-    parquet.write_table(pa.table({"user": [1], "item": [2]}), folder / "1.parquet")
-    assert len(table.load().interactions) == 100_001
-    assert table.digest() != first.sha256
-
-
-def test_a_store_gives_the_rows_and_digests_of_a_local_folder(folder):
-    store = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-    names = tuple(sorted(path.name for path in folder.iterdir()))
-    facts = tuple((info.size, info.mtime_ns) for info in store.get_file_info(list(names)))
-    stored = StoredTable("rows", "store://rows", store, names, facts, wanted("train"))
-    rows = read(stored, stored.wanted)
-    assert rows.item.distinct[rows.item.codes].tolist() == ROWS["item"].to_pylist()
-    local = Inputs(sorted(folder.iterdir()), None, prepared=True).digests()
-    assert Inputs(stored.files, None, prepared=True).digests() == local == stored.digests()
-    for file in folder.iterdir():
-        file.unlink()
-    with pytest.raises(DataError, match=r"0\.parquet cannot be read"):
-        stored.digests()
 
 
 def test_fsspec_reads_the_addresses_that_pyarrow_does_not(folder):

@@ -9,14 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import csv as arrow_csv
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError, SchemaError
-from recgauge.files.limits import LimitedStream, Limits
+from recgauge.files.limits import Limits
 from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
 from recgauge.splits import Published
@@ -41,8 +39,8 @@ PACK = {"r.csv": bytes, "r.csv.gz": gzip.compress, "r.zip": zipped}
 @pytest.mark.parametrize(
     ("content", "limits", "message"),
     [
-        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows or more, .*data.limits.rows higher"),
-        (ROWS, {"rows": 1_999}, r"2,0.. rows or more, at most 1,999 .*data.limits.rows higher"),
+        (ROWS * 500, {"rows": 500_000}, r"about [0-9,]{7,9} rows or more, .*data.limits.rows"),
+        (ROWS, {"rows": 1_999}, r"2,0.. rows or more, at most 1,999 .*data.limits.rows"),
         (
             ROWS + "y" * 5_000,
             {"line_bytes": 1_000},
@@ -127,16 +125,15 @@ def test_a_split_from_files_has_the_same_limits(tmp_path):
     (tmp_path / "test.csv").write_text(ROWS)
     split = Published(test=str(tmp_path / "test.csv"), limits={"rows": 100})
     for use in (split.find, lambda: split.split(Interactions.from_ids(["1"], ["2"]), rng=None)):
-        with pytest.raises(SchemaError, match=r"^split=published, test: .*rows or more, at most 100"):
+        with pytest.raises(SchemaError, match=r"test\.csv: .*rows or more, at most 100"):
             use()
 
 
 def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
     path = tmp_path / "lists.csv"
     path.write_text("user,item,rank" + ",x" * 10_000 + "\n")
-    with pytest.raises(SchemaError, match="10,003 columns, at most 10,000") as refused:
+    with pytest.raises(SchemaError, match="10,003 columns, at most 10,000"):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
-    assert "data.limits" not in str(refused.value)
     path.write_bytes(b"user,item,rank\n" + b"9" * (1 << 24) + b"9")
     with pytest.raises(SchemaError, match=r"lists\.csv, line 2: 1.* bytes or more in one line"):
         read_rows(find_list_files([str(path)], "--run")[0], "lists")
@@ -146,26 +143,6 @@ def test_recorded_lists_have_limits_that_no_setting_moves(tmp_path):
 def test_limits_that_are_none_are_refused(limits):
     with pytest.raises(ConfigError, match="limits"):
         Table("r.csv", limits=limits)
-
-
-@given(
-    st.binary(max_size=60).map(lambda text: text.replace(b"a", b"\n")), st.integers(1, 9), st.integers(1, 9)
-)
-def test_watching_finds_exactly_what_is_beyond_a_limit(content, size, most):
-    lines = content.split(b"\n")
-    limits = Limits(line_bytes=most, rows=max(1, most // 2))
-    stream = LimitedStream(io.BytesIO(content), "file", limits, packed=False)
-    watched = b""
-    try:
-        while block := stream.read(size):
-            watched += block
-    except SchemaError:
-        assert max(map(len, lines)) > most or len(lines) - 1 > limits.rows
-    else:
-        assert watched == content
-        # a line inside a block is at most a block long, which is less than any limit in use
-        assert max(map(len, lines)) <= max(most, size)
-        assert len(lines) - 1 <= limits.rows
 
 
 def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypatch):

@@ -111,7 +111,7 @@ def test_a_kept_table_equals_a_fresh_one(tmp_path_factory, rows, bad, with_time)
 
 def test_kept_titles_and_features_equal_fresh_ones(make_zip, cache, progress):
     path = make_zip(MADE["ml_100k"])
-    pin = prepared.known_digest(path, None)
+    pin = prepared.cached_digest(path, None)
     fresh, first, again = (
         MovieLens("ml_100k", archive=str(path), sha256=pin, cache=cache, prepared=kept).load(progress)
         for kept in (False, True, True)

@@ -20,11 +20,12 @@ from recgauge.guards.checks import check_coverage, check_filters
 from recgauge.judging import Policies
 from recgauge.models.item_knn import ItemKNN
 from recgauge.models.popularity import Popularity
-from recgauge.report.run_tables import run_blocks, sweep_blocks
+from recgauge.report.run_tables import run_blocks
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord, coverage_counts
 from recgauge.splits.folds import StrongGeneralisation
 from recgauge.splits.shares import RandomRows, TemporalFraction
+from recgauge.sweeps.tables import sweep_blocks
 from recgauge.tracking.page import curve_points, metric_values
 from small_runs import experiment
 

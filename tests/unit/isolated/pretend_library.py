@@ -6,14 +6,7 @@ import time
 
 import numpy as np
 
-try:
-    from workers import serving
-except ImportError:  # when tests are collected
-    from recgauge.isolated.workers import serving
-
-
-def main():
-    serving.serve(fit)
+from recgauge.isolated.workers import serving
 
 
 def fit(job):
@@ -50,3 +43,6 @@ def fail():
 
 
 AT_ONCE = {"die in fit": die, "hang": lambda: time.sleep(600), "raise": fail}
+
+if __name__ == "__main__":
+    serving.serve(fit)

@@ -1,12 +1,14 @@
 """What models of environments of their own promise, with a stand-in for the library under this Python."""
 
 import os
+import platform
+import re
 import signal
 import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,14 +19,18 @@ from scipy import sparse
 from finished import experiment_of
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, FitError, MissingDataError, ModelError, NotFittedError
+from recgauge.errors import (
+    ConfigError,
+    FitError,
+    MissingDataError,
+    MissingLibraryError,
+    ModelError,
+    NotFittedError,
+)
 from recgauge.guards.checks import check_lengths
-from recgauge.isolated import LIBRARIES, PINS
-from recgauge.isolated.process import HERE, Program
+from recgauge.isolated import WORKERS
 from recgauge.models.isolated import Isolated, LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
-from recgauge.runs.environment import environment_of, read_beside
-from recgauge.runs.settings import fingerprint
 
 BESIDE = Path(__file__).parent
 USERS = np.arange(7, dtype=np.int32)
@@ -32,18 +38,13 @@ USERS = np.arange(7, dtype=np.int32)
 
 @dataclass(eq=False)
 class Pretend(Isolated):
-    library: ClassVar[str] = "recbole"
+    library: ClassVar[str] = "numpy"
+    title: ClassVar[str] = "Pretend 1.0"
 
     name: str = "Dot"
 
-    def program(self):
-        return Program(Path(sys.executable), "pretend_library", "Pretend 1.0", (HERE, BESIDE))
-
-
-@pytest.fixture(autouse=True)
-def no_litter(monkeypatch, tmp_path):
-    """Keep the logs of failures, which stay for the user, in the test's own folder."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    def command(self):
+        return [sys.executable, str(BESIDE / "pretend_library.py")]
 
 
 @pytest.fixture
@@ -57,8 +58,8 @@ def train():
     return Interactions(user, item, np.ones(len(user)), None, np.arange(7), np.arange(10))
 
 
-def fitted(train, seed=0, **options):
-    return Pretend(**options).fit(train, rng=np.random.default_rng(seed))
+def fitted(train, seed=0, kind=Pretend, **options):
+    return kind(**options).fit(train, rng=np.random.default_rng(seed))
 
 
 def expected(table, k, held):
@@ -126,7 +127,7 @@ def test_what_the_library_prints_is_in_the_log(train, tmp_path):
 
 TROUBLE = {
     "die in fit": (FitError, r"Pretend 1.0: its process ended with exit code 3.*something terrible"),
-    "raise": (FitError, r"Pretend 1.0: ValueError: no such luck\. Its last lines \(all: .*no such luck"),
+    "raise": (FitError, r"Pretend 1.0: ValueError: no such luck\. Its last lines:.*no such luck"),
     "die in lists": (FitError, r"ended with exit code 4"),
     "infinite": (FitError, r"infinite scores"),
 }
@@ -201,12 +202,33 @@ def test_no_scores_no_rows_and_nothing_before_fit(train):
 
 
 @pytest.mark.parametrize("kind", [RecBole, LensKit, RecTools])
-def test_a_missing_environment_names_the_command_that_makes_it(kind, train, tmp_path, monkeypatch):
-    monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path))
-    model = kind()
-    for ask in (model.check_ready, lambda: model.fit(train, rng=np.random.default_rng(0))):
-        with pytest.raises(ConfigError, match=f"Make it once: recgauge env make {kind.library}$"):
-            ask()
+def test_a_library_is_pinned_to_one_version_by_its_script_and_nothing_names_an_index(kind):
+    script = (WORKERS / f"train_{kind.library}.py").read_text()
+    pins = re.findall(r'"([^"]+)"', script.split("# ///")[1].partition("dependencies = ")[2])
+    assert all("==" in pin and "://" not in pin for pin in pins)
+    assert kind.title.lower().replace(" ", "==") in pins
+    assert "requires-python = " in script
+
+
+def test_without_uv_the_words_that_install_it_are_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uv", None)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigError, match=r"Install it with: pip install 'recgauge\[isolated\]'$"):
+        RecBole().check_ready()
+
+
+def test_a_library_that_cannot_be_installed_names_what_to_type_where_there_is_a_network(train, tmp_path):
+    uv = tmp_path / "uv.py"
+    uv.write_text("import sys; sys.exit('error: the network is disabled')")
+
+    class Offline(Pretend):
+        def command(self):
+            return [sys.executable, str(uv)]
+
+    with pytest.raises(
+        MissingLibraryError, match=r"(?s)network is disabled.*none is needed: uv sync --script .*uv\.py$"
+    ):
+        fitted(train, kind=Offline)
 
 
 def test_what_needs_all_scores_is_refused_before_any_work(tmp_path):
@@ -235,36 +257,8 @@ def compose_recorded(path, *words):
     experiment_of("model=recorded", f"model.path='{path}'", *words)
 
 
-def pretend_environment(cache, **packages):
-    """Make what `find_environment` takes for RecBole's environment."""
-    folder = cache / "environments" / "recbole"
-    (folder / "bin").mkdir(parents=True)
-    (folder / "bin" / "python").symlink_to(sys.executable)
-    (folder / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.0\n")
-    (folder / PINS).write_text(LIBRARIES["recbole"].requirements())
-    for name, version in {"recbole": "1.2.1", "pip": "24.0", "setuptools": "80.9.0", **packages}.items():
-        info = folder / "lib" / "python3.11" / "site-packages" / f"{name}-{version}.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-
-
-def test_versions_of_the_environment_are_recorded_and_count_in_the_fingerprint(tmp_path, monkeypatch):
-    def settings(cache, timeout=5):
-        monkeypatch.setenv("RECGAUGE_CACHE", str(tmp_path / cache))
-        model = {"_target_": "recgauge.models.isolated.RecBole", "name": "BPR"}
-        return {"model": model | {"timeout": timeout}}
-
-    def digest(chosen):
-        return fingerprint(chosen, "0" * 64, 1, read_beside(chosen))
-
-    pretend_environment(tmp_path / "one", torch="2.13.0+cpu", numpy="1.26.4", tqdm="1")
-    pretend_environment(tmp_path / "same", torch="2.13.0+cpu", numpy="1.26.4", tqdm="1")
-    pretend_environment(tmp_path / "other", torch="2.13.0+cpu", numpy="1.26.4", tqdm="2")
-    versions = {"recbole": "1.2.1", "torch": "2.13.0+cpu", "numpy": "1.26.4", "python": "3.11.0"}
-    assert environment_of(settings("one"))["model_environment"] == versions
-    assert "model_environment" not in environment_of(settings("nowhere"))
-    assert digest(settings("one")) == digest(settings("same", timeout=9))
-    assert digest(settings("one")) != digest(settings("other"))
+def test_versions_of_the_library_and_its_python_are_told(train):
+    assert fitted(train).versions == {"numpy": version("numpy"), "python": platform.python_version()}
 
 
 def test_lenskit_gets_its_feedback_where_a_model_has_it():

@@ -92,7 +92,7 @@ def test_folded_users_are_served_by_their_items_and_a_ridge_regression(train):
     items, values = np.array([2, 5, 7, 11, 3]), np.array([5.0, 1, 4, 2, 3])
     rows = Interactions(np.full(5, 29), items, values, None, np.arange(30), np.arange(20))
     implicit = model._implicit_factors[items].sum(axis=0) / np.sqrt(5)
-    mean = model.known().mean
+    mean = model.training().mean
     deviation = values - mean - b_i[items] - q[items] @ implicit
     design = np.column_stack([q[items], np.ones(5)])
     solution = np.linalg.solve(design.T @ design + 0.1 * 5 * np.eye(4), design.T @ deviation)

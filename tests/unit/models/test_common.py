@@ -11,16 +11,13 @@ from recgauge.errors import ConfigError, FitError
 from recgauge.models.bias import Bias
 from recgauge.models.biased_mf import BiasedMF
 from recgauge.models.bpr import BPR
-from recgauge.models.co_clustering import CoClustering
 from recgauge.models.ease import EASE
 from recgauge.models.ials import IALS
 from recgauge.models.item_knn import ItemKNN
-from recgauge.models.nmf import NMF
 from recgauge.models.p3alpha import P3alpha
 from recgauge.models.popularity import Popularity
 from recgauge.models.rp3beta import RP3beta
 from recgauge.models.slim import SLIM
-from recgauge.models.slope_one import SlopeOne
 from recgauge.models.svd_pp import SVDpp
 from recgauge.models.user_knn import UserKNN
 from recgauge.utils import resources
@@ -30,7 +27,7 @@ from recgauge.utils import resources
     ("kind", "name", "value"),
     [
         (BPR, "n_tries", 0),
-        (NMF, "n_epochs", 1.5),
+        (BiasedMF, "n_epochs", 1.5),
         (EASE, "l2", 0),
         (EASE, "max_items", 0),
         (Popularity, "last_days", 0),
@@ -64,7 +61,7 @@ def test_divergence_is_told_with_the_epoch_and_the_remedy(model, train):
         model.fit(train, rng=np.random.default_rng(0))
 
 
-SERVED = [CoClustering(), EASE(), EASE(max_items=8), ItemKNN(), P3alpha(), RP3beta(), SLIM(), SlopeOne()]
+SERVED = [EASE(), EASE(max_items=8), ItemKNN(), P3alpha(), RP3beta(), SLIM()]
 
 
 @pytest.mark.parametrize("model", SERVED, ids=repr)
@@ -79,11 +76,9 @@ def test_a_new_user_with_the_rows_of_another_has_their_scores_and_moves_no_other
 
 SMALL_BLOCKS = {
     "ials.ROWS_AT_A_TIME": 7,
-    "nmf._CODES_AT_A_TIME": 4,
-    "slope_one._ITEMS_AT_A_TIME": 3,
     "item_knn.usable_cpus": lambda: 3,
 }
-IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), NMF(3, 5), P3alpha(top_k=20), RP3beta(top_k=20), SLIM(), SlopeOne()]
+IN_BLOCKS = [IALS(5, 3), ItemKNN(k=7), P3alpha(top_k=20), RP3beta(top_k=20), SLIM()]
 
 
 @pytest.mark.parametrize("model", IN_BLOCKS, ids=repr)

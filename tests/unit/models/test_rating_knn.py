@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.models.rating_knn import RatingKNN, one_rating_a_pair
+from recgauge.models.rating_knn import RatingKNN, mean_of_pairs
 
 RNG = np.random.default_rng(0)
 
@@ -42,7 +42,7 @@ class Plain:
     """The definition by loops, with the model's biases."""
 
     def __init__(self, model, train):
-        self.model, self.mean = model, model.known().mean
+        self.model, self.mean = model, model.training().mean
         rows = zip(train.user.tolist(), train.item.tolist(), train.value.tolist(), strict=True)
         biases = model._user_bias, model._item_bias
         self.turn = 1 if model.user_based else -1
@@ -98,7 +98,7 @@ def test_predictions_are_those_of_the_definition(method, kind, user_based):
         found = model.predict(users, items)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
         scores = model.score(np.arange(train.n_users, dtype=np.int32))
-        filled = np.where(np.isnan(found), np.float32(model.known().mean), found)
+        filled = np.where(np.isnan(found), np.float32(model.training().mean), found)
         assert np.array_equal(scores.ravel(), filled)
 
 
@@ -112,7 +112,7 @@ def test_few_ratings_in_common_are_none():
 
 def test_of_a_pair_rated_twice_the_mean_counts():
     train = Interactions.from_ids([0, 0, 1], [0, 0, 0], [1.0, 4.0, 3.0])
-    assert one_rating_a_pair(train).toarray().tolist() == [[2.5], [3.0]]
+    assert mean_of_pairs(train).toarray().tolist() == [[2.5], [3.0]]
 
 
 @pytest.mark.parametrize("user_based", [True, False])

@@ -10,11 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, DataError
-from recgauge.files import formats
 from recgauge.files.columns import CellFormat
-from recgauge.files.rows import RawRows
 from recgauge.recorded import ListSettings, describe, read_recorded
 
 LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
@@ -64,7 +61,7 @@ def lists_of(recorded, which=0):
 
 
 def counts(recorded, which=0):
-    return {one.name: one.count for one in recorded.runs[which].found}
+    return {one.name: one.count for one in recorded.runs[which].findings}
 
 
 SAME = {"1": ["10", "9"], "2": ["11", "10"]}
@@ -261,20 +258,6 @@ def test_parquet_reads_the_same(read, tmp_path, rows):
     assert lists_of(found) == SAME
 
 
-def test_a_format_is_a_function_and_an_entry(read, monkeypatch, tmp_path):
-    def read_words(file, wanted, how):
-        with file.open() as stream:
-            words = stream.read().decode().split()
-        columns = {"user": words[::2], "item": words[1::2], "rank": [1.0] * (len(words) // 2)}
-        columns = {role: pa.chunked_array([cells]) for role, cells in columns.items() if role in wanted.names}
-        return RawRows(file, columns, {role: role for role in columns}, range(1, len(words) // 2 + 1), "row")
-
-    monkeypatch.setitem(formats.FORMATS, "words", formats.Format(read_words, (".words",)))
-    assert lists_of(read("1 9 2 10", "a.words")) == {"1": ["9"], "2": ["10"]}
-    (tmp_path / "b.words").write_text("1 9 2 10")
-    assert Table(str(tmp_path / "b.words")).load().interactions.item_ids.tolist() == [9, 10]
-
-
 def test_ids_as_numbers_match_ids_as_text(read, tmp_path):
     numbers = [row | {"item": int(row["item"])} for row in JSON_ROWS]
     found = read(as_parquet(tmp_path / "x", numbers), "a.parquet", truth="user,item\n1,9\n2,x\n3,11\n")
@@ -348,7 +331,7 @@ def test_what_makes_a_list_doubtful_is_refused_with_its_row_and_kept_on_demand(r
         read(content)
     found = read(content, keep=[name])
     assert counts(found)[name] == 1
-    assert any(line.startswith(f"{name} 1: ") for line in describe(found.runs[0].found))
+    assert any(line.startswith(f"{name} 1: ") for line in describe(found.runs[0].findings))
 
 
 def test_what_becomes_of_what_is_kept(read):

@@ -105,7 +105,7 @@ def test_a_missing_prediction_is_refused_or_counted(tmp_path):
     found = predict_ratings(model, RATED_TEST, None)
     assert found.predicted.tolist() == pytest.approx([4, 11 / 3])
     assert found.counts()["ratings_impossible"] == 1
-    assert [(one.name, one.count) for one in model.found] == [("without_prediction", 1)]
+    assert [(one.name, one.count) for one in model.findings] == [("without_prediction", 1)]
 
 
 def test_ranks_are_no_ratings(tmp_path):

@@ -8,7 +8,7 @@ from finished import experiment_of, finished
 from recgauge.cli.commands.cli import main
 from recgauge.experiment import run_experiment
 from recgauge.report.conventions import convention_values
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.artifacts import CONVENTIONS
 
 WORDS = ("metrics=[ranking]", "cutoffs=[5]", "filters=[sample_users]", "dataset.relevant_from=5")
@@ -49,7 +49,7 @@ def test_the_table_of_a_run_has_the_numbers_of_runs(folder, in_runs):
 
 def test_so_have_stored_lists_where_each_user_has_one(folder, in_runs):
     """As stability compares conventions."""
-    run = RunFolder.read(folder)
+    run = FinishedRun.read(folder)
     lists = run.lists().inputs(run.record.dataset.relevant_from, list_each=True)
     values = convention_values(["ndcg", "recall", "map"], lists, cutoffs=(5,))
     check({(v.convention, v.key): v.value for v in values if v.convention in OTHERS}, in_runs)
@@ -57,7 +57,7 @@ def test_so_have_stored_lists_where_each_user_has_one(folder, in_runs):
 
 def test_the_command_tells_whom_the_lists_lack(folder, capsys):
     assert main(["conventions", str(folder)]) == 0
-    stored = RunFolder.read(folder).lists()
+    stored = FinishedRun.read(folder).lists()
     lacking = stored.test["user_id"].nunique() - stored.lists["user"].nunique()
     assert lacking > 0
     assert f"users    {lacking:,} users" in capsys.readouterr().out

@@ -6,13 +6,12 @@ import statistics
 import pytest
 from rich.console import Console
 
-from recgauge.comparison.series import has_rivals
-from recgauge.guards import GuardResult
+from recgauge.comparison.run_groups import group, has_rivals
 from recgauge.report.console import render_terminal
-from recgauge.report.run_tables import sweep_blocks, sweep_mark_lines, sweep_table
+from recgauge.report.run_tables import sweep_mark_lines
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import PartFacts, SplitFacts
-from recgauge.tracking.page import final_tags
+from recgauge.sweeps.tables import sweep_blocks, sweep_table
 from records import NAMES, metric, record_with
 
 
@@ -43,11 +42,11 @@ def shown(jobs):
 
 
 def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred():
-    values = {"a": [0.5, 0.1, 0.3], "b": [0.4, 0.4, 0.4]}
+    values = {"a": [0.3, 0.5, 0.1], "b": [0.4, 0.4, 0.4]}
     jobs = [
-        job(3 * row + place, model, values[model][fold], fold=fold)
+        job(3 * row + place, model, values[model][place], fold=fold)
         for row, model in enumerate(values)
-        for place, fold in enumerate([2, 0, 1])
+        for place, fold in enumerate(["u10", "u1", "u2"])
     ]
     rows = shown(jobs)
     assert [row[0] for row in rows] == ["1", "2", "0", "mean", "4", "5", "3", "mean"]
@@ -55,12 +54,7 @@ def test_folds_stand_in_their_order_with_their_mean_and_only_means_are_starred()
     assert statistics.stdev(values["a"]) == pytest.approx(0.2)
     assert rows[3][1:] == ("model=a seed=0 mean ± deviation of 3", "0.3000 ±.2000")
     assert rows[7][1:] == ("model=b seed=0 mean ± deviation of 3", "0.4000* ±.0000")
-    assert has_rivals(jobs)
-
-
-def test_folds_are_ordered_as_numbers():
-    rows = shown([job(place, "a", 0.5, fold=fold) for place, fold in enumerate(["u10", "u2", "u1"])])
-    assert [row[1].split()[1] for row in rows[:-1]] == [f"split.fold=u{number}" for number in (1, 2, 10)]
+    assert has_rivals(group([job.run for job in jobs]))
 
 
 def test_seeds_make_a_series_whether_or_not_they_change_the_split():
@@ -68,7 +62,7 @@ def test_seeds_make_a_series_whether_or_not_they_change_the_split():
         jobs = [job(place, "a", seed / 10, seed=seed, rows=rows) for place, seed in enumerate([10, 2, 1])]
         assert [row[0] for row in shown(jobs)] == ["2", "1", "0", "mean"]
         assert not any("*" in row[2] for row in shown(jobs))  # a series alone has no rival
-        assert not has_rivals(jobs)
+        assert not has_rivals(group([job.run for job in jobs]))
 
 
 def test_seeds_that_change_nothing_are_no_repetitions():
@@ -128,11 +122,6 @@ def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
     assert text.count("model=popularity") == 1  # settings stand in the first table
 
 
-WARNING = GuardResult("few_candidates", 0.6, "warning", "W.")
-NOTE = GuardResult("overlap", 0.0, "note", "N.")
-GONE_ON = GuardResult("unknown_items", 1.0, "error", "E.", overridden=True)
-
-
 @pytest.fixture
 def record():
     return record_with(
@@ -142,7 +131,6 @@ def record():
         names={"dataset": "d", "split": "s", "candidates": "sampled", "model": "svd", "conventions": "c"},
         settings={"model": {"n_factors": 4}, "guards": {"selected_on": None}},
         incomparable="ranked among 100 negatives",
-        guards=(NOTE, WARNING, GONE_ON),
     )
 
 
@@ -150,21 +138,11 @@ def with_settings(record, **changes):
     return dataclasses.replace(record, settings={"model": changes})
 
 
-def test_tags_of_the_tracker(record):
-    tags = final_tags(record)
-    assert tags["recgauge.guards"] == "few_candidates, unknown_items"
-    assert "recgauge.selected_on" not in tags
-    plain = dataclasses.replace(record, incomparable="", guards=(NOTE,), sanity=None)
-    assert not {"recgauge.incomparable", "recgauge.guards", "recgauge.overridden"} & set(final_tags(plain))
-    chosen = dataclasses.replace(record, settings={"guards": {"selected_on": "test"}})
-    assert final_tags(chosen)["recgauge.selected_on"] == "test"
-
-
 def test_the_best_is_starred_only_among_runs_that_can_be_compared(record):
     def stars(*records):
         jobs = [JobOutcome(number, "model=x", record=one) for number, one in enumerate(records)]
         starred = [any(cell.rank == "best" for cell in row) for row in sweep_table(jobs).cells()]
-        assert has_rivals(jobs) == any(starred)
+        assert has_rivals(group([job.run for job in jobs])) == any(starred)
         return starred
 
     other = dataclasses.replace(record, names={**record.names, "candidates": "all"})

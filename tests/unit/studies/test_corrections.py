@@ -14,7 +14,7 @@ from recgauge.experiments.sampled_metrics.corrections import (
     sampled_rank_chances,
 )
 
-SIZES = [(6, 2), (7, 5), (9, 4), (15, 3)]
+SIZES = [(7, 5), (9, 4)]
 
 
 @pytest.mark.parametrize(("n", "m"), SIZES)
@@ -42,8 +42,8 @@ def test_with_all_negatives_every_correction_but_the_variance_s_is_the_metric_it
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(("n", "m"), [(40, 8), (60, 30)])
-def test_no_other_values_have_less_of_what_a_correction_minimises(n, m, metric):
+def test_no_other_values_have_less_of_what_a_correction_minimises(metric):
+    n, m = 40, 8
     chances, exact = sampled_rank_chances(n, m), METRICS[metric](np.arange(1.0, n + 1))
 
     def cost(values, gamma):
@@ -54,7 +54,7 @@ def test_no_other_values_have_less_of_what_a_correction_minimises(n, m, metric):
     rng = np.random.default_rng(0)
     for gamma, name in [(0.0, "CLS"), *((gamma, name) for name, gamma in GAMMAS.items())]:
         best = found[metric, name]
-        for _ in range(200):
+        for _ in range(100):
             other = best + rng.normal(size=m + 1) * 10 ** rng.uniform(-4, 0)
             if name == "CLS":
                 other = np.sort(np.maximum(other, 0))[::-1]

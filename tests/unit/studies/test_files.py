@@ -27,7 +27,7 @@ def test_only_the_marked_part_changes():
     assert with_marked_part(new, "new\n\nlines") == new
 
 
-@pytest.mark.parametrize("readme", ["", BEGIN, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
+@pytest.mark.parametrize("readme", [BEGIN, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
 def test_markers_must_be_there_once(readme):
     with pytest.raises(SchemaError, match="once each"):
         with_marked_part(readme, "x")

@@ -9,8 +9,8 @@ import pytest
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate import evaluate
+from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import PartFacts, SplitFacts
-from recgauge.runs.stored import RunFolder
 from records import NAMES, metric, record_with
 
 KS, N_USERS = (1, 5), 40
@@ -54,7 +54,7 @@ def stored(folder, model, skill, seed=0, *, candidates="all", lists=True, settin
         seed=seed,
         settings=SETTINGS | {"model": settings or {}},
     )
-    return RunFolder(record, folder)
+    return FinishedRun(record, folder)
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def runs(tmp_path_factory):
 
 
 def test_lists_and_runs_show_their_choices(runs):
-    found = stability_of(runs)
-    axes = {axis.axis: axis for axis in found.axes}
+    stability = stability_of(runs)
+    axes = {axis.axis: axis for axis in stability.axes}
     assert list(axes) == ["metric", "cutoff", "convention", "relevant from", "candidates", "seed"]
     assert axes["metric"].reference == "ndcg@5"
     assert {"recall@5", "map@5", "hit_rate@5"} <= set(axes["metric"].options)
@@ -79,9 +79,9 @@ def test_lists_and_runs_show_their_choices(runs):
     assert axes["relevant from"].options == ("4", "3", "5")
     assert axes["seed"].options == ("0", "1")
     assert axes["candidates"].options == ("all", "sampled")
-    assert all(axis.models == ("poor", "fair", "good") for axis in found.axes)
+    assert all(axis.models == ("poor", "fair", "good") for axis in stability.axes)
     assert axes["seed"].winner("1") == "good"
-    assert any("3 runs differ from the reference in several choices" in note for note in found.notes)
+    assert any("3 runs differ from the reference in several choices" in note for note in stability.notes)
 
 
 def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
@@ -94,15 +94,8 @@ def test_values_are_those_of_the_runs_and_of_an_evaluation_of_the_lists(runs):
     test.loc[test["grade"] < 5, "grade"] = 0
     wanted = evaluate(lists, test, metrics=("ndcg",), cutoffs=(5,)).values()["ndcg_at_5"]
     assert axes["relevant from"].values[axes["relevant from"].options.index("5"), 2] == pytest.approx(wanted)
-    ranx = evaluate(
-        lists,
-        run.test()
-        .rename(columns={"user_id": "user", "item_id": "item"})
-        .assign(grade=lambda rows: rows["rating"].where(rows["rating"] >= 4, 0)),
-        metrics=("ndcg",),
-        cutoffs=(5,),
-        conventions="ranx",
-    ).values()["ndcg_at_5"]
+    test["grade"] = run.test()["rating"].where(lambda ratings: ratings >= 4, 0)
+    ranx = evaluate(lists, test, metrics=("ndcg",), cutoffs=(5,), conventions="ranx").values()["ndcg_at_5"]
     assert axes["convention"].values[axes["convention"].options.index("ranx"), 2] == pytest.approx(ranx)
 
 
@@ -119,7 +112,7 @@ def test_lists_that_do_not_give_back_the_stored_values_are_not_used(tmp_path):
 def test_models_measured_on_other_rows_are_refused(tmp_path):
     one, other = stored(tmp_path, "a", 0.2), stored(tmp_path, "b", 0.9)
     rows = SplitFacts(PartFacts(1, 1, "a"), PartFacts(1, 1, "other"))
-    moved = RunFolder(replace(other.record, split=rows), other.folder)
+    moved = FinishedRun(replace(other.record, split=rows), other.folder)
     with pytest.raises(DataError, match="other test rows"):
         stability_of([one, moved])
 
@@ -143,7 +136,7 @@ def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tm
         metric("rmse", None, 1.0, higher_is_better=False),
         metric("mae", None, 1.0, higher_is_better=False),
     )
-    some = [RunFolder(replace(run.record, results=losses), run.folder) for run in some]
+    some = [FinishedRun(replace(run.record, results=losses), run.folder) for run in some]
     axes = {axis.axis: axis for axis in stability_of(some, "mae").axes}
     assert set(axes) == {"metric", "seed"}
     assert axes["metric"].options == ("mae", "rmse")

@@ -30,19 +30,6 @@ def test_a_store_or_an_experiment_that_is_not_there_is_not_made(tmp_path, uri, c
     assert MlflowClient(tracking_uri=uri).get_experiment_by_name("recguage") is None
 
 
-def test_two_pages_that_are_started_at_once_have_two_ports(uri, capsys, monkeypatch):
-    ports = []
-
-    def run(command, environment, page, port):  # the server of neither listens yet
-        ports.append(port)
-        return main(["ui", "--uri", uri]) if len(ports) == 1 else 0
-
-    monkeypatch.setattr(ui, "_run_until_stopped", run)
-    assert main(["ui", "--uri", uri]) == 0
-    assert len(set(ports)) == 2
-    assert str(ports[1]) in capsys.readouterr().err
-
-
 def test_a_port_that_is_taken_is_told_and_another_is_named(uri, capsys):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

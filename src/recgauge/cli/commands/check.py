@@ -19,7 +19,7 @@ from recgauge.cli.commands.options import (
     write_out,
 )
 from recgauge.cli.commands.reading import add_reading_options, reading_of
-from recgauge.cli.commands.run_data import data_again
+from recgauge.cli.run_data import load_data
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
@@ -95,7 +95,7 @@ def run_check(options: Namespace) -> int:
         users = users_of(options)
         before = store.looks(baseline.test_sha256)
         result = judge(
-            candidate, baseline, rules, users=users, looks=before, load=data_again, packages=options.allow
+            candidate, baseline, rules, users=users, looks=before, load=load_data, packages=options.allow
         )
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
@@ -126,11 +126,11 @@ class _Store:
         return cls(uri, run_id, (options.looks or work_folder() / "outputs" / _LOOKS) if in_file else None)
 
     def looks(self, test_sha256: str) -> "list[Look]":
-        """Return who was judged before."""
+        """Return the earlier checks."""
         return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
 
     def write(self, result: "CheckResult") -> bool:
-        """Keep a check, and say where; return whether it is kept."""
+        """Keep a check and print where; return whether it is kept."""
         try:
             if self.file is not None:
                 write_look(self.file, result.look)
@@ -147,7 +147,7 @@ class _Store:
 
 
 def _rules(options: Namespace) -> Rules:
-    """Return the rules that are named, of the current folder, or ours."""
+    """Return the rules of `--rules`, of the current folder, or the default ones."""
     if options.rules is None and Path("check.yml").exists() and not lexists("check.yaml"):
         raise ConfigError("--rules: check.yml is here, and not check.yaml. Write --rules check.yml.")
     default = Path("check.yaml") if lexists("check.yaml") else conf_folder() / "check" / "default.yaml"
@@ -184,53 +184,47 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
             f"--{role}: {source} holds users' values in Parquet, and the other side does not. Give both in "
             "Parquet; the values of a run are the file per_user.parquet in its folder."
         )
-    runs, _ = find_runs([source], uri, experiment=options.experiment, wanted=(TEST,))
+    runs, _ = find_runs([source], uri, experiment=options.experiment, files=(TEST,))
     return read_side(runs, f"--{role}", keys=rules.keys)
 
 
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     """Return two files of lists, measured by the metrics of the rules."""
-    from recgauge.conventions import get_convention
-    from recgauge.evaluation import recorded_runs  # both take long to import
-    from recgauge.recorded import ListSettings, read_recorded
+    from recgauge.conventions import get_convention  # these take long to import
+    from recgauge.evaluation.measured import list_settings, measure_recorded
+    from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
+    from recgauge.recorded import read_recorded
+    from recgauge.report.measured_lists import grade_lines
 
     if rules.cost:
-        raise ConfigError(f"{rules.cost[0].place}: files of lists do not say what they took.")
+        raise ConfigError(f"{rules.cost[0].path}: files of lists do not say what they took.")
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
-    suite = recorded_runs.parse_metrics(",".join(map(label, rules.keys)))
-    convention, of_ratings = get_convention(options.conventions), recorded_runs.measures_ratings(suite)
-    longest = max((k for ks in suite.values() for k in ks if k is not None), default=None)
-    settings = ListSettings(
-        keep=options.keep, longest=longest, text_ids=convention.policies.ties == "id_descending"
-    )
+    suite = parse_metrics(",".join(map(label, rules.keys)))
+    convention = get_convention(options.conventions)
+    settings = list_settings(suite, convention, keep=options.keep)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,
         options.train,
         settings=settings,
-        ratings=of_ratings,
+        ratings=measures_ratings(suite),
         relevant_from=options.relevant_from,
         **reading_of(options),
     )
     for warning in recorded.warnings:
         say(f"warning  {warning}")
     if len(recorded.runs) != 2:
-        raise ConfigError(
-            "--candidate, --baseline: expected a run in each file, got "
-            f"{listed(run.name for run in recorded.runs)}."
-        )
-    if of_ratings:
-        recorded, results = recorded_runs.evaluate_ratings_of_runs(recorded, suite, convention, settings)
-    else:
-        bound = options.relevant_from
-        results = recorded_runs.evaluate_lists_of_runs(recorded, suite, convention, relevant_from=bound)
-        if (grades := next(iter(results.values())).grades) is not None:
-            say(f"warning  {grades.warning}" if grades.warning else f"relevant {grades.sentence}")
+        names = listed(run.name for run in recorded.runs)
+        raise ConfigError(f"--candidate, --baseline: expected a run in each file, got {names}.")
+    measured = measure_recorded(recorded, suite, convention, settings, relevant_from=options.relevant_from)
+    for line in grade_lines(measured):
+        say(line)
     digest = " ".join(file_digest(Path(path)) for path in options.truth)
     return [
-        replace(read_side(results[run.name], run.name, run.name), test_sha256=digest) for run in recorded.runs
+        replace(read_side(evaluation, name, name), test_sha256=digest)
+        for name, evaluation in measured.results.items()
     ]
 
 
@@ -246,7 +240,7 @@ def _target(options: Namespace) -> Registered:
 
 
 def _promoted(result: "CheckResult", model: Registered, store: _Store) -> int:
-    """Move the alias if all rules are shown, and say what was moved or why not; 0 if all is well."""
+    """Move the alias if all rules are shown, and print it or the reason; 0 if nothing failed."""
     if result.outcome != "shown":
         say(f"promoted nothing: {model} stays, since not all rules are shown")
         return 0

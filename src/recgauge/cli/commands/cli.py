@@ -10,7 +10,6 @@ from recgauge._version import __version__
 from recgauge.errors import RecgaugeError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
-from recgauge.utils.lazy import pause_collecting, resume_collecting
 from recgauge.utils.messages import explain_error, print_error
 from recgauge.utils.secrets import private_output
 
@@ -35,10 +34,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "package": "one zip of runs for a paper, with what it takes to check them",
         "verify": "repeat a run, or judge a package again, and compare every number",
     },
-    "Manage data, stores and environments": {
+    "Manage data and stores": {
         "data": "list, fetch, verify and describe data sets",
         "sync": "track complete runs that their store did not take",
-        "env": "environments of RecBole, LensKit and RecTools",
     },
 }
 COMMANDS: Mapping[str, str] = {name: text for group in GROUPS.values() for name, text in group.items()}
@@ -54,8 +52,6 @@ def main(arguments: list[str] | None = None) -> int:
 
     Only the module of the subcommand is imported, so that each begins as soon as it can.
     """
-    if arguments is None:  # the process is this command's
-        pause_collecting()
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
     if words[:1] == ["run"]:
@@ -92,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _unknown(word: str, words: list[str]) -> str:
-    """Return what to say of a first word that is no command."""
+    """Return the message for a first word that is no command."""
     if "=" in word or word in ("-m", "--multirun", "--plan", "--cfg"):
         return f"{word}: settings belong to a command. Write recgauge run {shlex.join(words)}."
     if word.startswith("-"):
@@ -115,7 +111,6 @@ def _carry_out(command: str, words: list[str]) -> int:
         if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         options.overrides += rest
-    resume_collecting()
     try:
         return int(getattr(module, f"run_{command}")(options) or 0)
     except KeyboardInterrupt:

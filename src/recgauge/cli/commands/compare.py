@@ -1,7 +1,7 @@
 """``recgauge compare`` and ``report``: finished runs side by side, in the terminal and as one page."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,11 +19,11 @@ from recgauge.cli.commands.options import (
     say,
     stored_values,
 )
-from recgauge.comparison.comparing import USUAL, compare, compare_parts, told_differences
-from recgauge.comparison.results import Correction, Interval, Procedure, Test
-from recgauge.comparison.runs import ComparedRuns, agreeing, compare_runs
+from recgauge.comparison.comparing import USUAL, compare, compare_parts, require_equal_protocols
+from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
+from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.comparison.stored_values import holds_values
-from recgauge.report.comparison_tables import FORMATS, comparison_blocks, marks_of, write_comparison
+from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.utils.files import check_formats
 
@@ -44,9 +44,9 @@ def add_procedure(parser: ArgumentParser) -> None:
     of_values = {"correction": USUAL.correction, "interval": USUAL.interval}
     add("--metrics", metavar="NAMES", help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
-    for name, known in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
-        told = f"{', '.join(known)} (default: {getattr(usual, name)}; of users' values {of_values[name]})"
-        add(f"--{name}", choices=known, metavar="NAME", help=told)
+    for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
+        text = f"{', '.join(choices)} (default: {getattr(usual, name)}; of users' values {of_values[name]})"
+        add(f"--{name}", choices=choices, metavar="NAME", help=text)
     add("--confidence", type=float, default=usual.confidence, help=f"of intervals {default}")
     tests = f"of {', '.join(get_args(Test))} {default}"
     add("--tests", metavar="NAMES", default=",".join(usual.tests), help=tests)
@@ -62,53 +62,55 @@ def run_compare(options: Namespace) -> None:
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
     if are_tables(options.sources):
-        compared = _compared_tables(options)
+        comparison = _compared_tables(options)
     elif any(map(holds_values, options.sources)):
-        compared = _compared_values(options)
+        comparison = _compared_values(options)
     else:
         refuse_directions(options)
-        compared = compared_runs(options)
-    files = write_comparison(compared, options.out)
-    print_comparison(compared)
+        comparison = compared_runs(options)
+    files = write_comparison(comparison, options.out)
+    print_comparison(comparison)
     for file in files:
         say(f"files    {file}")
 
 
-def compared_runs(options: Namespace, wanted: tuple[str, ...] = ()) -> ComparedRuns:
+def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
     metrics = None if options.metrics is None else named(options.metrics)
-    runs, notes = runs_of(options, wanted)
+    runs, notes = runs_of(options, files)
     if not options.sources and not options.mark:
-        agree, left_out = agreeing(runs)
-        runs, notes = agree or runs, [*notes, *left_out]
+        comparable, left_out = agreeing(runs)
+        runs, notes = comparable or runs, [*notes, *left_out]
     return compare_runs(runs, _procedure(options), metrics=metrics, mark=options.mark, notes=notes)
 
 
-def _compared_values(options: Namespace) -> ComparedRuns:
+def _compared_values(options: Namespace) -> Comparison:
     """Return the comparison of users' values in Parquet, some users at a time."""
     metrics = None if options.metrics is None else named(options.metrics)
     values = stored_values(options.sources, metrics, directions_of(options))
-    told = told_differences(list(values.protocols.values()), values.runs, "users' values", mark=options.mark)
-    return ComparedRuns(compare_parts(values, _procedure(options, USUAL)), {}, (*told, *values.notes))
+    marks = require_equal_protocols(
+        list(values.protocols.values()), values.runs, "users' values", mark=options.mark
+    )
+    comparison = compare_parts(values, _procedure(options, USUAL))
+    return replace(comparison, differences=(*marks, *values.notes))
 
 
-def _compared_tables(options: Namespace) -> ComparedRuns:
+def _compared_tables(options: Namespace) -> Comparison:
     """Return the comparison of a long table, or of several with a row per user each."""
     runs = names_of(options.sources)
     procedure: Any = asdict(_procedure(options))
     metrics = None if options.metrics is None else named(options.metrics)
-    found = compare(
+    return compare(
         runs if len(runs) > 1 else options.sources[0],
         metrics=metrics,
         lower_is_better=options.lower_is_better,
         higher_is_better=options.higher_is_better,
         **procedure,
     )
-    return ComparedRuns(found, {})
 
 
 def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
-    """Return what was asked for, and else what is usual."""
+    """Return the procedure of the options, `usual` where they name nothing."""
     usual = usual or Procedure()
     return Procedure(
         options.baseline,
@@ -121,13 +123,9 @@ def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
     )
 
 
-def print_comparison(compared: ComparedRuns) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print leaderboards, the pairs of the first metric, claims and notes."""
-    marks = marks_of(compared)
-    blocks = comparison_blocks(
-        compared.comparison, compared.costs, marks=marks, notes=compared.notes, brief=True
-    )
-    render_terminal(blocks, output())
+    render_terminal(comparison.blocks(brief=True), output())
 
 
 def add_report_options(parser: ArgumentParser) -> None:
@@ -143,16 +141,16 @@ def add_report_options(parser: ArgumentParser) -> None:
 
 def run_report(options: Namespace) -> None:
     """Find, check and compare the runs, and write the page."""
-    from recgauge.cli.commands.run_data import data_again  # these bring Hydra and matplotlib
-    from recgauge.report.page import write_figures, write_page
-    from recgauge.report.page.data import WANTED, report_data
+    from recgauge.cli.run_data import load_data  # these bring Hydra and matplotlib
+    from recgauge.page import write_figures, write_page
+    from recgauge.page.data import WANTED, report_data
 
     check_formats([options.out], (".html",))
-    compared = compared_runs(options, WANTED)
-    data = report_data(compared, data_again, packages=tuple(options.allow))
+    comparison = compared_runs(options, WANTED)
+    data = report_data(comparison, load_data, packages=tuple(options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
-    for claim in compared.comparison.results[0].claims:
+    for claim in comparison.results[0].claims:
         output().print(claim)
     for part in data.parts:
         for note in part.notes:

@@ -8,12 +8,13 @@ from recgauge.cli.commands.options import RUN, add_store, store_uri
 from recgauge.conventions import NAMES, Convention, conventions, get_convention
 from recgauge.errors import ConfigError, nearest
 from recgauge.metrics import metric_key
+from recgauge.metrics.names import headline_cutoff
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, render_terminal
 from recgauge.report.conventions import ConventionValue, convention_values, spread
 from recgauge.report.run_tables import run_title
-from recgauge.runs.stored import RunFolder
-from recgauge.sweeps.artifacts import LISTS
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS
 from recgauge.tracking import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
@@ -21,14 +22,14 @@ NEEDED = ("record.json", LISTS, "test.parquet")
 
 def add_conventions_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``conventions``."""
-    what = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
-    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=what)
+    words = f"{RUN}; or the name of a convention, to see its definitions; or nothing, to see all names"
+    parser.add_argument("run", metavar="RUN_ID", nargs="?", help=words)
     parser.add_argument("--k", type=int, help="cutoff (default: 10, else the run's largest)")
     add_store(parser)
 
 
 def run_conventions(options: Namespace) -> None:
-    """Print the table that the command line asks for."""
+    """Print the names, one convention's definitions or a run's values."""
     if options.run is None:
         _print_names()
     elif Path(options.run).exists() or nearest(options.run, NAMES) is None:
@@ -63,24 +64,23 @@ def _print_definitions(convention: Convention) -> None:
 
 
 def _print_values(options: Namespace) -> None:
-    """Print a table convention x metric from what a run has stored."""
+    """Print a table of conventions and metrics from a run's stored lists."""
     folder = run_folder(options.run, store_uri(options), NEEDED)
     require_stored(options.run, folder, NEEDED)
-    run = RunFolder.read(folder)
+    run = FinishedRun.read(folder)
     record = run.record
     entries = [entry for entry in record.results if entry.k is not None]
     longest = max((entry.k or 0 for entry in entries), default=0)
-    usual = 10 if any(entry.k == 10 for entry in entries) else longest
-    cutoff = usual if options.k is None else options.k
+    cutoff = options.k if options.k is not None else headline_cutoff(entry.k for entry in entries) or 0
     if not 1 <= cutoff <= longest:
         raise ConfigError(
             f"--k: the run's lists have {longest} items, so the cutoff must be in 1..{longest}, got {cutoff}."
         )
-    known = get_convention("standard").known()  # metrics that lists and relevance are enough for
+    definitions = get_convention("standard").known()  # metrics that lists and relevance are enough for
     names = [
         name
         for name in dict.fromkeys(entry.name for entry in entries)
-        if name in known and known[name].needs_relevant and not known[name].needs
+        if (metric := definitions.get(name)) and metric.needs_relevant and not metric.needs
     ]
     stored = run.lists()
     values = convention_values(names, stored.inputs(record.dataset.relevant_from), cutoffs=(cutoff,))

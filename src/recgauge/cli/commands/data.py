@@ -11,19 +11,19 @@ from omegaconf import OmegaConf
 
 from recgauge.cli.commands.look import look_at
 from recgauge.cli.commands.options import say, write_out
-from recgauge.cli.commands.run_data import read_settings
 from recgauge.cli.explain import group_options
+from recgauge.cli.run_data import read_settings
+from recgauge.data.card import DataCard, data_card
 from recgauge.data.dataset import Dataset
 from recgauge.datasets import About, DatasetSource
 from recgauge.datasets.archives import FileSource, local_place
 from recgauge.datasets.published_files import Locations
-from recgauge.filters import Filter, apply_filters
+from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
+from recgauge.report.card_tables import card_markdown, card_tables
 from recgauge.report.console import ConsoleProgress, output, render_terminal
-from recgauge.report.data_card import DataCard, card_markdown, card_tables, data_card
 from recgauge.runs.targets import TARGET, allowed_packages, find_class
-from recgauge.splits import Splitter
-from recgauge.sweeps.compose import build, build_dataset
+from recgauge.sweeps.compose import build_dataset, compose_plan
 from recgauge.sweeps.places import conf_folder
 from recgauge.utils.files import text_writer
 from recgauge.utils.randomness import stream
@@ -35,34 +35,33 @@ _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
 def add_data_options(parser: ArgumentParser) -> None:
     """Add ``list``, ``fetch``, ``verify``, ``look`` and ``card``."""
-    commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
-    for what, text in (
+    commands = parser.add_subparsers(dest="action", required=True, metavar="WHAT")
+    for action, text in (
         ("list", "every data set: size, terms, whether its archive is here"),
         ("fetch", "download an archive that is not here, verified"),
         ("verify", "check the archive that is here; exit code 1 if it is wrong"),
         ("look", "the first rows of a file of yours, what each column is taken for, and the command to copy"),
         ("card", "what is in a data set: counts, ratings, popularity, time, train against test"),
     ):
-        command = commands.add_parser(what, help=text, description=text)
-        if what != "list":
-            known = (
-                "a file, pattern or folder" if what == "look" else "data set, as `recgauge data list` shows"
-            )
-            command.add_argument("name", metavar="FILE" if what == "look" else "NAME", help=known)
-        overrides = f"{_OVERRIDES}; {_CARD}" if what == "card" else _OVERRIDES
+        command = commands.add_parser(action, help=text, description=text)
+        if action != "list":
+            is_file = action == "look"
+            name = "a file, pattern or folder" if is_file else "data set, as `recgauge data list` shows"
+            command.add_argument("name", metavar="FILE" if is_file else "NAME", help=name)
+        overrides = f"{_OVERRIDES}; {_CARD}" if action == "card" else _OVERRIDES
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
-        if what == "card":
+        if action == "card":
             out = "write data_card.md and figures, too"
             command.add_argument("--out", metavar="FOLDER", type=Path, help=out)
 
 
 def run_data(options: Namespace) -> None:
     """Do what the command line asks for."""
-    if options.what == "list":
+    if options.action == "list":
         _list(options.overrides)
-    elif options.what == "look":
+    elif options.action == "look":
         look_at(options.name, options.overrides)
-    elif options.what == "card":
+    elif options.action == "card":
         _card(options.name, options.overrides, options.out)
     else:
         _fetch(options)
@@ -74,14 +73,14 @@ def _list(overrides: Sequence[str]) -> None:
     data = settings.data
     locations = Locations(None, data.cache, data.mirror, data.offline)
     rows = []
-    for name, about in what_is_known(settings.allowed_targets).items():
+    for name, about in dataset_facts(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
         size, here = "", about.origin
         if files := about.files:
             n_bytes = sum(file.size for file in files)
             size = f"{n_bytes / _MIB:.1f}" if n_bytes else "?"
-            places = [local_place(file, locations) or "no" for file in files]
-            here = places[0] if len(set(places)) == 1 else "in part"
+            origins = {local_place(file, locations) or "no" for file in files}
+            here = origins.pop() if len(origins) == 1 else "in part"
         texts = ("?" if count is None else f"{count:,}" for count in counts)
         rows.append((name, *texts, size, here, about.terms))
     header = ("dataset", "rows", "users", "items", "MiB", "here", "terms")
@@ -92,21 +91,21 @@ def _list(overrides: Sequence[str]) -> None:
     say("`recgauge data fetch NAME` gets an archive, `recgauge data card NAME` describes it")
 
 
-def what_is_known(allowed_targets: Sequence[str]) -> dict[str, About]:
+def dataset_facts(allowed_targets: Sequence[str]) -> dict[str, About]:
     """Return the facts about each data set with a config file, the smallest first, unknown sizes last."""
-    packages, known = allowed_packages(allowed_targets), {}
+    packages, about_of = allowed_packages(allowed_targets), {}
     for name in group_options("dataset"):
         file = conf_folder() / "dataset" / f"{name}.yaml"
         settings: Any = OmegaConf.to_container(OmegaConf.load(file))
         source = find_class(settings.get(TARGET), str(file), packages)
-        known[name] = source.about_declared(settings) if issubclass(source, DatasetSource) else About()
-    return dict(sorted(known.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
+        about_of[name] = source.about_declared(settings) if issubclass(source, DatasetSource) else About()
+    return dict(sorted(about_of.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
 
 
 def _fetch(options: Namespace) -> None:
     """Find or download published files, verified, and print what they are; ``verify`` takes local ones."""
     name, progress = options.name, ConsoleProgress()
-    offline = ["data.offline=true"] if options.what == "verify" else []
+    offline = ["data.offline=true"] if options.action == "verify" else []
     settings = read_settings(name, [*options.overrides, *offline])
     source = build_dataset(settings.dataset, settings.allowed_targets)
     if not isinstance(source, FileSource):
@@ -124,21 +123,16 @@ def _fetch(options: Namespace) -> None:
 def _card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
     """Do the first steps of a run, print the data card, and write it with figures if a folder is named."""
     settings, progress = read_settings(name, overrides), ConsoleProgress()
-    packages = allowed_packages(settings.allowed_targets)
-    source = build_dataset(settings.dataset, settings.allowed_targets)
-    nodes = {f"filters.{key}": node for key, node in (settings.filters or {}).items() if node is not None}
-    filters = tuple(build(node, Filter, path, packages) for path, node in nodes.items())
-    splitter = split = split_settings = None
-    if any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides):
-        splitter = build(settings.split, Splitter, "split", packages)
-        split_settings = {**settings.split, "seed": settings.seed}
+    plan = compose_plan(settings)
+    split = split_settings = None
     with progress.stage(f"load {name}"):
-        loaded = source.load(progress)
+        loaded = plan.dataset.load(progress)
     with progress.stage("card"):
-        dataset, steps = apply_filters(loaded, filters, seed=settings.seed)
-        rows, rng = dataset.interactions, stream(settings.seed, "split")
-        if splitter is not None:
-            split = splitter.for_dataset(dataset).split(rows, rng=rng, steps=steps, overlap=True)
+        dataset, steps = apply_filters(loaded, plan.filters, seed=plan.seed)
+        rows, rng = dataset.interactions, stream(plan.seed, "split")
+        if any(word.lstrip("+~").startswith(("split=", "split.")) for word in overrides):
+            split = plan.splitter.for_dataset(dataset).split(rows, rng=rng, steps=steps, overlap=True)
+            split_settings = {**settings.split, "seed": plan.seed}
         card = data_card(dataset, split, steps=steps, split_settings=split_settings)
     render_terminal(card_tables(card), output())
     if split is None:

@@ -6,13 +6,13 @@ from argparse import ArgumentParser, Namespace
 from hashlib import sha256
 from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
 import recgauge
 from recgauge.cli.commands.options import say
-from recgauge.cli.main import STOPPED, command_line, main
+from recgauge.cli.main import STOPPED, command_line
 from recgauge.cli.settings import register_schema
-from recgauge.cli.words import Words
+from recgauge.cli.words import CommandLine
 from recgauge.errors import MissingDataError, MissingLibraryError
 from recgauge.experiments import FOLDER
 from recgauge.runs.environment import environment
@@ -70,16 +70,13 @@ def _run_all() -> int:
 def _run(name: str, reasons: dict[str, str]) -> int:
     """Run an experiment and return the exit code; note the reason if it cannot begin."""
 
-    def begin(*config: DictConfig) -> None:
-        try:
-            main(*config)
-        except (MissingDataError, MissingLibraryError) as error:
-            reasons[name] = str(error).splitlines()[0].removesuffix(" Tried:")
-            raise
+    def keep_reason(error: Exception) -> None:
+        if isinstance(error, (MissingDataError, MissingLibraryError)):
+            reasons[name] = str(error).splitlines()[0]
 
     say(f"\nexperiment={name}", "bold")
     try:
-        return command_line(begin, [f"experiment={name}", "report=false"])
+        return command_line(words=[f"experiment={name}", "report=false"], on_error=keep_reason)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
 
@@ -96,16 +93,16 @@ def _print(fates: dict[str, list[str]], reasons: dict[str, str]) -> None:
 
 
 def _inputs(name: str) -> str:
-    """Return a digest of what an experiment follows from and leaves: code, settings, versions, store, page.
+    """Return a digest of an experiment's code, settings, versions, store and page.
 
     Not of its data: each file has a digest of its own, which settings name.
     """
     facts = {key: fact for key, fact in environment().items() if not key.startswith("git_")}
     folders = Path(recgauge.__file__).parent, conf_folder(), experiment_folder(name)
     files = sorted({file for folder in folders for file in folder.rglob("*.*") if file.is_file()})
-    known = [f"{file} {file_digest(file)}" for file in files if "__pycache__" not in file.parts]
+    digests = [f"{file} {file_digest(file)}" for file in files if "__pycache__" not in file.parts]
     store = os.environ.get("MLFLOW_TRACKING_URI")
-    return sha256(json.dumps([facts, store, known]).encode()).hexdigest()
+    return sha256(json.dumps([facts, store, digests]).encode()).hexdigest()
 
 
 def experiment_names() -> list[str]:
@@ -116,21 +113,21 @@ def experiment_names() -> list[str]:
 def study_of(name: str) -> Study | None:
     """Return the study of an experiment, None if it has none."""
     register_schema()
-    config = Words({}, (f"experiment={name}",)).composed()
+    config = CommandLine({}, (f"experiment={name}",)).composed()
     return build_study(config.study and OmegaConf.to_container(config.study, resolve=True), [])
 
 
 def question_and_time(name: str) -> tuple[str, str]:
-    """Return what an experiment asks and how long it takes, from the comments that its file begins with."""
+    """Return the question and the duration of an experiment, from the first comments of its file."""
     lines = []
     file = conf_folder() / "experiment" / f"{name}.yaml"
     for line in file.read_text(encoding="utf-8").splitlines():
         if not line.startswith("# "):
             break
         lines.append(line.removeprefix("# "))
-    said = [line for line in lines if not line.startswith(("@package", "recgauge run"))]
-    times = [line for line in said if line.startswith("Takes ")]
-    return " ".join(line for line in said if line not in times), " ".join(times)
+    text = [line for line in lines if not line.startswith(("@package", "recgauge run"))]
+    times = [line for line in text if line.startswith("Takes ")]
+    return " ".join(line for line in text if line not in times), " ".join(times)
 
 
 def _results(name: str) -> str:

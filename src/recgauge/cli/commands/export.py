@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_sources, add_store, say, store_uri
-from recgauge.cli.commands.run_data import data_of
+from recgauge.cli.run_data import load_data
+from recgauge.report.console import ConsoleProgress
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
-from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST, RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST
 from recgauge.tracking import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
@@ -18,10 +20,8 @@ def add_export_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``export``."""
     default = "(default: %(default)s)"
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
-    known = ", ".join(FORMS)
-    parser.add_argument(
-        "--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=f"one or several of {known}"
-    )
+    forms = f"one or several of {', '.join(FORMS)}"
+    parser.add_argument("--as", dest="forms", metavar="FORMAT", nargs="+", required=True, help=forms)
     parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="made if missing")
     scores = "of trec: falling with the rank, or the model's, whose ties tools order on their own"
     parser.add_argument("--scores", choices=get_args(Scores), default="rank", help=f"{scores} {default}")
@@ -35,13 +35,14 @@ def add_export_options(parser: ArgumentParser) -> None:
 
 
 def run_export(options: Namespace) -> None:
-    """Write the files that were asked for, and about.md, which says what is in them."""
+    """Write the files of each format, and about.md, which says what they hold."""
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
     folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
-    run, out = RunFolder.read(folder), user_path(str(options.out))
+    run, out = FinishedRun.read(folder), user_path(str(options.out))
     rated = (folder / PREDICTIONS).is_file() and "trec" not in forms
     needs_lists = not rated and any(form in NEED_LISTS for form in forms)
     require_stored(options.run, folder, [*([LISTS] if needs_lists else []), TEST])
+    load = partial(load_data, trusted=options.allow, progress=ConsoleProgress())
     files, notes = export_run(
         run,
         options.run,
@@ -49,7 +50,7 @@ def run_export(options: Namespace) -> None:
         forms,
         scores=options.scores,
         grades=options.grades,
-        load=None if options.no_train else partial(data_of, packages=options.allow),
+        load=None if options.no_train else load,
         overwrite=options.overwrite,
     )
     for note in notes:
@@ -64,8 +65,6 @@ def add_package_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     default = "(default: %(default)s)"
     parser.add_argument("--out", metavar="FILE", type=Path, default=Path("package.zip"), help=default)
-    lists = f"whole lists, the ranks of held-out items, or nothing {default}"
-    parser.add_argument("--lists", choices=("all", "relevant", "none"), default="all", help=lists)
     parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
 
 
@@ -76,7 +75,6 @@ def run_package(options: Namespace) -> None:
     file = package(
         options.sources,
         options.out,
-        lists=options.lists,
         uri=store_uri(options),
         experiment=options.experiment,
         search=options.where,

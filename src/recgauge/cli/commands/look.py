@@ -1,4 +1,4 @@
-"""``recgauge data look``: a file's first rows, what each column is taken for, and the command to copy."""
+"""``recgauge data look``: a file's first rows, the role of each column, and the command to copy."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import say
-from recgauge.cli.commands.run_data import read_settings
+from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
@@ -26,7 +26,7 @@ _MODELS = "model=popularity,item_knn,svd"
 
 
 def look_at(path: str, overrides: Sequence[str]) -> None:
-    """Print the first rows with the role of each column, what is asked of the user, and a command."""
+    """Print the first rows with the role of each column, open questions, and a command."""
     words = [f"dataset.path={path}", *overrides]
     dataset, source, questions = _load(words)
     render_terminal([_columns(source.first_rows(_ROWS), source.labels(), questions)], output())
@@ -63,9 +63,9 @@ def _columns(rows: "pa.Table", labels: Mapping[Role, str], questions: Sequence[Q
     names = rows.column_names
     if any(label.startswith("column ") for label in roles):  # no header
         names = [f"column {name}" for name in names]
-    asked = {question.column for question in questions}
+    open_columns = {question.column for question in questions}
     table = [
-        (name, roles.get(name) or ("?" if name in asked else "not used"), _sample(column[:_ROWS]))
+        (name, roles.get(name) or ("?" if name in open_columns else "not used"), _sample(column[:_ROWS]))
         for name, column in zip(names, cells, strict=True)
     ]
     table.sort(key=lambda row: row[1] == "not used")

@@ -15,7 +15,7 @@ from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
 from recgauge.metrics.names import Directions, as_key
 from recgauge.report.console import output
-from recgauge.runs.folder import JobOutcome
+from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.places import experiment_of_user, store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import user_path, write_files
@@ -31,7 +31,7 @@ SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = '
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
-    """Add which tracking store, and which of its MLflow experiments."""
+    """Add the tracking store and the MLflow experiment."""
     uri = "tracking store (default: MLFLOW_TRACKING_URI, else sqlite:///mlflow.db)"
     parser.add_argument("--uri", help=uri)
     experiment = "MLflow experiment (default: MLFLOW_EXPERIMENT_NAME, else recgauge)"
@@ -39,7 +39,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
-    """Add which runs are meant, and the store that has them."""
+    """Add the runs, and the store that has them."""
     parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     add_store(parser)
@@ -51,18 +51,18 @@ def add_allowed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_directions(parser: argparse.ArgumentParser) -> None:
-    """Add of which metrics less or more is better."""
+    """Add the metrics of which less or more is better."""
     add: Any = parser.add_argument
     for option, word in (("--lower-is-better", "less"), ("--higher-is-better", "more")):
-        told = f"a metric of your tables of which {word} is better, where recgauge does not know it"
-        add(option, metavar="NAME", nargs="+", action="extend", default=[], help=told)
+        text = f"a metric of your tables of which {word} is better, where recgauge does not know it"
+        add(option, metavar="NAME", nargs="+", action="extend", default=[], help=text)
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Add which cells of the table of users are no group."""
+    """Add the cells of the table of users that are no group."""
     add: Any = parser.add_argument
-    told = "cells of --users that are no group, beside empty ones, such as NA"
-    add("--missing", metavar="CELL", nargs="+", default=[], help=told)
+    text = "cells of --users that are no group, beside empty ones, such as NA"
+    add("--missing", metavar="CELL", nargs="+", default=[], help=text)
 
 
 def users_of(options: argparse.Namespace) -> UserTable | None:
@@ -75,7 +75,7 @@ def users_of(options: argparse.Namespace) -> UserTable | None:
 
 
 def directions_of(options: argparse.Namespace) -> Directions:
-    """Return what the options of `add_directions` say."""
+    """Return the directions of metrics by the options of `add_directions`."""
     return Directions.of(options.lower_is_better, options.higher_is_better)
 
 
@@ -92,11 +92,11 @@ def store_uri(options: argparse.Namespace) -> str:
     return options.uri or store_of_user()
 
 
-def runs_of(options: argparse.Namespace, wanted: Sequence[str] = ()) -> tuple[list[JobOutcome], list[str]]:
+def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[list[FinishedRun], list[str]]:
     """Return the finished runs that the options of `add_sources` name, and what was left out."""
-    uri = store_uri(options)
-    names = {"experiment": options.experiment, "search": options.where}
-    return find_runs(options.sources, uri, **names, wanted=wanted)
+    return find_runs(
+        options.sources, store_uri(options), experiment=options.experiment, where=options.where, files=files
+    )
 
 
 def are_tables(sources: Sequence[str]) -> bool:
@@ -124,10 +124,10 @@ def names_of(sources: Sequence[str]) -> dict[str, str]:
     """Return files by the names of their runs."""
     packed = (".gz", ".bz2", ".xz")
     plain = [source[: -len(end)] if (end := Path(source).suffix) in packed else source for source in sources]
-    found = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
-    if len(found) < len(sources):
-        raise ConfigError(f"several tables are called {listed(found)}. Give them distinct names.")
-    return found
+    tables = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}
+    if len(tables) < len(sources):
+        raise ConfigError(f"several tables are called {listed(tables)}. Give them distinct names.")
+    return tables
 
 
 def refuse_missing(sources: Sequence[str]) -> None:
@@ -142,7 +142,7 @@ def stored_values(
     metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]] | None,
     directions: Directions,
 ) -> StoredValues:
-    """Return the users' values that sources name, none of which may be a run."""
+    """Return the users' values of sources; a run among them is refused."""
     refuse_missing(sources)
     if runs := [source for source in sources if not holds_values(source)]:
         raise ConfigError(
@@ -153,7 +153,7 @@ def stored_values(
 
 
 def say(text: str, style: str | None = None) -> None:
-    """Print a line, which no terminal breaks."""
+    """Print a line that no terminal breaks."""
     output().print(text, style=style, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""Options of commands that read lists: which columns are meant, and how cells are written."""
+"""Options of commands that read lists: roles of columns and the format of cells."""
 
 import argparse
 from collections.abc import Mapping
@@ -40,18 +40,11 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 def reading_of(options: argparse.Namespace) -> Reading:
     """Return what the command line says of columns and cells."""
-    cells = CellFormat(
-        tuple(options.missing),
-        tuple(options.unused),
-        decimal=options.decimal,
-        thousands=options.thousands,
-        implausible=options.implausible,
-    )
     return {
         "columns": {role: getattr(options, role) for role in ROLES},
         "header": None if options.header is None else options.header == "true",
         "separator": options.separator,
-        "cells": cells,
+        "cells": CellFormat.of(options),
     }
 
 

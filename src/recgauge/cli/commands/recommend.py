@@ -24,7 +24,7 @@ from recgauge.utils.messages import print_note
 
 Rows = dict[str, npt.NDArray[Any]]
 FORMATS = (".csv", ".parquet", ".json")
-SHOWN = 10  # unknown users that a message names
+SHOWN = 10  # unknown users in a message
 
 
 def add_recommend_options(parser: ArgumentParser) -> None:
@@ -41,29 +41,29 @@ def run_recommend(options: Namespace) -> None:
     """Print a table per user, or write one file for all."""
     check_int("--k", options.k, minimum=1)
     check_formats([] if options.out is None else [options.out], FORMATS)
-    users = None if options.users == "all" else _named(options.users)
+    users = None if options.users == "all" else _read_users(options.users)
     folder = _model_folder(options.run, store_uri(options))
     saved = SavedModel.load(folder, allowed_packages(options.allow))
-    known = saved.user_ids.tolist() if users is None else _known(saved, users)
-    rows = saved.rows(known, options.k)
+    listed_users = saved.user_ids.tolist() if users is None else _trained_users(saved, users)
+    rows = saved.rows(listed_users, options.k)
     if options.out is None:
-        _print(rows, [str(user) for user in known])
+        _print(rows, [str(user) for user in listed_users])
         return
     _write(rows, options.out)
-    output().print(f"{len(rows['rank']):,} rows of {len(known):,} users are in {options.out}")
+    output().print(f"{len(rows['rank']):,} rows of {len(listed_users):,} users are in {options.out}")
 
 
-def _named(users: str) -> list[str]:
-    """Return the ids that the user named, each once."""
-    named = users.split(",")
+def _read_users(users: str) -> list[str]:
+    """Return the ids of the option, each once."""
+    names = users.split(",")
     if users.startswith("@"):
         refuse_irregular(Path(users[1:]), "--users")
         try:
             with opened_text(Path(users[1:])) as lines:
-                named = list(lines)
+                names = list(lines)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"--users: {users[1:]} cannot be read: {error}.") from error
-    ids = list(dict.fromkeys(name.strip() for name in named if name.strip()))
+    ids = list(dict.fromkeys(name.strip() for name in names if name.strip()))
     if not ids:
         raise ConfigError(
             f"--users: {users!r} names nobody; use --users 1,2,3, --users @FILE or --users all."
@@ -83,7 +83,7 @@ def _model_folder(run: str, uri: str) -> Path:
     return folder / MODEL
 
 
-def _known(saved: SavedModel, users: Sequence[str]) -> list[str]:
+def _trained_users(saved: SavedModel, users: Sequence[str]) -> list[str]:
     """Return the users that the model knows, and say in one line which it does not."""
     unknown = saved.unknown(users)
     text = f"not in the training data, so without a list: {listed(unknown, most=SHOWN)}"

@@ -1,4 +1,4 @@
-"""``recgauge runs``, ``show`` and ``sync``: what a tracking store has, again, and what it lacks."""
+"""``recgauge runs``, ``show`` and ``sync``: runs of a tracking store, and runs that wait for it."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,8 @@ from recgauge.errors import ConfigError, MissingDataError, RecgaugeError, Tracki
 from recgauge.metrics import HEADLINE
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import output, print_run, render_terminal
-from recgauge.runs.folder import CHECKSUMS, RECORD, JobOutcome
-from recgauge.runs.stored import RunFolder
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.sweeps.places import store_of_user, work_folder
 from recgauge.tracking import (
     Store,
@@ -60,19 +60,19 @@ def run_runs(options: Namespace) -> None:
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
 
-def _keys(wanted: str, runs: "Sequence[Run]") -> list[str]:
+def _keys(metrics: str, runs: "Sequence[Run]") -> list[str]:
     """Return the metrics to show: those that were named, else the first ones that most runs have."""
-    known = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
-    for name in {key.rpartition("_at_")[0] for key in known}:
-        known.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
-    keys: list[str] = [str(name).replace("@", "_at_") for name in named(wanted)]
-    if unknown := [key for key in keys if key not in known]:
-        there = ", ".join(list(known)[:30])
+    stored = dict.fromkeys(key for run in runs for key in run.data.metrics if "/" not in key)
+    for name in {key.rpartition("_at_")[0] for key in stored}:
+        stored.pop(name, None)  # of earlier versions: a curve by cutoff, whose newest value is the last
+    keys: list[str] = [str(name).replace("@", "_at_") for name in named(metrics)]
+    if unknown := [key for key in keys if key not in stored]:
+        there = ", ".join(list(stored)[:30])
         reason = f"--metrics: no run has {', '.join(unknown)}. There are {there}."
         raise ConfigError(reason.replace("_at_", "@"))
-    at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in known]
-    shown = (at_ten or [key for key in known if key not in COUNTS])[:N_METRICS]
-    return keys or [*shown, *(key for key in COUNTS[:1] if key in known)]
+    at_ten = [key for name in HEADLINE for key in (f"{name}_at_10", name) if key in stored]
+    shown = (at_ten or [key for key in stored if key not in COUNTS])[:N_METRICS]
+    return keys or [*shown, *(key for key in COUNTS[:1] if key in stored)]
 
 
 def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
@@ -100,10 +100,9 @@ def run_show(options: Namespace) -> None:
     """Print the tables of the runs as they were printed when each ended."""
     for run in options.runs:
         folder = run_folder(run, store_uri(options), [RECORD])
-        record = RunFolder.read(folder).record
-        run_id = (delivered(folder) or {}).get("run_id")
-        print_run(JobOutcome(0, run, run_id=run_id, record=record, folder=folder))
-        say(f"command  {record.command}")
+        shown = FinishedRun.read(folder, (delivered(folder) or {}).get("run_id"))
+        print_run(shown)
+        say(f"command  {shown.record.command}")
 
 
 def add_sync_options(parser: ArgumentParser) -> None:
@@ -160,7 +159,7 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
 
 
 def _chosen(options: Namespace) -> Iterator[tuple[Path, Store]]:
-    """Yield folders with the stores that are to have them: all that wait, or those of some folders."""
+    """Yield folders with their stores: all that wait, or those below the folders of the options."""
     if not options.folders:
         yield from _with_stores(waiting(work_folder() / "outputs"), options)
     for below in options.folders:

@@ -25,19 +25,19 @@ from recgauge.cli.commands.options import (
     values_of_tables,
     write_out,
 )
-from recgauge.cli.commands.run_data import data_of
-from recgauge.comparison.comparing import told_differences
+from recgauge.cli.run_data import load_data
+from recgauge.comparison.comparing import require_equal_protocols
+from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import SegmentOptions, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
-from recgauge.report.blocks import lines, render_markdown
-from recgauge.report.console import output, render_terminal
-from recgauge.report.segment_tables import segment_blocks, stories, story_markdown
+from recgauge.report.blocks import lines
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.stability_tables import stability_blocks
-from recgauge.runs.stored import LISTS, TEST, RunFolder
+from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.files import check_formats, csv_text, text_writer
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def add_segments_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``segments``."""
     add_sources(parser)
     add, default = parser.add_argument, "(default: %(default)s)"
-    known = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
-    add("--by", default="activity", help=f"{known} {default}")
+    attributes = "activity, item_popularity, age, genre, items, or columns of --users, with commas between"
+    add("--by", default="activity", help=f"{attributes} {default}")
     add("--users", metavar="TABLE", type=Path, help="your table of users: user_id, columns")
     add_missing(parser)
     add("--metric", default="", help="(default: ndcg@10, else what there is)")
@@ -66,7 +66,7 @@ def add_segments_options(parser: ArgumentParser) -> None:
 
 def run_segments(options: Namespace) -> None:
     """Print a table per attribute, then users whose lists changed most, and write files."""
-    wanted = SegmentOptions(
+    chosen = SegmentOptions(
         named(options.by),
         options.metric,
         options.users,
@@ -79,13 +79,13 @@ def run_segments(options: Namespace) -> None:
     )
     check_formats(options.out, FORMATS)
     are_values = any(map(holds_values, options.sources)) or are_tables(options.sources)
-    segments, examples, notes = _of_values(options) if are_values else _of_runs(options, wanted)
-    blocks = [block for one in segments for block in segment_blocks(one)]
+    segments, examples, notes = _of_values(options) if are_values else _of_runs(options, chosen)
+    blocks = [block for each in segments for block in each.blocks()]
     blocks += lines(notes, "notes")
     render_terminal([*blocks, *examples], output())
-    texts = [render_markdown(segment_blocks(one)) for one in segments]
+    texts = [each.to_markdown() for each in segments]
     texts += map(story_markdown, examples)
-    frame = pd.concat([one.to_frame() for one in segments], ignore_index=True)
+    frame = pd.concat([each.to_frame() for each in segments], ignore_index=True)
     style: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
         ".md": text_writer("\n\n".join(texts) + "\n"),
@@ -96,18 +96,15 @@ def run_segments(options: Namespace) -> None:
 
 
 def _of_runs(
-    options: Namespace, wanted: SegmentOptions
+    options: Namespace, chosen: SegmentOptions
 ) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
     """Return finished runs compared inside groups, users to show, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
-    result = segment_runs(runs, wanted, data_of, choose=not options.sources)
-    examples = []
-    if options.examples:
-        examples = stories(
-            result.runs, result.key, result.dataset, result.split, options.baseline, options.examples
-        )
-    return result.segments, examples, (*notes, *result.notes)
+    segments, examples, more = segment_runs(
+        runs, chosen, partial(load_data, progress=ConsoleProgress()), choose=not options.sources
+    )
+    return segments, examples, (*notes, *more)
 
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
@@ -121,18 +118,18 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
         values, notes = [paired], paired.notes
     else:
         stored = stored_values(options.sources, metrics, directions_of(options))
-        told_differences(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
+        require_equal_protocols(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
         values, notes = stored, stored.notes
     table = users_of(options)
     if table is None:
         raise ConfigError(
             "--by: users' values are compared by columns of your own table. Add --users TABLE --by COLUMN."
         )
-    found = []
+    segments: list[Segments] = []
     for by in named(options.by):
         groups = table.groups(by, options.groups)
-        found += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
-    return found, [], notes
+        segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
+    return segments, [], notes
 
 
 def _usual(metrics: Sequence[str]) -> Sequence[str]:
@@ -154,27 +151,25 @@ def run_stability(options: Namespace) -> None:
     """Print how stable the order of stored models is, and write files."""
     check_formats(options.out, (*FORMATS, ".png"))
     runs, notes = runs_of(options, (LISTS, TEST))
-    folders = [RunFolder(run.record, run.folder) for run in runs if run.record is not None]
-    found = stability_of(folders, options.metric, named(options.metrics), options.confidence)
-    render_terminal(stability_blocks(found, notes, brief=True), output())
-    turns = [{"choice": axis.axis} | asdict(turn) for axis in found.axes for turn in axis.turns()]
+    stability = stability_of(runs, options.metric, named(options.metrics), options.confidence)
+    render_terminal(stability_blocks(stability, notes, brief=True), output())
+    turns = [{"choice": axis.axis} | asdict(turn) for axis in stability.axes for turn in axis.turns()]
     content = {
-        "confidence": found.axes[0].confidence,
-        "options": option_rows(found),
+        "confidence": stability.axes[0].confidence,
+        "options": option_rows(stability),
         "turns": turns,
-        "notes": list(found.notes),
+        "notes": list(stability.notes),
     }
     writers: dict[str, Callable[[Path], object]] = {
-        ".md": text_writer(render_markdown(stability_blocks(found)) + "\n"),
-        ".csv": text_writer(csv_text(found.to_frame().to_dict("records"))),
+        ".md": text_writer(stability.to_markdown() + "\n"),
+        ".csv": text_writer(csv_text(stability.to_frame().to_dict("records"))),
         ".json": text_writer(json.dumps(content, indent=1, ensure_ascii=False) + "\n"),
-        ".png": partial(_draw_stability, found),
+        ".png": partial(_draw_stability, stability),
     }
     write_out({path: writers[path.suffix] for path in options.out})
 
 
-def _draw_stability(found: Stability, path: Path) -> None:
-    from recgauge.report.figures.compared import plot_stability
+def _draw_stability(stability: Stability, path: Path) -> None:
     from recgauge.report.figures.style import save_png
 
-    save_png(plot_stability(found), path)
+    save_png(stability.plot(), path)

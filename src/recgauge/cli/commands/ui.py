@@ -57,14 +57,14 @@ def _serve(store: Store, port: int) -> int:
     return _run_until_stopped(command, environment, page, port)
 
 
-def _free_port(wanted: int | None, held: ExitStack) -> int:
+def _free_port(number: int | None, held: ExitStack) -> int:
     """Return the port that the user has named, or the first free one from the usual one on, and hold it."""
-    first = DEFAULT_PORT if wanted is None else wanted
+    first = DEFAULT_PORT if number is None else number
     if (reason := _taken(first, held)) is None:
         return first
     free = next((port for port in range(max(first, 1023) + 1, 65536) if _taken(port, held) is None), None)
     why = "is in use" if reason.errno == errno.EADDRINUSE else f"cannot be used ({reason.strerror or reason})"
-    if free is None or wanted is not None:
+    if free is None or number is not None:
         choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
         raise ConfigError(f"--port: port {first} {why}.{choose}")
     print_note(f"port {first} {why}, so the page is at port {free}")

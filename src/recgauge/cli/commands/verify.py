@@ -2,42 +2,31 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
-from functools import partial
 from math import inf, nan
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
-from recgauge.cli.commands.run_data import settings_of, untrained
+from recgauge.cli.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
-from recgauge.experiment import run_experiment
-from recgauge.packages import PREDICTED, RANKS, Lists, copy_tables, runs_in
-from recgauge.packages.checks import (
+from recgauge.experiment import PreparedData
+from recgauge.packages.repeating import (
+    TABLES,
+    Verification,
     changed_files,
     changed_pages,
-    is_package,
-    judge_again,
-    opened,
-    read_about,
+    page_version,
+    verify_by_training,
+    verify_from_files,
 )
+from recgauge.packages.unpacking import PAGE, is_package, opened, runs_in
 from recgauge.report.console import ConsoleProgress
-from recgauge.runs.environment import environment, environment_of
-from recgauge.runs.folder import CHECKSUMS, RECORD, read_checksums
-from recgauge.runs.record import RunRecord
-from recgauge.runs.repeated import (
-    Difference,
-    differing_rows,
-    differing_surroundings,
-    differing_table,
-    differing_values,
-)
-from recgauge.runs.stored import PREDICTIONS, TEST, RunFolder, user_table
-from recgauge.sweeps.artifacts import HITS, LISTS, PER_USER, which_lists, write_tables
+from recgauge.runs.finished import FinishedRun
+from recgauge.runs.folder import CHECKSUMS, RECORD
+from recgauge.runs.repeated import Difference
 from recgauge.sweeps.compose import compose
 from recgauge.tracking import run_folder
 
-TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, RANKS, PREDICTED)
 SHOWN = 10  # differences of one kind that are named
 
 
@@ -61,142 +50,90 @@ def run_verify(options: Namespace) -> int:
     if options.train:
         raise ConfigError("--train: a run is always repeated; the option is for packages.")
     folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
-    return int(not _verify_run(folder, options))
-
-
-def _verify_run(folder: Path, options: Namespace, *, packed: bool = False) -> bool:
-    """Repeat a run and print what differs; return whether nothing does. `packed`: it is one of a package."""
-    stored = RunFolder.read(folder)
-    with TemporaryDirectory(prefix="recgauge-") as made:
-        repeated = _repeat(stored, options.allow, Path(made))
-        now = Path(made)
-        if packed:
-            now = Path(made) / "packed"
-            now.mkdir()
-            held: dict[str, Lists] = {LISTS: "all", RANKS: "relevant"}
-            lists: Lists = next((some for name, some in held.items() if (folder / name).is_file()), "none")
-            copy_tables(Path(made), now, stored.record, lists)
-        rows, counted = _differences(stored, repeated, now, TABLES, options)
-    around = differing_surroundings(stored.record.environment, repeated.environment)
-    rows = [*_damaged(folder), *rows]
-    same = f"{_identical(options)}: {len(repeated.results)} numbers, rows and lists"
-    _print_outcome(stored.record, "not as stored" if rows or counted else same, counted, rows)
-    _print_surroundings(around)
-    if counted and not rows and not around:
-        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
-    if stored.record.search is not None:
-        say("note     the search was not repeated, only the run with the settings that it chose")
-    return not (rows or counted)
+    return int(not _train(FinishedRun.read(folder), options).is_same)
 
 
 def _verify_package(path: Path, options: Namespace) -> bool:
     """Judge the lists of a package again and print what differs; return whether nothing does."""
+    prepared: dict[str, PreparedData] = {}
     with opened(path) as folder:
-        about = read_about(folder, path)
-        changed = changed_files(folder)
-        _print_differences(changed)
-        same_values, n_seen, n_results = True, 0, 0
-        around: dict[Difference, None] = {}
-        for run, now, left, made in judge_again(
-            folder, partial(untrained, packages=options.allow), ConsoleProgress
-        ):
-            names = [file.name for file in made.iterdir()]
-            rows, counted = _differences(run, now, made, names, options)
-            n_numbers = len(now.results) - len(left)
-            same = f"{_identical(options)}: {n_numbers} of {len(now.results)} numbers"
-            _print_outcome(run.record, "not as packed" if rows or counted else same, counted, rows)
-            if left and not rows:
-                metrics = listed(dict.fromkeys(left), most=99)
-                say(f"not seen {metrics}: more is needed than the package has; --train repeats the run")
-            if rows or counted:
-                same_values = False
-            else:  # of what is not computed again, the means of users must be those of the record
-                user_table(run.folder, run.record)
-            n_seen, n_results = n_seen + n_numbers, n_results + len(now.results)
-            here = environment()
-            then = {name: fact for name, fact in run.record.environment.items() if name in here}
-            around |= dict.fromkeys(differing_surroundings(then, here))
-        good = same_values and not changed
-        if same_values:  # else pages differ, too, since they follow from the values
+        differences = changed_files(folder, PAGE)
+        _print_differences(differences)
+        runs = runs_in(folder)
+        judged = [_judge(run, options, prepared) for run in runs]
+        is_same = all(verification.is_same for verification in judged)
+        if is_same:  # else the page differs, too, since it follows from the values
             pages = changed_pages(folder)
             _print_differences(pages)
-            good &= not pages
-            if pages and about["recgauge"] != __version__:
-                around[Difference("recgauge, which writes pages", about["recgauge"], __version__, nan)] = None
-        _print_surroundings(around)
+            differences += pages
+        facts = dict.fromkeys(fact for each in judged for fact in each.environment)
+        if (version := page_version(folder)) != __version__:
+            facts[Difference(f"{PAGE}, whose words may be others", version, __version__, nan)] = None
+        _print_environment(facts)
+        is_same &= not differences
         if options.train:
-            for job in runs_in(folder):
-                good &= _verify_run(job.folder, options, packed=True)
-    state = _identical(options) if good else "not as packed"
-    trained = "" if options.train else "; nothing was trained (--train)"
-    numbers = f"{n_seen} of {n_results} numbers computed again from lists and predictions"
-    say(f"\n{path}: {state}, {numbers}{trained}", "bold")
-    return good
+            trained = [_train(run, options, packed=True) for run in runs]
+            is_same &= all(verification.is_same for verification in trained)
+    n_results = sum(len(each.record.results) for each in judged)
+    n_unseen = sum(len(each.unseen) for each in judged)
+    state = _identical(options) if is_same else "not as packed"
+    numbers = f"{n_results - n_unseen} of {n_results} numbers computed again from lists and predictions"
+    hint = "" if options.train else "; nothing was trained (--train)"
+    say(f"\n{path}: {state}, {numbers}{hint}", "bold")
+    return is_same
+
+
+def _train(run: FinishedRun, options: Namespace, *, packed: bool = False) -> Verification:
+    """Repeat a run and print what differs; `packed`: it is one of a package."""
+    experiment = compose(settings_of(run, options.allow), leave_out=True)
+    verification = verify_by_training(
+        run, experiment, ConsoleProgress(), tolerance=options.tolerance, packed=packed
+    )
+    n_numbers = len(run.record.results)
+    same = f"{_identical(options)}: {n_numbers} numbers, rows and lists"
+    _print_outcome(verification, same if verification.is_same else "not as stored")
+    _print_environment(verification.environment)
+    if verification.numbers and not verification.rows and not verification.environment:
+        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
+    if run.record.search is not None:
+        say("note     the search was not repeated, only the run with the settings that it chose")
+    return verification
+
+
+def _judge(run: FinishedRun, options: Namespace, prepared: dict[str, PreparedData]) -> Verification:
+    """Judge a run's lists again and print what differs."""
+    experiment = untrained(run, options.allow)
+    verification = verify_from_files(
+        run, experiment, ConsoleProgress(), prepared, tolerance=options.tolerance
+    )
+    n_results, unseen = len(run.record.results), verification.unseen
+    same = f"{_identical(options)}: {n_results - len(unseen)} of {n_results} numbers"
+    _print_outcome(verification, same if verification.is_same else "not as packed")
+    if unseen and not verification.rows:
+        names = listed(dict.fromkeys(unseen), most=99)
+        say(f"not seen {names}: more is needed than the package has; --train repeats the run")
+    return verification
 
 
 def _identical(options: Namespace) -> str:
     return f"equal within {options.tolerance:g}" if options.tolerance else "identical"
 
 
-def _print_outcome(
-    record: RunRecord, outcome: str, numbers: Sequence[Difference], rows: Sequence[Difference] = ()
-) -> None:
+def _print_outcome(verification: Verification, outcome: str) -> None:
+    record = verification.record
     say(f"\n{record.names['model']} on {record.names['dataset']}, seed {record.seed}: {outcome}", "bold")
-    _print_differences(rows, most=len(rows))
-    _print_differences(numbers)
+    _print_differences(verification.rows, most=len(verification.rows))
+    _print_differences(verification.numbers)
 
 
 def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
     for each in differences[:most]:
         size = "" if each.size == inf else f" (difference {each.size:.3g})"
-        say(f"differs  {each.what}: stored {each.stored}; now {each.repeated}{size}")
+        say(f"differs  {each.subject}: stored {each.stored}; now {each.repeated}{size}")
     if len(differences) > most:
         say(f"         and {len(differences) - most} more")
 
 
-def _print_surroundings(facts: Iterable[Difference]) -> None:
+def _print_environment(facts: Iterable[Difference]) -> None:
     for fact in facts:
-        say(f"made by  {fact.what}: stored {fact.stored}; now {fact.repeated}")
-
-
-def _repeat(stored: RunFolder, packages: Sequence[str], folder: Path) -> RunRecord:
-    """Run the stored settings again and write the tables; nothing is tracked."""
-    settings = settings_of(stored, packages)
-    progress = ConsoleProgress()
-    result = run_experiment(compose(settings, leave_out=True), progress)
-    lists = "false" if result.ranking is None else which_lists(settings.artifacts.lists)
-    write_tables(result, folder, lists)
-    plain = stored.record.settings
-    return RunRecord.from_result(
-        result,
-        names=stored.record.names,
-        seed=stored.record.seed,
-        command=stored.record.command,
-        settings=plain,
-        environment=environment_of(plain),
-    )
-
-
-def _differences(
-    stored: RunFolder, repeated: RunRecord, made: Path, names: Iterable[str], options: Namespace
-) -> tuple[list[Difference], list[Difference]]:
-    """Return other rows, and other numbers and tables, of these `names`, than the stored ones."""
-    found = differing_values(stored.record, repeated)
-    for name in names:
-        before, now = stored.folder / name, made / name
-        if before.is_file() != now.is_file():
-            texts = ["there" if file.is_file() else "not there" for file in (before, now)]
-            found.append(Difference(name, texts[0], texts[1]))
-        elif before.is_file() and (difference := differing_table(before, now)):
-            found.append(difference)
-    counted = [difference for difference in found if difference.size > options.tolerance]
-    return differing_rows(stored.record, repeated), counted
-
-
-def _damaged(folder: Path) -> list[Difference]:
-    """Return which files are not as the run stored them."""
-    sums = read_checksums(folder / CHECKSUMS)
-    if RECORD not in sums or any(len(digest) != 64 for digest in sums.values()):
-        state = "damaged" if (folder / CHECKSUMS).is_file() else "not there"
-        return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
-    return changed_files(folder)
+        say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")

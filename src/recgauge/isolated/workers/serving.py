@@ -1,4 +1,4 @@
-"""What every worker does: obey commands on standard input, keep time, take out what is no candidate.
+"""What the workers share: obey commands on standard input, keep time, take out what is no candidate.
 
 A command is one line of JSON, and so is each answer. Arrays go through files of the working folder. The
 library's own output goes to standard error, which the other side keeps as a log.
@@ -6,12 +6,15 @@ library's own output goes to standard error, which the other side keeps as a log
 
 import json
 import os
+import platform
 import queue
 import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from shutil import rmtree
 from time import perf_counter
@@ -57,8 +60,8 @@ def invalid_settings(model: str, error: Exception) -> SettingsError:
     listed = getattr(error, "errors", None)
     if listed is None:
         return SettingsError(f"settings: {model}: {' '.join(str(error).split())}")
-    told = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in listed()]
-    return SettingsError(f"settings: {model}: {'; '.join(told)}")
+    texts = [f"{'.'.join(map(str, line['loc']))}: {line['msg']}" for line in listed()]
+    return SettingsError(f"settings: {model}: {'; '.join(texts)}")
 
 
 Fit = Callable[[Training], tuple[Answer, float]]
@@ -66,7 +69,8 @@ Fit = Callable[[Training], tuple[Answer, float]]
 
 
 def serve(fit: Fit) -> None:
-    """Obey commands until the other side ends."""
+    """Say the versions, then obey commands until the other side ends."""
+    sys.argv = sys.argv[:1]  # RecBole reads the command line
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the library prints goes to the log
 
@@ -75,6 +79,7 @@ def serve(fit: Fit) -> None:
         answers.write(json.dumps(fields) + "\n")
         answers.flush()
 
+    say(**_versions())
     answer: Answer | None = None
     n_items = 0
     for command in _commands():
@@ -85,7 +90,7 @@ def serve(fit: Fit) -> None:
                 answer, seconds = fit(job)
             else:
                 start = perf_counter()
-                _write_lists(answer, command["asked"], command["lists"], command["k"], n_items)
+                _write_lists(answer, command["users"], command["lists"], command["k"], n_items)
                 seconds = perf_counter() - start
             say(done=True, seconds=seconds, peak=_peak())
         except SettingsError as error:
@@ -93,6 +98,15 @@ def serve(fit: Fit) -> None:
         except Exception as error:  # whatever the library raises
             traceback.print_exc()
             say(error=f"{type(error).__name__}: {error}", settings=False)
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of the library, of what its numbers hang on, and of Python."""
+    versions = {}
+    for name in (Path(sys.argv[0]).stem.removeprefix("train_"), "torch", "numpy"):
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {**versions, "python": platform.python_version()}
 
 
 def _commands() -> Any:
@@ -119,42 +133,40 @@ def _read_job(command: dict[str, Any]) -> Training:
 
 def from_scores(score: Callable[[Array], Array], n_items: int) -> Answer:
     """Return what answers by a function from users (b,) to the scores of all items (b, n_items)."""
-    every = np.arange(n_items, dtype=np.int32)
+    items = np.arange(n_items, dtype=np.int32)
 
     def answer(users: Array, _n: int, _allowed: Array) -> tuple[Array, Array]:
         scores = score(users)
-        return np.broadcast_to(every, scores.shape), scores
+        return np.broadcast_to(items, scores.shape), scores
 
     return answer
 
 
-def _write_lists(answer: Answer | None, asked: str, lists: str, k: int, n_items: int) -> None:
+def _write_lists(answer: Answer | None, request: str, lists: str, k: int, n_items: int) -> None:
     """Make the lists of the users in a file, candidates only, and write them to another file."""
     if answer is None:
         raise RuntimeError("lists were asked for before fit")
-    wanted = np.load(asked, allow_pickle=False)
-    users, start, codes = wanted["users"], wanted["start"], wanted["codes"]
-    only = bool(wanted["only"])  # the codes are the user's only candidates, rather than what is left out
-    allowed = wanted["allowed"] if "allowed" in wanted.files else None
+    arrays = np.load(request, allow_pickle=False)
+    users, start, codes = arrays["users"], arrays["start"], arrays["codes"]
+    only = bool(arrays["only"])  # the codes are the user's only candidates, rather than what is left out
+    allowed = arrays["allowed"] if "allowed" in arrays.files else None
     items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
     counts = np.diff(start)
     order = np.argsort(counts, kind="stable")  # users who leave out alike are answered together
-    mask = np.zeros(n_items, bool)
-    open_to_all = np.ones(n_items, bool)
+    of_user = np.zeros(n_items, bool)
+    of_run = np.full(n_items, allowed is None)
     if allowed is not None:
-        open_to_all[:] = False
-        open_to_all[allowed] = True
+        of_run[allowed] = True
     size = max(1, BLOCK // n_items)
     for rows in (order[at : at + size] for at in range(0, len(order), size)):
         n = n_items if only else min(n_items, k + int(counts[rows].max(initial=0)))
-        found, scored = answer(users[rows], n, allowed)
-        for row, some, their in zip(rows, found, scored, strict=True):
+        for row, answered, scored in zip(rows, *answer(users[rows], n, allowed), strict=True):
             own = codes[start[row] : start[row + 1]]
-            mask[own] = True
-            held = (some >= 0) & ~np.isnan(their)
-            held &= mask[some] if only else open_to_all[some] & ~mask[some]
-            mask[own] = False
-            best = _best(some[held], np.asarray(their[held], np.float64), k)
+            of_user[own] = True
+            held = (answered >= 0) & ~np.isnan(scored)
+            held &= of_user[answered] if only else of_run[answered] & ~of_user[answered]
+            of_user[own] = False
+            best = _best(answered[held], np.asarray(scored[held], np.float64), k)
             items[row, : len(best[0])], scores[row, : len(best[0])] = best
     np.savez(lists, items=items, scores=scores)
 

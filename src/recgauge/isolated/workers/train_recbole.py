@@ -1,22 +1,104 @@
+# /// script
+# requires-python = ">=3.10,<3.12"
+# dependencies = ["recbole==1.2.1", "torch==2.13.0"]
+#
+# [tool.uv]
+# constraint-dependencies = [
+#     "absl-py==2.5.1",
+#     "aiosignal==1.4.0",
+#     "attrs==26.1.0",
+#     "certifi==2026.10.18",
+#     "charset-normalizer==3.5.2",
+#     "click==8.5.1",
+#     "cloudpickle==3.1.2",
+#     "colorama==0.4.4",
+#     "colorlog==4.7.2",
+#     "cuda-bindings==13.4.4 ; python_full_version < '3.11' and sys_platform == 'linux'",
+#     "cuda-bindings==13.5.0 ; python_full_version >= '3.11' and sys_platform == 'linux'",
+#     "cuda-pathfinder==1.8.3 ; python_full_version < '3.11' and sys_platform == 'linux'",
+#     "cuda-pathfinder==1.9.0 ; python_full_version >= '3.11' and sys_platform == 'linux'",
+#     "cuda-toolkit==13.0.3.0 ; sys_platform == 'linux'",
+#     "filelock==4.1.0 ; python_full_version < '3.11'",
+#     "filelock==4.2.11 ; python_full_version >= '3.11'",
+#     "frozenlist==1.8.0",
+#     "fsspec==2026.9.0",
+#     "grpcio==1.85.1",
+#     "idna==3.20",
+#     "jinja2==3.1.6",
+#     "joblib==1.6.0",
+#     "jsonschema==4.26.0",
+#     "jsonschema-specifications==2025.9.1",
+#     "markdown==3.10.3 ; python_full_version < '3.11'",
+#     "markdown==3.11.3 ; python_full_version >= '3.11'",
+#     "markupsafe==3.0.4",
+#     "mpmath==1.3.0",
+#     "msgpack==1.2.4",
+#     "narwhals==2.29.0",
+#     "networkx==3.4.2 ; python_full_version < '3.11'",
+#     "networkx==3.6.1 ; python_full_version == '3.11.*'",
+#     "networkx==3.7 ; python_full_version >= '3.12'",
+#     "numpy==1.26.4",
+#     "nvidia-cublas==13.1.1.3 ; sys_platform == 'linux'",
+#     "nvidia-cuda-cupti==13.0.85 ; sys_platform == 'linux'",
+#     "nvidia-cuda-nvrtc==13.0.88 ; sys_platform == 'linux'",
+#     "nvidia-cuda-runtime==13.0.96 ; sys_platform == 'linux'",
+#     "nvidia-cudnn-cu13==9.20.0.48 ; sys_platform == 'linux'",
+#     "nvidia-cufft==12.0.0.61 ; sys_platform == 'linux'",
+#     "nvidia-cufile==1.15.1.6 ; sys_platform == 'linux'",
+#     "nvidia-curand==10.4.0.35 ; sys_platform == 'linux'",
+#     "nvidia-cusolver==12.0.4.66 ; sys_platform == 'linux'",
+#     "nvidia-cusparse==12.6.3.3 ; sys_platform == 'linux'",
+#     "nvidia-cusparselt-cu13==0.8.1 ; sys_platform == 'linux'",
+#     "nvidia-nccl-cu13==2.29.7 ; sys_platform == 'linux'",
+#     "nvidia-nvjitlink==13.5.37 ; sys_platform == 'linux'",
+#     "nvidia-nvshmem-cu13==3.4.5 ; sys_platform == 'linux'",
+#     "nvidia-nvtx==13.0.85 ; sys_platform == 'linux'",
+#     "packaging==26.3",
+#     "pandas==2.2.3",
+#     "pillow==12.3.0 ; python_full_version < '3.11'",
+#     "pillow==13.0.0 ; python_full_version >= '3.11'",
+#     "plotly==7.1.0",
+#     "protobuf==7.36.2",
+#     "psutil==7.2.2",
+#     "python-dateutil==3.0.0 ; python_full_version < '3.11'",
+#     "python-dateutil==4.0.0 ; python_full_version >= '3.11'",
+#     "pytz==2026.6",
+#     "pyyaml==6.0.3",
+#     "ray==2.6.3",
+#     "referencing==0.37.0",
+#     "requests==2.34.2",
+#     "rpds-py==0.30.0 ; python_full_version < '3.11'",
+#     "rpds-py==2026.9.1 ; python_full_version >= '3.11'",
+#     "scikit-learn==1.5.2",
+#     "scipy==1.11.4",
+#     "setuptools==80.9.0",
+#     "six==1.17.0 ; python_full_version < '3.11'",
+#     "sympy==1.14.0",
+#     "tabulate==0.10.0",
+#     "tensorboard==2.21.0",
+#     "tensorboard-data-server==0.7.2",
+#     "texttable==1.7.2",
+#     "thop==0.1.1.post2209072238",
+#     "threadpoolctl==3.8.0",
+#     "tqdm==4.70.1",
+#     "triton==3.7.1 ; sys_platform == 'linux'",
+#     "typing-extensions==4.16.0",
+#     "tzdata==2026.6",
+#     "urllib3==2.8.0",
+#     "werkzeug==3.1.9",
+# ]
+# ///
 """Trains a general recommender of RecBole and scores all items with it."""
 
-import sys
 from difflib import get_close_matches
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-
-from .serving import Answer, Array, SettingsError, Training, from_scores, serve
+from serving import Answer, Array, SettingsError, Training, from_scores, serve
 
 DATA = "rows"
-_SET_BY_US = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
-
-
-def main() -> None:
-    """Serve."""
-    sys.argv = ["worker"]  # RecBole reads the command line
-    serve(fit)
+_OURS = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
 
 
 def fit(job: Training) -> tuple[Answer, float]:
@@ -53,7 +135,7 @@ def _config(job: Training) -> Any:
     from recbole.config import Config
     from recbole.model import general_recommender
 
-    if taken := [name for name in job.settings if name in _SET_BY_US]:
+    if taken := [name for name in job.settings if name in _OURS]:
         raise SettingsError(f"settings: recgauge sets {', '.join(taken)}; leave it out")
     general = sorted(
         name
@@ -75,9 +157,9 @@ def _config(job: Training) -> Any:
         "load_col": {"inter": ["user_id", "item_id", "rating", "timestamp"]},
         "eval_args": {"split": {"RS": [1.0, 0.0, 0.0]}, "group_by": None, "order": "RO", "mode": "full"},
     }
-    known = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
-    if unknown := [name for name in job.settings if name not in known]:
-        close = sorted({each for name in unknown for each in get_close_matches(name, known)})
+    names = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
+    if unknown := [name for name in job.settings if name not in names]:
+        close = sorted({each for name in unknown for each in get_close_matches(name, names)})
         meant = f"; did you mean {', '.join(close)}?" if close else ""
         raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}{meant}")
     return Config(job.name, DATA, config_dict={**ours, **job.settings})
@@ -93,7 +175,7 @@ def _write_rows(job: Training) -> None:
         columns = (job.user, job.item, job.value, job.timestamp)
         file.writelines(
             f"{user}\t{item}\t{value:g}\t{time}\n"
-            for user, item, value, time in zip(*(one.tolist() for one in columns), strict=True)
+            for user, item, value, time in zip(*(column.tolist() for column in columns), strict=True)
         )
 
 
@@ -104,27 +186,27 @@ class _Scores:
         self.model, self.dataset, self.n_items = model, dataset, job.n_items
         self.users = np.zeros(job.n_users, np.int64)  # 0 is RecBole's padding: nobody
         self.items = np.zeros(dataset.item_num, np.int64)
-        for code, place in dataset.field2token_id[dataset.uid_field].items():
-            if place:
-                self.users[int(code)] = place
-        for code, place in dataset.field2token_id[dataset.iid_field].items():
-            if place:
-                self.items[place] = int(code)
+        for code, position in dataset.field2token_id[dataset.uid_field].items():
+            if position:
+                self.users[int(code)] = position
+        for code, position in dataset.field2token_id[dataset.iid_field].items():
+            if position:
+                self.items[position] = int(code)
 
     def __call__(self, users: Array) -> Array:
         import torch
 
         scores = np.full((len(users), self.n_items), np.nan)
-        known = np.flatnonzero(self.users[users])
-        if len(known):
+        rows = np.flatnonzero(self.users[users])
+        if len(rows):
             with torch.no_grad():
-                found = self._scored(torch.from_numpy(self.users[users[known]]))
-            if np.isnan(found[:, 1:]).any():
+                scored = self._score(torch.from_numpy(self.users[users[rows]]))
+            if np.isnan(scored[:, 1:]).any():
                 raise ValueError("the model gives scores that are no numbers; try a lower learning_rate")
-            scores[np.ix_(known, self.items[1:])] = found[:, 1:]
+            scores[np.ix_(rows, self.items[1:])] = scored[:, 1:]
         return scores
 
-    def _scored(self, users: Any) -> Array:
+    def _score(self, users: Any) -> Array:
         import torch
         from recbole.data.interaction import Interaction
 
@@ -135,3 +217,7 @@ class _Scores:
             pairs = {user: users.repeat_interleave(n), item: torch.arange(n).repeat(len(users))}
             scores = self.model.predict(Interaction(pairs))
         return scores.view(len(users), n).numpy()
+
+
+if __name__ == "__main__":
+    serve(fit)

@@ -1,16 +1,37 @@
+# /// script
+# requires-python = ">=3.11,<3.14"
+# dependencies = ["rectools==0.19.0"]
+#
+# [tool.uv]
+# constraint-dependencies = [
+#     "annotated-types==0.8.0",
+#     "attrs==23.2.0",
+#     "colorama==0.4.6 ; sys_platform == 'win32'",
+#     "fastrlock==0.8.4 ; sys_platform != 'darwin'",
+#     "numpy==1.26.4 ; python_full_version < '3.13'",
+#     "numpy==2.4.6 ; python_full_version >= '3.13'",
+#     "pandas==2.3.3",
+#     "pm-implicit==0.7.3",
+#     "pydantic==2.14.3",
+#     "pydantic-core==2.50.4",
+#     "python-dateutil==4.0.0",
+#     "pytz==2026.6",
+#     "scipy==1.15.3",
+#     "threadpoolctl==3.8.0",
+#     "tqdm==4.70.1",
+#     "typeguard==4.6.0",
+#     "typing-extensions==4.16.0",
+#     "typing-inspection==0.4.5",
+#     "tzdata==2026.6",
+# ]
+# ///
 """Trains a model of RecTools and takes its lists."""
 
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-
-from .serving import Answer, Array, SettingsError, Training, invalid_settings, serve
-
-
-def main() -> None:
-    """Serve."""
-    serve(fit)
+from serving import Answer, Array, SettingsError, Training, invalid_settings, serve
 
 
 def fit(job: Training) -> tuple[Answer, float]:
@@ -41,10 +62,10 @@ def _model(job: Training) -> Any:
     from rectools import models
 
     names = (job.name, f"{job.name}Model", f"{job.name}WrapperModel")
-    known = sorted(one for one in models.__all__ if one.endswith("Model"))
-    kind = next((getattr(models, one) for one in names if one in known), None)
+    kinds = sorted(name for name in models.__all__ if name.endswith("Model"))
+    kind = next((getattr(models, name) for name in names if name in kinds), None)
     if kind is None or not hasattr(kind, "config_class"):
-        raise SettingsError(f"name: RecTools has {', '.join(known)}; got {job.name!r}")
+        raise SettingsError(f"name: RecTools has {', '.join(kinds)}; got {job.name!r}")
     fields = kind.config_class.model_fields
     ours = {"random_state": job.seed, "recommend_n_threads": job.n_threads}
     settings: dict[str, Any] = {name: value for name, value in ours.items() if name in fields}
@@ -70,15 +91,18 @@ class _Lists:
 
     def __call__(self, users: Array, n: int, allowed: Array) -> tuple[Array, Array]:
         items, scores = np.full((len(users), n), -1, np.int32), np.full((len(users), n), np.nan)
-        known = users[self.users[users]]
+        trained = users[self.users[users]]
         only = None if allowed is None else allowed[self.items[allowed]]
-        if len(known) and (only is None or len(only)):
-            # asked for in rising order, since its lists come in the order of the users asked for
+        if len(trained) and (only is None or len(only)):
             table = self.model.recommend(
-                known, self.dataset, k=n, filter_viewed=False, items_to_recommend=only, add_rank_col=True
+                trained, self.dataset, k=n, filter_viewed=False, items_to_recommend=only, add_rank_col=True
             )
             order = np.argsort(users)
             row = order[np.searchsorted(users, table["user_id"].to_numpy(), sorter=order)]
-            place = table["rank"].to_numpy() - 1
-            items[row, place], scores[row, place] = table["item_id"].to_numpy(), table["score"].to_numpy()
+            cells = row, table["rank"].to_numpy() - 1
+            items[cells], scores[cells] = table["item_id"].to_numpy(), table["score"].to_numpy()
         return items, scores
+
+
+if __name__ == "__main__":
+    serve(fit)

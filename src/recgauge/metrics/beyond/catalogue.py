@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from recgauge.data.popularity import gini, short_head
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import (
     catalogue_of,
@@ -206,8 +207,8 @@ class UserCoverage(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return 1 for each user with a list, shape (m,)."""
-        wanted = k if self.at_least == "k" and k is not None else 1
-        return (list_length(judged, k) >= wanted).astype(np.float64)
+        least = k if self.at_least == "k" and k is not None else 1
+        return (list_length(judged, k) >= least).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -323,14 +324,9 @@ class Gini(RunMetric):
     def value(self, sums: DoubleArray) -> float:
         """Return the coefficient."""
         n_items = len(sums)
-        divisor = n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer]
-        appearances = float(sums.sum())
-        if appearances * divisor == 0:
-            return float("nan")
-        weight = 2.0 * np.arange(1.0, n_items + 1.0) - n_items - 1.0
-        # the weights add up to 0, so that what is added to every share only counts in the divisor
-        total = appearances * (1.0 + n_items * self.smoothing)
-        return to_float(exact_dot(weight, np.sort(sums)), products=True) / (total * divisor)
+        even = gini(sums, n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
+        # the weights of the formula add up to 0: what is added to every share counts in the divisor alone
+        return even / (1.0 + n_items * self.smoothing)
 
 
 @dataclass(frozen=True)
@@ -713,11 +709,6 @@ class TailPercentage(UserMetric):
         return mean_over_list(least_popular(train_rows(self, judged), self.tail), judged, k, self.divisor)
 
 
-def by_popularity(counts: LongArray) -> LongArray:
-    """Return item codes, most popular first, equal counts by rising code, shape (n_items,)."""
-    return np.argsort(-counts, kind="stable")
-
-
 def whole(share: float, count: int) -> int:
     """Return a share of a count, rounded down, yet 0.29 of 100 is 29 whatever floats make of it.
 
@@ -727,43 +718,6 @@ def whole(share: float, count: int) -> int:
     (29, 28)
     """
     return int(share * count * (1 + 1e-12))
-
-
-def short_head(counts: LongArray, share: float, boundary: str) -> BoolArray:
-    """Mark the most popular items that together hold a share of the interactions.
-
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (n_items,)
-        Interactions of each item.
-    share : float
-        Of all interactions, in (0, 1].
-    boundary : {"head", "tail"}
-        Where the item goes with which the share is crossed.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_items,)
-        Items without interactions are never in the head.
-
-    Examples
-    --------
-    >>> short_head(np.array([1, 6, 3]), 0.8, "head")
-    array([False,  True,  True])
-    >>> short_head(np.array([1, 6, 3]), 0.8, "tail")
-    array([False,  True, False])
-    """
-    order = by_popularity(counts)
-    reached = np.cumsum(counts[order])
-    wanted = share * counts.sum()
-    # a hair of tolerance, since 0.55 of 100 is a little more than 55 as floats
-    if boundary == "head":
-        size = int(np.searchsorted(reached, wanted * (1 - 1e-12), side="left")) + 1
-    else:
-        size = int(np.searchsorted(reached, wanted * (1 + 1e-12), side="right"))
-    head = np.zeros(len(counts), np.bool_)
-    head[order[:size]] = True
-    return head & (counts > 0)
 
 
 def head_of(
@@ -795,10 +749,10 @@ def least_popular(counts: LongArray, share: float) -> BoolArray:
     >>> least_popular(np.array([2, 0, 1, 1]), 0.5)
     array([False, False,  True, False])
     """
-    known = np.flatnonzero(counts)
-    order = known[np.argsort(counts[known], kind="stable")]
+    rated = np.flatnonzero(counts)
+    order = rated[np.argsort(counts[rated], kind="stable")]
     tail = np.zeros(len(counts), np.bool_)
-    tail[order[: max(1, whole(share, len(known)))]] = True
+    tail[order[: max(1, whole(share, len(rated)))]] = True
     return tail
 
 
@@ -877,8 +831,8 @@ class ItemPopularity(UserMetric):
                 from scipy.stats import rankdata  # a second of start-up that only this definition needs
 
                 users = train_users(self, judged)
-                quantile, known = np.zeros(len(users)), users > 0
-                quantile[known] = rankdata(users[known]) / max(1, int(known.sum()))
+                quantile, rated = np.zeros(len(users)), users > 0
+                quantile[rated] = rankdata(users[rated]) / max(1, int(rated.sum()))
                 return mean_over_list(quantile, judged, k, self.divisor, EMPTY[self.empty])
 
 
@@ -934,14 +888,16 @@ class SeenShare(UserMetric):
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the share of seen items in each list, shape (m,)."""
         seen = seen_items(self, judged)
-        known = np.empty(judged.n_users)
+        n_seen = np.empty(judged.n_users)
         for rows in row_blocks(judged.n_users, seen.shape[1] + 1):
             history = seen[judged.users[rows]]
             # one column more than items: padding is item -1, never seen
             mark = np.zeros((history.shape[0], history.shape[1] + 1), np.bool_)
             mark[np.repeat(np.arange(len(mark)), np.diff(history.indptr)), history.indices] = True
-            known[rows] = np.take_along_axis(mark, judged.items[rows, :k] % mark.shape[1], axis=1).sum(axis=1)
-        return divide(known, list_length(judged, k), np.nan if self.empty == "nan" else 0.0)
+            n_seen[rows] = np.take_along_axis(mark, judged.items[rows, :k] % mark.shape[1], axis=1).sum(
+                axis=1
+            )
+        return divide(n_seen, list_length(judged, k), np.nan if self.empty == "nan" else 0.0)
 
 
 @dataclass(frozen=True)

@@ -141,13 +141,13 @@ def item_similarity(
         case "features":
             return _feature_cosine(features(metric, judged))
         case "matrix":
-            given = similarity(metric, judged)
-            if given is None:
+            matrix = similarity(metric, judged)
+            if matrix is None:
                 return _feature_cosine(features(metric, judged))
-            described = np.ones(given.shape[0], np.bool_)
-            if isinstance(given, np.ndarray):
-                return RowSimilarity(described, lambda item: np.asarray(given[item], np.float64))
-            rows = given.tocsr()
+            described = np.ones(matrix.shape[0], np.bool_)
+            if isinstance(matrix, np.ndarray):
+                return RowSimilarity(described, lambda item: np.asarray(matrix[item], np.float64))
+            rows = matrix.tocsr()
             return RowSimilarity(described, lambda item: rows[[item]].toarray()[0])
         case _:
             return _cooccurrence(seen_items(metric, judged), train_users(metric, judged))
@@ -296,15 +296,15 @@ class IntraListSimilarity(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,)."""
-        sums, counted = _pairs(self, judged, k)
-        if self.single == "raise" and (counted < 2).any():
+        sums, n_items = _pairs(self, judged, k)
+        if self.single == "raise" and (n_items < 2).any():
             raise MetricError(
-                f"{self.label}: every list must have at least two items, but {int((counted < 2).sum())} "
+                f"{self.label}: every list must have at least two items, but {int((n_items < 2).sum())} "
                 "have fewer; choose their value with single='nan', 0 or 1."
             )
-        values = self._from_similarity(divide(sums, counted * (counted - 1) / 2, empty=np.nan))
+        values = self._from_similarity(divide(sums, n_items * (n_items - 1) / 2, empty=np.nan))
         if self.single in (0, 1):
-            values[(counted < 2) & (list_length(judged, k) > 0)] = float(self.single)
+            values[(n_items < 2) & (list_length(judged, k) > 0)] = float(self.single)
         return values
 
     def _from_similarity(self, similarity: DoubleArray) -> DoubleArray:
@@ -420,8 +420,8 @@ class PooledDiversity(RunMetric):
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the number of pairs and the exact sum of similarities, shape (1 + LIMBS,)."""
-        sums, counted = _pairs(self, judged, k)
-        return np.append((counted * np.maximum(counted - 1, 0) / 2).sum(), to_limbs(exact_sum(sums)))
+        sums, n_items = _pairs(self, judged, k)
+        return np.append((n_items * np.maximum(n_items - 1, 0) / 2).sum(), to_limbs(exact_sum(sums)))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the diversity."""
@@ -433,13 +433,13 @@ def _pairs(
 ) -> tuple[DoubleArray, DoubleArray]:
     """Return the sum over pairs and the number of items that make them, each of shape (m,)."""
     similarity = item_similarity(metric, judged, metric.similarity)
-    counted = list_length(judged, k)
+    n_items = list_length(judged, k)
     if metric.undescribed != "zero":
         described = sum_over_list(similarity.described, judged, k)
-        if metric.undescribed == "raise" and (described < counted).any():
+        if metric.undescribed == "raise" and (described < n_items).any():
             raise MetricError(
                 f"{metric.label}: every recommended item must be described (features that are not all 0, or "
                 "training users), but some are not; complete item_features= or set undescribed='zero'."
             )
-        counted = described
-    return similarity.pair_sums(judged, k), counted
+        n_items = described
+    return similarity.pair_sums(judged, k), n_items

@@ -6,10 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from recgauge.data.popularity import by_popularity
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import catalogue_of, seen_items, sum_over_list, train_rows, train_users
-from recgauge.metrics.beyond.catalogue import by_popularity, whole
+from recgauge.metrics.beyond.catalogue import whole
 from recgauge.metrics.beyond.diversity import NEEDS, SimilarityKind, item_similarity, listed
 from recgauge.metrics.metric import RunMetric, UserMetric, denominator, divide, list_length
 from recgauge.utils.checks import DoubleArray, PositiveShare, Within
@@ -99,7 +100,7 @@ class Novelty(UserMetric):
         information /= np.log(self.base)
         if self.scale == "log_users":
             information = self._scaled(information, judged)
-        count = _counted(self, judged, k, self.unseen)
+        count = _n_measured(self, judged, k, self.unseen)
         if self.divisor == "k" and k is not None:
             count = np.full(judged.n_users, float(k))
         elif self.divisor == "catalog":
@@ -170,7 +171,7 @@ class PooledNovelty(RunMetric):
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the number of recommendations and the exact sum of self-information, shape (1 + LIMBS,)."""
         information = self_information(self, judged, k, self.total, self.unseen) / np.log(self.base)
-        count = _counted(self, judged, k, self.unseen)
+        count = _n_measured(self, judged, k, self.unseen)
         total = exact_sum(sum_over_list(information, judged, k))
         return np.append(count.sum(), to_limbs(total))
 
@@ -204,22 +205,22 @@ def self_information(
         If there are no training interactions, or a listed item has none under ``unseen="raise"``.
     """
     counts = train_users(metric, judged) if total == "users" else train_rows(metric, judged)
-    known = counts > 0
+    rated = counts > 0
     whole = catalogue_of(metric, judged).n_train_users if total == "users" else int(counts.sum())
     if whole == 0:
         raise MetricError(f"{metric.label}: training must have interactions, got none; pass train=...")
-    if unseen == "raise" and sum_over_list(~known, judged, k).any():
+    if unseen == "raise" and sum_over_list(~rated, judged, k).any():
         raise MetricError(
             f"{metric.label}: every recommended item must have training interactions, but some have none; "
             "choose what they count with unseen='one', 'zero', 'max' or 'drop'."
         )
-    least = int(counts[known].min(initial=whole))
+    least = int(counts[rated].min(initial=whole))
     floor = {"one": 1, "max": least}.get(unseen, whole)
-    information: DoubleArray = np.log(whole) - np.log(np.where(known, counts, floor))
+    information: DoubleArray = np.log(whole) - np.log(np.where(rated, counts, floor))
     return information
 
 
-def _counted(
+def _n_measured(
     metric: Novelty | PooledNovelty, judged: JudgedTopK, k: int | None, unseen: Unseen
 ) -> DoubleArray:
     if unseen == "drop":
@@ -237,9 +238,9 @@ class _Discovery(UserMetric):
         """Return the value of each list, shape (m,)."""
         hits = judged.hits.cut(k)
         novelty = self._item_novelty(judged)[judged.items[hits.owner, hits.rank - 1]]
-        found = hits.total(novelty / np.log2(hits.rank + 1.0))
+        total = hits.total(novelty / np.log2(hits.rank + 1.0))
         discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(np.arange(judged.items.shape[1]) + 2.0))))
-        return divide(found, discounts[list_length(judged, k).astype(np.int64)])
+        return divide(total, discounts[list_length(judged, k).astype(np.int64)])
 
     @abstractmethod
     def _item_novelty(self, judged: JudgedTopK) -> DoubleArray:
@@ -298,8 +299,8 @@ class ExpectedFreeDiscovery(_Discovery):
         counts = train_rows(self, judged)
         if counts.sum() == 0:
             raise MetricError("EFD: training must have interactions, got none; pass train=...")
-        known = counts > 0
-        share: DoubleArray = np.where(known, counts, counts[known].min()) / counts.sum()
+        rated = counts > 0
+        share: DoubleArray = np.where(rated, counts, counts[rated].min()) / counts.sum()
         novelty: DoubleArray = -np.log2(share)
         return novelty
 
@@ -355,8 +356,8 @@ class ExpectedPopularityComplement(_Discovery):
         n_users = catalogue_of(self, judged).n_train_users
         if n_users == 0:
             raise MetricError("EPC: training must have interactions, got none; pass train=...")
-        known: DoubleArray = train_users(self, judged) / n_users
-        return 1.0 - known
+        share: DoubleArray = train_users(self, judged) / n_users
+        return 1.0 - share
 
 
 @dataclass(frozen=True)
@@ -419,8 +420,8 @@ class UnpopularSerendipity(UserMetric):
         popular[by_popularity(counts)[: whole(self.popular, len(counts))]] = True
         popular &= counts > 0
         surprising = ~popular[judged.items[hits.owner, hits.rank - 1]]
-        found = hits.total(surprising.astype(np.float64))
-        return divide(found, denominator(self.divisor, judged, k))
+        total = hits.total(surprising.astype(np.float64))
+        return divide(total, denominator(self.divisor, judged, k))
 
 
 @dataclass(frozen=True)
@@ -553,5 +554,5 @@ class HistorySerendipity(UserMetric):
         chosen = listed(judged, k, catalogue_of(self, judged).n_items, only_hits=self.relevance)
         close = item_similarity(self, judged, self.similarity).history_sums(judged, chosen, seen)
         n_seen = np.diff(seen.indptr)[judged.users].astype(np.float64)
-        known = divide(close, n_seen, empty=np.nan)
-        return divide(np.diff(chosen.indptr) - known, list_length(judged, k), empty=np.nan)
+        similarity = divide(close, n_seen, empty=np.nan)
+        return divide(np.diff(chosen.indptr) - similarity, list_length(judged, k), empty=np.nan)

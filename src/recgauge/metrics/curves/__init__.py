@@ -16,8 +16,8 @@ def _accepted(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[DoubleArr
     order = np.argsort(-values, kind="stable")
     values, positive = values[order], positive[order]
     last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
-    found = np.cumsum(positive, dtype=np.float64)[last]
-    return values[last], found, last + 1.0 - found
+    right = np.cumsum(positive, dtype=np.float64)[last]
+    return values[last], right, last + 1.0 - right
 
 
 def check_scored(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[BoolArray, DoubleArray]:
@@ -94,17 +94,17 @@ def roc_curve(relevant: npt.ArrayLike, scores: npt.ArrayLike, *, drop_collinear:
     >>> curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist(), curve.area()
     ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0], 0.875)
     """
-    thresholds, found, wrong = _accepted(relevant, scores)
+    thresholds, right, wrong = _accepted(relevant, scores)
     if wrong[-1] == 0:
         raise MetricError("A ROC curve is undefined if every row is relevant; leave such users out.")
-    if drop_collinear and len(found) > 2:
-        bends = (np.diff(wrong, 2) != 0) | (np.diff(found, 2) != 0)
+    if drop_collinear and len(right) > 2:
+        bends = (np.diff(wrong, 2) != 0) | (np.diff(right, 2) != 0)
         kept = np.concatenate(([True], bends, [True]))
-        found, wrong, thresholds = found[kept], wrong[kept], thresholds[kept]
+        right, wrong, thresholds = right[kept], wrong[kept], thresholds[kept]
     start = np.zeros(1)
     return RocCurve(
         np.concatenate((start, wrong / wrong[-1])),
-        np.concatenate((start, found / found[-1])),
+        np.concatenate((start, right / right[-1])),
         np.concatenate(([np.inf], thresholds)),
     )
 
@@ -164,8 +164,8 @@ def precision_recall_curve(relevant: npt.ArrayLike, scores: npt.ArrayLike) -> Pr
     >>> curve.recall.tolist(), curve.average_precision() == (1 + 2 / 3) / 2
     ([1.0, 0.5, 0.5, 0.0], True)
     """
-    thresholds, found, wrong = _accepted(relevant, scores)
-    precision, recall = found / (found + wrong), found / found[-1]
+    thresholds, right, wrong = _accepted(relevant, scores)
+    precision, recall = right / (right + wrong), right / right[-1]
     return PrecisionRecallCurve(
         np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
     )

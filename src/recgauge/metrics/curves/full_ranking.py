@@ -349,10 +349,10 @@ def mean_roc(rankings: FullRankings) -> RocCurve:
     misses = (rankings.above + rankings.tied / 2)[kept] / rankings.of_each(rankings.n_negative)[kept]
     rises = 1.0 / rankings.of_each(rankings.n_positive)[kept] / np.count_nonzero(drawn)
     at, entry = np.unique(misses, return_inverse=True)
-    found = np.minimum(np.cumsum(np.bincount(entry, rises)), 1.0)
-    before = np.concatenate(([0.0], found[:-1]))
+    heights = np.minimum(np.cumsum(np.bincount(entry, rises)), 1.0)
+    before = np.concatenate(([0.0], heights[:-1]))
     x = np.concatenate(([0.0], np.repeat(at, 2), [1.0]))
-    y = np.concatenate(([0.0], np.stack((before, found), axis=1).ravel(), [1.0]))
+    y = np.concatenate(([0.0], np.stack((before, heights), axis=1).ravel(), [1.0]))
     new = np.concatenate(([True], (np.diff(x) > 0) | (np.diff(y) > 0)))
     return RocCurve(x[new], y[new], np.full(np.count_nonzero(new), np.nan))
 

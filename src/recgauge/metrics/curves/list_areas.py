@@ -139,8 +139,8 @@ class PartialAUC(UserMetric):
         if self.positives == "min_relevant_k":
             most = np.minimum(most, k)
         misses_below = np.maximum(k - misses_before, 0)
-        counted = hits.ordinal <= most[hits.owner]
-        return divide(hits.total(np.where(counted, misses_below, 0).astype(np.float64)), k * most)
+        is_measured = hits.ordinal <= most[hits.owner]
+        return divide(hits.total(np.where(is_measured, misses_below, 0).astype(np.float64)), k * most)
 
 
 @dataclass(frozen=True)
@@ -262,9 +262,9 @@ class CompletedAUC(UserMetric):
         """Return the area of each user, shape (m,); NaN with one kind of items only."""
         hits, misses_before, misses = walk(judged, k)
         n_relevant = judged.n_relevant.astype(np.float64)
-        n_others = limited_irrelevant(judged)
-        if n_others is None:
-            n_others = catalogue_of(self, judged).n_items - n_relevant
+        n_irrelevant = limited_irrelevant(judged)
+        if n_irrelevant is None:
+            n_irrelevant = catalogue_of(self, judged).n_items - n_relevant
         inside = hits.total(misses[hits.owner] - misses_before)
-        beyond = (hits.counts() + n_relevant) / 2.0 * (n_others - misses)
-        return divide(inside + beyond, n_relevant * n_others, empty=np.nan)
+        beyond = (hits.counts() + n_relevant) / 2.0 * (n_irrelevant - misses)
+        return divide(inside + beyond, n_relevant * n_irrelevant, empty=np.nan)

@@ -70,19 +70,19 @@ class Adapter(Recommender):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what a library says about itself while it is imported
-                known = inspect.signature(self.kind()).parameters
+                parameters = inspect.signature(self.kind()).parameters
         except Exception as error:  # whatever importing the other library raises
             raise ConfigError(
                 f"{type(self).__name__}: {self.library} {release} is installed but cannot be used: "
                 f"{said(error)}. Install it anew: pip install --force-reinstall {self.library}."
             ) from error
-        more = self.more_settings if any(p.kind is p.VAR_KEYWORD for p in known.values()) else ()
-        names = [name for name, each in known.items() if each.kind is not each.VAR_KEYWORD]
+        more = self.more_settings if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else ()
+        names = [name for name, each in parameters.items() if each.kind is not each.VAR_KEYWORD]
         free = [name for name in (*names, *more) if name not in self.ours]
         wrong = [str(name) for name in self.settings if name not in free]
         if wrong:
-            given = [name for name in wrong if name in self.ours]
-            hint = f" {', '.join(given)} is given by recgauge: see seed and model.n_threads." if given else ""
+            taken = [name for name in wrong if name in self.ours]
+            hint = f" {', '.join(taken)} is given by recgauge: see seed and model.n_threads." if taken else ""
             raise ConfigError(
                 f"{type(self).__name__}: settings: {self.algorithm} of {self.library} {release} has no "
                 f"setting {', '.join(wrong)} to choose; it has {', '.join(free) or 'none'}.{hint}"
@@ -120,9 +120,9 @@ class Adapter(Recommender):
         Of `ours` is left out what the model does not take: not every model draws numbers, for example.
         """
         kind = self.kind()
-        known = inspect.signature(kind).parameters
-        given = {name: value for name, value in ours.items() if name in known}
-        return kind(*first, **given, **deepcopy(self.settings))  # a library may write into what it is given
+        parameters = inspect.signature(kind).parameters
+        taken = {name: value for name, value in ours.items() if name in parameters}
+        return kind(*first, **taken, **deepcopy(self.settings))  # a library may write into what it is given
 
     def factors(self) -> Factors | None:
         """Return the factors, or None if the model has none."""

@@ -77,7 +77,7 @@ class Cornac(Adapter):
         users, user = np.unique(train.user, return_inverse=True)
         items, item = np.unique(train.item, return_inverse=True)
         value = np.ones(len(train)) if self.values == "binary" else train.value.astype(np.float64)
-        names = ({str(n): n for n in range(len(known))} for known in (users, items))
+        names = ({str(n): n for n in range(len(coded))} for coded in (users, items))
         rows = (user.astype(np.int64), item.astype(np.int64), value)
         data = cornac.data.Dataset(len(users), len(items), *names, rows, seed=seed)
         model = self.make(seed=seed, num_threads=self.n_threads, verbose=False, name=self.algorithm)
@@ -91,13 +91,13 @@ class Cornac(Adapter):
 
     def their_scores(self, users: IntArray) -> FloatArray:
         """Return Cornac's scores."""
-        found = np.zeros((len(users), self._n_items), np.float32)
+        scored = np.zeros((len(users), self._n_items), np.float32)
         for row, user in enumerate(self._users[users].tolist()):
             if user >= 0:
                 scores = np.asarray(self._learned.score(user), np.float64)
-                found[row] = scores.min()
-                found[row, self._items] = scores
-        return found
+                scored[row] = scores.min()
+                scored[row, self._items] = scores
+        return scored
 
 
 def _weights(model: Any, users: Any, items: Any, n_items: int) -> ItemWeights:
@@ -105,9 +105,9 @@ def _weights(model: Any, users: Any, items: Any, n_items: int) -> ItemWeights:
     weights = np.zeros((len(items), n_items), np.float32)
     weights[:, items] = model.B
     rows = sparse.coo_array(model.U)
-    known = np.flatnonzero(users >= 0)
+    coded = np.flatnonzero(users >= 0)
     shape = (len(users), len(items))
-    return as_weights(sparse.coo_array((rows.data, (known[rows.row], rows.col)), shape=shape), weights)
+    return as_weights(sparse.coo_array((rows.data, (coded[rows.row], rows.col)), shape=shape), weights)
 
 
 def _factors(model: Any, users: Any, items: Any, n_items: int) -> Factors | None:
@@ -124,7 +124,7 @@ def _factors(model: Any, users: Any, items: Any, n_items: int) -> Factors | None
     item[:, width] = 1.0
     item[items] = np.pad(of_items, ((0, 0), (0, 1)))
     user = np.zeros((len(users), width + 1), np.float32)
-    for some in np.array_split(np.flatnonzero(users >= 0), 1 + len(users) // USERS_AT_A_TIME):
-        user[some, :width] = of_users[users[some]]
-        user[some, width] = (user[some, :width] @ of_items.T).min(axis=1)
+    for block in np.array_split(np.flatnonzero(users >= 0), 1 + len(users) // USERS_AT_A_TIME):
+        user[block, :width] = of_users[users[block]]
+        user[block, width] = (user[block, :width] @ of_items.T).min(axis=1)
     return Factors(user, item)

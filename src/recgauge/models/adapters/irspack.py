@@ -76,5 +76,5 @@ class Irspack(Adapter):
             return as_weights(rows, model.W)
         if hasattr(model, "U"):
             return as_weights(model.U, rows)
-        one = np.ones((train.n_users, 1), np.float32)
-        return Factors(one, model.get_score(np.array([0]))[0][:, None])  # TopPop: the same for everybody
+        ones = np.ones((train.n_users, 1), np.float32)
+        return Factors(ones, model.get_score(np.array([0]))[0][:, None])  # TopPop: the same for everybody

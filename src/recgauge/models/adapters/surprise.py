@@ -81,18 +81,18 @@ class Surprise(Adapter, RatingPredictor):
         if isinstance(learned, Factors):
             products = (learned.user[users].astype(np.float64) * learned.item[items]).sum(axis=1)
             return np.asarray(products, np.float32)
-        found: FloatArray = np.empty(len(users), np.float32)
+        ratings: FloatArray = np.empty(len(users), np.float32)
         for n, (user, item) in enumerate(zip(users.tolist(), items.tolist(), strict=True)):
             guess = learned.predict(user, item, clip=False)
-            found[n] = np.nan if guess.details["was_impossible"] else guess.est
-        return found
+            ratings[n] = np.nan if guess.details["was_impossible"] else guess.est
+        return ratings
 
     def their_scores(self, users: IntArray) -> FloatArray:
         """Return the predictions for all items."""
-        known = self.known()
-        items = np.arange(len(known.items), dtype=np.int32)
-        found = self.predict(np.repeat(users, len(items)), np.tile(items, len(users)))
-        return np.where(np.isnan(found), known.mean, found).reshape(len(users), len(items))
+        training = self.training()
+        items = np.arange(len(training.items), dtype=np.int32)
+        ratings = self.predict(np.repeat(users, len(items)), np.tile(items, len(users)))
+        return np.where(np.isnan(ratings), training.mean, ratings).reshape(len(users), len(items))
 
 
 def _factors_of_svd(model: Any, train: Interactions) -> Factors:

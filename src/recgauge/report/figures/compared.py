@@ -1,16 +1,12 @@
-"""Runs side by side: means, differences, ranks, costs, users, groups, curves, what turns their order."""
+"""Runs side by side: means, differences, ranks, costs, groups of users, what turns their order."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from recgauge.comparison import Comparison
-from recgauge.comparison.over_datasets import DatasetsResult
-from recgauge.comparison.segments import ALL, Segments
-from recgauge.comparison.stability import AxisOrders, Stability
 from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
@@ -26,23 +22,23 @@ from recgauge.report.figures.style import (
     color,
     draw_interval,
     explain_filled,
-    line_look,
     name_rows,
     new_figure,
-    percent_axis,
     short_name,
     short_names,
     write_at_edge,
     write_beside,
 )
+from recgauge.report.segment_tables import ALL
 from recgauge.report.stability_tables import turned_text, winner_text
-from recgauge.utils.checks import DoubleArray
+
+if TYPE_CHECKING:
+    from recgauge.comparison.over_datasets import DatasetsResult
+    from recgauge.comparison.results import Comparison
+    from recgauge.comparison.segments import Segments
+    from recgauge.comparison.stability import AxisOrders, Stability
 
 _LONGEST_WINNER = 100  # characters of the line below a bar
-Line = tuple[Sequence[float], Sequence[float]]
-"""The x and the y of a line."""
-
-_MOST_MARKED = 40  # points of a line that are marked
 _LABEL: dict[str, Any] = {
     "ha": "center",
     "color": INK,
@@ -50,7 +46,7 @@ _LABEL: dict[str, Any] = {
 }
 
 
-def forest(comparison: Comparison, metric: str | None = None, dataset: str | None = None) -> Figure:
+def forest(comparison: "Comparison", metric: str | None = None, dataset: str | None = None) -> Figure:
     """Return a figure of every run's mean, and of its difference to the baseline, else to the best run.
 
     Points are filled where the corrected test shows a difference, open where it does not. Of several metrics
@@ -87,7 +83,7 @@ def forest(comparison: Comparison, metric: str | None = None, dataset: str | Non
     return figure
 
 
-def critical_difference_diagram(result: DatasetsResult) -> Figure:
+def critical_difference_diagram(result: "DatasetsResult") -> Figure:
     """Draw mean ranks on a line; runs under one bar are not shown to differ.
 
     References
@@ -132,48 +128,25 @@ def critical_difference_diagram(result: DatasetsResult) -> Figure:
     return figure
 
 
-def plot_tradeoff(
-    points: Mapping[str, tuple[float, float]], *, x_label: str, y_label: str, log_x: bool = False
-) -> Figure:
-    """Draw a point for each run; `log_x`: x is positive and spans orders of magnitude."""
+def plot_tradeoff(points: Mapping[str, tuple[float, float]], *, x_label: str, y_label: str) -> Figure:
+    """Draw a point for each run; the x axis is logarithmic."""
     with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
         for index, (name, (x, y)) in enumerate(zip(short_names(list(points)), points.values(), strict=True)):
             marker = MARKERS[index % len(MARKERS)]
             axes.plot([x], [y], linestyle="", marker=marker, color=color(index), markersize=7, label=name)
-        if log_x:
-            axes.set_xscale("log")
-            xs = [x for x, _ in points.values()]
-            if max(xs) < 10 * min(xs):  # no power of ten need be among them
-                axes.xaxis.set_major_locator(MaxNLocator(4))
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
-            axes.xaxis.set_minor_formatter(NullFormatter())  # else it writes formulas, which are not set
+        axes.set_xscale("log")
+        xs = [x for x, _ in points.values()]
+        if max(xs) < 10 * min(xs):  # no power of ten need be among them
+            axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # else it writes formulas, which are not set
         axes.margins(x=0.1, y=0.1)
         axes.set(xlabel=x_label, ylabel=y_label)
         figure.legend(loc="outside right center")
     return figure
 
 
-def plot_popularity_shares(shares: Mapping[str, DoubleArray], *, k: int) -> Figure:
-    """Draw which share groups of items have of the training rows, named first, and of each run's top `k`."""
-    size = len(next(iter(shares.values())))
-    groups = range(size, 0, -1)  # the popular ones, where runs differ most, are on the right
-    with new_figure(None, height=3.4, width=COLUMN) as (figure, (axes,)):
-        for index, (name, line) in enumerate(zip(short_names(list(shares)), shares.values(), strict=True)):
-            look = (
-                line_look(index - 1, marker=True) if index else REFERENCE | {"linewidth": 1.6, "color": INK}
-            )
-            axes.plot(groups, line[::-1], clip_on=False, label=name, **look)
-        axes.set_ylim(bottom=0)
-        axes.set_xlim(size, 1)
-        axes.xaxis.set_major_locator(FixedLocator(list(groups)))
-        figure.supxlabel("tenths of the training rows, most popular items (1) on the right", fontsize=SMALL)
-        axes.set_ylabel(f"share of recommendations, top {k}")
-        percent_axis(axes.yaxis)
-        figure.legend(loc="outside right center")
-    return figure
-
-
-def plot_gains(segments: Segments, run: str) -> Figure:
+def plot_gains(segments: "Segments", run: str) -> Figure:
     """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
     pairs = [pair for pair in segments.pairs if pair.a == run]
     with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
@@ -185,30 +158,13 @@ def plot_gains(segments: Segments, run: str) -> Figure:
         name_rows(axes, short_names([pair.segment for pair in pairs]))
         axes.margins(x=0.12)
         axes.set_ylabel(segments.by.replace("_", " "))
-        wanted = "" if segments.higher_is_better else " (lower is better)"
+        direction = "" if segments.higher_is_better else " (lower is better)"
         base = short_name(segments.runs[0])
-        axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{wanted}")
+        axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{direction}")
     return figure
 
 
-def plot_lines(
-    lines: Mapping[str, Line], *, x_label: str, y_label: str, steps: bool = False, diagonal: bool = False
-) -> Figure:
-    """Draw a line for each run: `steps` hold until the next value, on the `diagonal` both axes are equal."""
-    with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
-        for index, (name, (x, y)) in enumerate(zip(short_names(list(lines)), lines.values(), strict=True)):
-            look = line_look(index, marker=len(x) <= _MOST_MARKED)
-            axes.plot(x, y, drawstyle="steps-post" if steps else "default", label=name, **look)
-        if diagonal:
-            axes.axline((axes.get_xlim()[0],) * 2, slope=1, **REFERENCE)
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
-        axes.set(xlabel=x_label, ylabel=y_label)
-        figure.legend(loc="outside right center")
-    return figure
-
-
-def plot_stability(stability: Stability, *, title: str | None = "Does the order of models stay?") -> Figure:
+def plot_stability(stability: "Stability", *, title: str | None = "Does the order of models stay?") -> Figure:
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
@@ -222,12 +178,12 @@ def plot_stability(stability: Stability, *, title: str | None = "Does the order 
         models = len(stability.axes[0].models)
         axes.set_xlabel(f"pairs of models ({models} models) whose order turns between two options, in %")
         if title is not None:
-            told = "solid and !: beyond noise   hatched: within noise"
-            figure.text(0.99, 0.985, told, ha="right", va="top", fontsize=SMALL)
+            legend = "solid and !: beyond noise   hatched: within noise"
+            figure.text(0.99, 0.985, legend, ha="right", va="top", fontsize=SMALL)
     return figure
 
 
-def _draw_turns(axes: Axes, row: int, axis: AxisOrders) -> None:
+def _draw_turns(axes: Axes, row: int, axis: "AxisOrders") -> None:
     turns = axis.turns()
     n_sure = sum(turn.beyond_noise for turn in turns)
     sure, end = (100 * n / axis.n_pairs for n in (n_sure, len(turns)))
@@ -235,12 +191,12 @@ def _draw_turns(axes: Axes, row: int, axis: AxisOrders) -> None:
     axes.barh(row, sure, height=0.42, color=PALETTE[0])
     hatched: dict[str, Any] = {"color": "white", "edgecolor": PALETTE[0], "hatch": "////", "linewidth": 0.8}
     axes.barh(row, end - sure, left=sure, height=0.42, **hatched)
-    told = f"{turned_text(axis)}, {n_sure} beyond noise" if turns else f"none of {axis.n_pairs} turns"
+    text = f"{turned_text(axis)}, {n_sure} beyond noise" if turns else f"none of {axis.n_pairs} turns"
     if end > 62:  # no room behind the bar
         background = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-        write_beside(axes, told, (100, row), (-5, 0), va="center", ha="right", color=INK, bbox=background)
+        write_beside(axes, text, (100, row), (-5, 0), va="center", ha="right", color=INK, bbox=background)
     else:
-        write_beside(axes, told, (end, row), (5, 0), va="center", color=INK)
+        write_beside(axes, text, (end, row), (5, 0), va="center", color=INK)
     winner = short_name(f"winner {winner_text(axis)}", _LONGEST_WINNER)
     ink = INK if axis.other_winners() else MUTED
     write_beside(axes, winner, (0, row + 0.21), (0, -2), va="top", color=ink)

@@ -75,8 +75,8 @@ def plot_metric_over_k(
             axes.errorbar(ks, numbers, widths, capsize=2.5, elinewidth=1.1, label=label, **drawn)
         if ks[-1] >= 50 * ks[0] and len(ks) > 2:
             axes.set_xscale("log")
-        every = -(-len(ks) // _MOST_TICKS)
-        axes.xaxis.set_major_locator(FixedLocator(list(ks[::-1][::every])))  # the last always has its tick
+        step = -(-len(ks) // _MOST_TICKS)
+        axes.xaxis.set_major_locator(FixedLocator(list(ks[::-1][::step])))  # the last always has its tick
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0f}")
         axes.set(xlabel="cutoff k", ylabel=metric)
@@ -209,7 +209,7 @@ def _draw_curves(
 
 
 def plot_coverage(coverage: Mapping[str, float], *, title: str | None = "Catalogue coverage") -> Figure:
-    """Draw the share of the catalogue that each model recommends to somebody, from 0 to 100 %.
+    """Draw the share of the catalogue that each model recommends at all, from 0 to 100 %.
 
     Parameters
     ----------

@@ -1,22 +1,22 @@
-"""The figures that a run leaves behind, and those of its data: the long tail, ratings given and predicted."""
+"""The figures of a run and of its data: long tail, activity, ratings, predictions, curves."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from recgauge.data.card import count_ratings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.popularity import by_popularity, short_head
 from recgauge.errors import SchemaError
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.judging import judge
-from recgauge.metrics.beyond.catalogue import by_popularity, short_head
 from recgauge.metrics.curves import precision_recall_curve, precision_recall_over_k, roc_curve
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
-from recgauge.report.data_card import count_ratings
 from recgauge.report.figures.metrics import (
     plot_coverage,
     plot_metric_over_k,
@@ -36,8 +36,10 @@ from recgauge.report.figures.style import (
     thin,
     write_beside,
 )
-from recgauge.runs.record import RankingResult, RunResult
 from recgauge.utils.checks import DoubleArray, LongArray, check_choice, check_real
+
+if TYPE_CHECKING:
+    from recgauge.runs.record import RankingResult, RunResult
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
 _DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
@@ -45,7 +47,7 @@ _MOST_NAMED = 12  # bars with their share on top
 _MOST_VALUES, _BINS = 20, 10
 
 
-def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
+def run_figures(result: "RunResult", model: str, dataset: str) -> Iterator[tuple[str, Figure]]:
     """Draw the training rows' long tail, the ratings, and what lists or predictions show, with names."""
     yield from data_figures(result.split.train, result.dataset, f"{dataset}, train")
     if result.ranking is not None:
@@ -60,16 +62,16 @@ def run_figures(result: RunResult, model: str, dataset: str) -> Iterator[tuple[s
             yield from _rating_curves(made, liked_from, f"{model} on {dataset}")
 
 
-def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, Figure]]:
-    results = [one for one in lists.evaluation.results if one.name in _DRAWN and one.k is not None]
-    cutoffs = sorted({one.k for one in results if one.k is not None})
-    lines = {one.name: [r for r in results if r.name == one.name] for one in results}
+def _ranking_figures(lists: "RankingResult", title: str) -> Iterator[tuple[str, Figure]]:
+    results = [entry for entry in lists.evaluation.results if entry.name in _DRAWN and entry.k is not None]
+    cutoffs = sorted({entry.k for entry in results if entry.k is not None})
+    lines = {entry.name: [other for other in results if other.name == entry.name] for entry in results}
     whole = {name: line for name, line in lines.items() if len(line) == len(cutoffs)}
     if len(cutoffs) > 1 and whole:
         figure = plot_metric_over_k(
             cutoffs,
-            {name: [one.value for one in line] for name, line in whole.items()},
-            stderr={name: [one.stderr or 0.0 for one in line] for name, line in whole.items()},
+            {name: [entry.value for entry in line] for name, line in whole.items()},
+            stderr={name: [entry.stderr or 0.0 for entry in line] for name, line in whole.items()},
             metric="mean over users",
             title=f"Metrics over k, {title}",
         )
@@ -83,15 +85,16 @@ def _ranking_figures(lists: RankingResult, title: str) -> Iterator[tuple[str, Fi
         yield from _curves(lists.rankings, np.diff(lists.relevant.start), title)
 
 
-def _coverage(lists: RankingResult) -> dict[str, float]:
+def _coverage(lists: "RankingResult") -> dict[str, float]:
     """Return the first coverage of the suite as a share at each cutoff; nothing if the suite has none."""
-    found = [one for one in lists.evaluation.results if one.definition.startswith("CatalogCoverage(scale=")]
+    results = lists.evaluation.results
+    coverages = [entry for entry in results if entry.definition.startswith("CatalogCoverage(scale=")]
     scales = {"scale=fraction": 1.0, "scale=percent": 100.0}
     return {
-        f"{one.name} @{one.k}": one.value / divisor
-        for one in found
+        f"{entry.name} @{entry.k}": entry.value / divisor
+        for entry in coverages
         for scale, divisor in scales.items()
-        if one.name == found[0].name and scale in one.definition
+        if entry.name == coverages[0].name and scale in entry.definition
     }
 
 

@@ -132,8 +132,7 @@ def _png(figure: Figure) -> bytes:
 def svg_text(figure: Figure, name: str, label: str) -> str:
     """Return a figure as an ``<svg>`` element for a page in HTML, in the page's font and colours.
 
-    Figures of one page need distinct names, which their ids are made from; readers who cannot see it are
-    told the label.
+    Figures of one page need distinct names, which their ids are made from; screen readers say the label.
     """
     text = _svg(figure, name).replace("xlink:href", "href")
     text = text.replace(f"font-family: '{_LOOK['font.family']}'; ", "")
@@ -171,8 +170,8 @@ def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None
     """Return finite numbers, `size` of them where that is known, or raise MetricError."""
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.ndim != 1 or len(numbers) == 0 or len(numbers) != (size or len(numbers)):
-        wanted = "at least one number" if size is None else f"{size} numbers"
-        raise MetricError(f"{owner}: {name} must hold {wanted} in one column, got shape {numbers.shape}.")
+        length = "at least one number" if size is None else f"{size} numbers"
+        raise MetricError(f"{owner}: {name} must hold {length} in one column, got shape {numbers.shape}.")
     if not np.isfinite(numbers).all():
         first = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise MetricError(f"{owner}: {name} must be finite, got {numbers[first]} at position {first}.")

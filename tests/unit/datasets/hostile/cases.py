@@ -1,9 +1,7 @@
 """The hostile files, by kind: things that are no files, text, JSON lines, archives, Parquet."""
 
-import bz2
 import gzip
 import json
-import lzma
 import os
 import random
 import zipfile
@@ -37,9 +35,7 @@ from unit.datasets.hostile.case import (
 
 SPECIAL = [
     Case("fifo", "r.csv", os.mkfifo, NOT_A_FILE + " pipe"),
-    Case("fifo in a pattern", "r.csv", os.mkfifo, NOT_A_FILE + " pipe", options={"path": "{}/*.csv"}),
     Case("socket", "r.csv", listen, NOT_A_FILE + " socket"),
-    Case("endless device", "r.csv", lambda path: path.symlink_to("/dev/zero"), NOT_A_FILE + " device"),
     Case(
         "messages of the kernel",
         "r.csv",
@@ -71,28 +67,12 @@ ROWS = [
     ),
     Case("CR line ends", "r.csv", GOOD.replace("\n", "\r"), "carriage return"),
     Case("quote in the middle", "r.csv", csv('1,a"b,3,1000'), users=["1"], items=['a"b']),
-    Case("rating overflows", "r.csv", csv("1,a,1e400,1000"), "line 2: the rating is not a finite number"),
     Case("no date", "r.csv", csv("1,a,3,2020-13-45"), "line 2: the time", options={"time_unit": "date"}),
-    Case(
-        "date far away", "r.csv", csv("1,a,3,0001-01-01"), "line 2: the time", options={"time_unit": "date"}
-    ),
-    Case("upper and lower case", "r.csv", csv("U,a,3,1", "u,a,3,1"), users=["U", "u"], items=["a", "a"]),
-    Case("one letter, two spellings", "r.csv", csv("é,a,3,1", "é,a,3,1"), users=["é", "é"], items=["a", "a"]),
-    Case("right to left", "r.csv", csv("\u202eabc,a,3,1"), users=["\u202eabc"], items=["a"]),
     Case("line separator in an id", "r.csv", csv("a\u2028b,a,3,1"), users=["a\u2028b"], items=["a"]),
     Case("escapes in an id and a bad row", "r.csv", csv("\x1b[2J,,3,1"), "line 2: the item is missing"),
-    Case("a bad rating with escapes", "r.csv", csv("1,a,\x1b[2J,1"), r"line 2: the rating.*\\x1b\[2J"),
-    Case(
-        "empty names in the header",
-        "r.csv",
-        csv("1,a,9,3", head="user,item,,rating\n"),
-        users=["1"],
-        items=["a"],
-    ),
 ]
 
-LONG_ITEM = "line [23]: the item is longer than"
-SKIP, USER_LINES = {"on_bad_rows": "skip"}, {"format": "user_lines"}
+
 MORE = "user,item,rating,timestamp,text\n"
 NAMES = ",".join(f"c{n}" for n in range(50_000)) + "\n" + "1," * 50_000
 
@@ -109,10 +89,6 @@ TEXT = [
         csv("1,a,3,1", f"{LONG},a,3,1"),
         "line 3: the user is longer than .* characters.*20,000",
     ),
-    Case(
-        "long item after ::", "r.dat", f"user::item::rating::time\n1::b::3::1\n1::{LONG}::3::1\n", LONG_ITEM
-    ),
-    Case("long ids left out", "r.csv", csv("1,a,3,1", f"{LONG},a,3,1"), users=["1"], options=SKIP),
     Case("huge field", "r.csv", csv(f"1,a,3,1,{'y' * 3_000_000}", "2,b,3,1,z", head=MORE), users=["1", "2"]),
     Case("huge line", "r.csv", csv(f"1,a,3,1,{'y' * 30_000_000}", head=MORE), "r.csv"),
     Case(
@@ -132,7 +108,6 @@ TEXT = [
     Case("10 million columns", "r.csv", b"," * 10**7 + b"\n", "10,000,001 columns", slow=True),
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     encoded("encoding that is none of text", "rot13", "encoding must be"),
-    encoded("encoding from bytes to bytes", "base64", "encoding must be"),
     Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
     Case(
         "UTF-16 with two-sign separators",
@@ -144,14 +119,10 @@ TEXT = [
     ),
     encoded("UTF-16 that is cut", "utf-16", "not utf-16 text", GOOD.encode("utf-16")[:-1]),
     encoded("UTF-7", "utf-7", **FIRST),
-    encoded("punycode", "punycode", "encoding|punycode"),
     encoded("idna", "idna", "encoding|idna"),
     encoded("latin-1", "latin-1", content=csv("é,a,3,1").encode("latin-1"), users=["é"], items=["a"]),
     Case("latin-1 far into the file", "r.csv", GOOD.encode() + b"\xe9,a,3,1\n", "encoding"),
     Case("surrogate bytes", "r.csv", csv("1,a,3,1").encode() + b"\xed\xa0\x80,a,3,1\n", "encoding"),
-    Case("user lines with a long id", "r.txt", f"1 2 3\n2 {LONG}\n", LONG_ITEM, options=USER_LINES),
-    Case("atomic file without types", "r.inter", "user_id\titem_id\n1\ta\n", users=["1"], items=["a"]),
-    Case("a web page", "r.csv", "<html>\n<body>Please, sign in</body>\n</html>\n", "r.csv"),
 ]
 
 RATING, NOT_WHOLE = "line 1: the rating", "line 1: the user must be whole numbers"
@@ -166,29 +137,16 @@ def in_json(name: str, refused: str, *rows: Any) -> Case:
 
 JSON = [
     in_json("deep id", "too deeply", '{"user": 1, "item": ' + "[" * MANY + "]" * MANY + "}"),
-    in_json(
-        "deep field", "too deeply", '{"user": 1, "item": 2, "x": ' + '{"a":' * MANY + "1" + "}" * MANY + "}"
-    ),
     in_json("deep JSON", "JSON array", "[" * MANY + "]" * MANY),
     in_json("lone surrogate", "line 1.*surrogate", HALF),
     in_json("NaN in JSON", RATING, '{"user": 1, "item": 2, "rating": NaN}'),
     in_json("huge number in JSON", RATING, '{"user": 1, "item": 2, "rating": 1e400}'),
-    in_json("rating as a list", RATING, {**PAIR, "rating": [3]}),
     in_json("number of 5,000 digits", "line 1", '{"user": %s, "item": 2}' % ("9" * 5000)),
     in_json("id beyond 2**63", "line 1", {"user": 2**70, "item": 2}),
-    in_json("id beyond 2**63 below 2**64", "line 1", {"user": 2**63 + 1, "item": 2}, PAIR),
     in_json("float ids in JSON", NOT_WHOLE, {"user": 1.5, "item": 2}),
-    in_json("boolean ids", NOT_WHOLE, {"user": True, "item": 2}),
     in_json("nested ids", NOT_WHOLE, {"user": {"id": 1}, "item": 2}),
     in_json("numbers as text", "line 2: the user must", PAIR, {"user": "1", "item": 3}),
-    in_json(
-        "long id in JSON",
-        "line 2: the item is longer than",
-        {"user": 1, "item": "a"},
-        {"user": 1, "item": LONG},
-    ),
     in_json("escapes in JSON", r"\\x1b\[2J", "\x1b[2J nonsense"),
-    in_json("many keys", "(?s)^.{,1500}$", {f"c{n}": 1 for n in range(5_000)}),
     Case(
         "lone surrogate left out",
         "r.jsonl",
@@ -197,7 +155,6 @@ JSON = [
         items=["a"],
         options={"on_bad_rows": "skip"},
     ),
-    Case("brackets in text", "r.jsonl", lines('{"user": 1, "item": "' + "[" * 999 + '"}'), users=["1"]),
     Case("a key twice", "r.jsonl", lines('{"user": 1, "user": 2, "item": 3}'), users=["2"], items=["3"]),
     Case("rating as text", "r.jsonl", lines({**PAIR, "rating": "3.5"}), users=["1"], items=["2"]),
     Case("BOM before JSON", "r.jsonl", b"\xef\xbb\xbf" + lines(PAIR).encode(), users=["1"], items=["2"]),
@@ -206,7 +163,6 @@ JSON = [
 ]
 
 PACKED = [
-    Case("empty zip", "r.zip", zipped(), "r.zip"),
     Case("zip of many members", "r.zip", many_members, "(?s)member-0.csv.*and 49,9.. more.{,100}$"),
     Case(
         "a member that is not there",
@@ -215,12 +171,10 @@ PACKED = [
         "(?s)got 'x'.*and 2.. more.{,100}$",
         options={"member": "x"},
     ),
-    Case("escapes in members", "r.zip", zipped(("\x1b[31mred.csv", GOOD), ("b.csv", GOOD)), r"\\x1b\[31mred"),
     Case("absolute member", "r.zip", zipped(("/etc/passwd.csv", GOOD)), **FIRST),
     Case("member outside", "r.zip", zipped(("../../r.csv", GOOD)), **FIRST),
     Case("member twice", "r.zip", zipped(("r.csv", GOOD), ("r.csv", HEAD)), "r.csv, r.csv"),
     Case("encrypted zip", "r.zip", encrypted(), "encrypted"),
-    Case("zip in a zip", "r.zip", zipped(("in.zip", zipped(("r.csv", GOOD)))), "in.zip.*(archive|not utf-8)"),
     Case("cut zip", "r.zip", zipped(("r.csv", GOOD * 9))[:-60], "Get the file again"),
     Case("zip with a damaged member", "r.zip", zipped(("r.csv", GOOD)).replace(b"1,1,2", b"1,1,3"), "CRC"),
     Case(
@@ -239,15 +193,11 @@ PACKED = [
         "Get the file again",
     ),
     Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
-    Case("gzip in a zip", "r.zip", zipped(("r.csv.gz", gzip.compress(GOOD.encode()))), "r.csv.gz"),
     Case(
         "bzip2 in a zip",
         "r.zip",
         zipped(("r.csv", GOOD), compression=zipfile.ZIP_BZIP2),
         "in pieces.*deflate",
-    ),
-    Case(
-        "LZMA in a zip", "r.zip", zipped(("r.csv", GOOD), compression=zipfile.ZIP_LZMA), "in pieces.*deflate"
     ),
     Case("7z", "r.7z", b"7z\xbc\xaf\x27\x1c" + random.Random(0).randbytes(99), "r.7z"),
     Case("rows", "r.csv.gz", packed_blocks(b"1,2,3,4\n" * 10**5, 1970), "about 19.,...,... rows", slow=True),
@@ -259,8 +209,6 @@ PACKED = [
         slow=True,
     ),
     Case("zeros in a zip", "r.zip", zeros_in_zip, "line 1: .* bytes or more in one line", slow=True),
-    Case("bzip2", "r.csv.bz2", bz2.compress(GOOD.encode()), users=["0", "1", "2"]),
-    Case("cut xz", "r.csv.xz", lzma.compress(GOOD.encode())[:-20], "r.csv.xz"),
 ]
 
 SAME = {"user": USERS, "item": ITEMS}
@@ -305,9 +253,7 @@ PARQUET = [
     Case("no column known", "r.parquet", parquet(a=USERS, b=ITEMS), "no column is known as the user"),
     Case("a column twice", "r.parquet", twice, "several columns"),
     in_parquet("list as id", NO_ID, user=[[1], [1], [2]]),
-    in_parquet("struct as id", NO_ID, user=[{"a": 1}] * 3),
     in_parquet("nested column beside", READ, x=[[{"a": 1}]] * 3),
-    in_parquet("nested name", READ, **{"x.y": USERS}),
     Case(
         "dotted column chosen",
         "r.parquet",
@@ -316,27 +262,20 @@ PARQUET = [
         options={"user": "x.user", "item": "x.item"},
     ),
     in_parquet("decimal rating", READ, rating=pa.array(USERS, pa.decimal128(9, 2))),
-    in_parquet("decimal ids", NO_ID, user=pa.array(USERS, pa.decimal128(9, 0))),
-    in_parquet("date ids", NO_ID, user=pa.array(USERS, pa.date32())),
     in_parquet("dictionary ids", ITEMS, user=pa.array(ITEMS).dictionary_encode()),
     in_parquet("null ids", "row 2: the user is missing", user=[1, None, 2]),
-    in_parquet("null ratings", "row 2: the rating", rating=[1.0, None, 2.0]),
+    in_parquet("only null ids", "row 1: the user is missing", user=pa.nulls(3)),
     in_parquet("float ids in parquet", ["1.0", "1.5", "2.0"], user=[1.0, 1.5, 2.0]),
-    in_parquet("boolean ids in parquet", NO_ID, user=[True, False, True]),
     in_parquet("text as bytes", ["a", "é", "b"], user=[b"a", b"\xc3\xa9", b"b"]),
     in_parquet("bytes as ids", NO_ID, user=[b"a", b"\xff", b"b"]),
     in_parquet("uint64 ids", [str(2**64 - 1), "1", "2"], user=pa.array([2**64 - 1, 1, 2], pa.uint64())),
-    in_parquet("large strings", ITEMS, user=pa.array(ITEMS, pa.large_string())),
     in_parquet("string views", ITEMS, user=pa.array(ITEMS, pa.string_view())),
     in_parquet("long id in parquet", LONG_USER, user=["a", LONG, "b"]),
-    in_parquet("long id in a dictionary", LONG_USER, user=pa.array(["a", LONG, "b"]).dictionary_encode()),
     in_parquet(
         "bytes that are no text", "user|UTF", user=pa.array([b"a", b"\xff\xfe", b"b"]).view(pa.string())
     ),
     in_parquet("time with zone", READ, timestamp=pa.array([10**9] * 3, pa.timestamp("s", "Asia/Tokyo"))),
-    in_parquet("time in ns", READ, timestamp=pa.array([10**18] * 3, pa.timestamp("ns"))),
     in_parquet("null times", "row 2: the time", timestamp=seconds(10**9, None, 1)),
-    in_parquet("negative times", "row 1: the time", timestamp=seconds(-5, 1, 1)),
     in_parquet("duration as time", "r.parquet", timestamp=pa.array([5, 1, 1], pa.duration("s"))),
     Case("one long text in many rows", "r.parquet", long_texts, users=["u" * 3000], items=["i" * 3000]),
     Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),

@@ -119,7 +119,6 @@ def value_of(metric: Metric, lists: JudgedTopK, k: int | None) -> Any:
     return metric.value(metric.sums(lists, k))
 
 
-@settings(max_examples=30)
 @given(world=worlds())
 def test_values_lie_in_their_range_or_are_undefined(world: Any) -> None:
     users, features, k = world
@@ -131,7 +130,6 @@ def test_values_lie_in_their_range_or_are_undefined(world: Any) -> None:
         assert metric in UNBOUNDED or (defined <= 1 + 1e-12).all(), metric
 
 
-@settings(max_examples=30)
 @given(world=worlds(), chance=st.randoms(use_true_random=False))
 def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
     users, features, k = world
@@ -144,7 +142,6 @@ def test_the_order_of_users_does_not_matter(world: Any, chance: Any) -> None:
         assert np.array_equal(moved, expected, equal_nan=True), metric  # to the last bit
 
 
-@settings(max_examples=30)
 @given(world=worlds(), cut=st.integers(0, 6))
 def test_sums_of_blocks_add_up_to_the_whole(world: Any, cut: int) -> None:
     users, features, k = world
@@ -179,7 +176,6 @@ def test_closed_forms_equal_sums_over_pairs(world: Any) -> None:
         assert closed == pytest.approx(by_pair, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=30)
 @given(world=worlds())
 def test_cooccurrence_equals_counting_users_of_both(world: Any) -> None:
     users, features, k = world

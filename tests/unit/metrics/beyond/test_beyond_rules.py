@@ -8,6 +8,7 @@ from scipy import sparse
 
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.data.catalogue import Catalogue
+from recgauge.data.popularity import short_head
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics import Metric, RunMetric, UserMetric
@@ -25,7 +26,6 @@ from recgauge.metrics.beyond.catalogue import (
     UnseenShare,
     UserCoverage,
     least_popular,
-    short_head,
     whole,
 )
 from recgauge.metrics.beyond.diversity import Diversity, IntraListSimilarity, PooledDiversity

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from recgauge.candidates import CandidateItems
@@ -28,7 +28,6 @@ def has_both(rows):
     return 0 < sum(relevant for relevant, _ in rows) < len(rows)
 
 
-@settings(max_examples=30)
 @given(users=st.lists(ROWS.filter(has_both), min_size=1, max_size=5))
 def test_area_under_the_mean_is_the_mean_area(users):
     curve = mean_roc(places_of(users))
@@ -41,7 +40,6 @@ def test_area_under_the_mean_is_the_mean_area(users):
         assert (np.diff(rates) >= 0).all()
 
 
-@settings(max_examples=30)
 @given(users=st.lists(ROWS.filter(lambda rows: any(one for one, _ in rows)), min_size=1, max_size=5))
 def test_users_with_relevant_candidates_only_have_no_roc(users):
     kept = [rows for rows in users if has_both(rows)]

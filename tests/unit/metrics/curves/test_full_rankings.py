@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from recgauge.errors import MetricError, SchemaError, ScoreError
 from recgauge.metrics.curves import precision_recall_curve, roc_curve
@@ -18,37 +17,8 @@ ROWS = st.lists(st.tuples(st.booleans(), SCORES), min_size=1, max_size=15).filte
 )
 
 
-@st.composite
-def blocks(draw):
-    """Scores (b, n), relevant items and excluded items of a few users."""
-    b, n = draw(st.integers(1, 4)), draw(st.integers(1, 8))
-    scores = np.array(draw(st.lists(st.lists(SCORES, min_size=n, max_size=n), min_size=b, max_size=b)))
-    kinds = draw(st.lists(st.lists(st.integers(0, 3), min_size=n, max_size=n), min_size=b, max_size=b))
-    kinds = np.array(kinds)  # 0, 3: other; 1: relevant; 2: excluded; 3 is relevant and excluded
-    return scores.astype(np.float32), kinds
-
-
 def columns(rows):
     return [relevant for relevant, _ in rows], [score for _, score in rows]
-
-
-def relevant_of(kinds):
-    counts = np.isin(kinds, (1, 3)).sum(axis=1)
-    return np.concatenate(([0], np.cumsum(counts))), np.nonzero(np.isin(kinds, (1, 3)))[1].astype(np.int32)
-
-
-def place_of(scores, kinds):
-    return rank_block(scores, *relevant_of(kinds), sparse.csr_array(np.isin(kinds, (2, 3)).astype(np.int8)))
-
-
-@given(block=blocks(), cut=st.integers(0, 4))
-def test_blocks_merge_to_the_whole(block, cut):
-    scores, kinds = block
-    cut = min(cut, len(scores))
-    parts = [place_of(scores[part], kinds[part]) for part in (slice(cut), slice(cut, None))]
-    merged, whole = FullRankings.merge(parts), place_of(scores, kinds)
-    for name in FullRankings.__slots__:
-        assert np.array_equal(getattr(merged, name), getattr(whole, name))
 
 
 @given(rows=ROWS)

@@ -96,7 +96,6 @@ REFERENCE = [
 
 
 @pytest.mark.parametrize(("metric", "formula"), REFERENCE, ids=lambda part: getattr(part, "label", ""))
-@settings(max_examples=30)
 @given(rows=ROWS)
 def test_every_group_equals_the_formula(metric, formula, rows):
     expected = [formula(group) for group in by_user(rows)]

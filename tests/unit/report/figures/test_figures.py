@@ -4,24 +4,16 @@ import numpy as np
 import pytest
 
 from recgauge.errors import ConfigError, DataError, MetricError, SchemaError
-from recgauge.metrics.curves import precision_recall_curve, roc_curve
 from recgauge.report.figures import (
     plot_coverage,
     plot_long_tail,
     plot_metric_over_k,
-    plot_precision_recall_curve,
     plot_predicted_against_actual,
-    plot_roc,
 )
-from recgauge.report.figures.compared import plot_popularity_shares
 
 
 def texts(axes):
     return [text.get_text() for text in axes.texts]
-
-
-def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_long_tail_names_shares_and_marks_the_boundary():
@@ -46,38 +38,6 @@ def test_metric_over_k_draws_values_and_intervals():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["svd", "popularity"]
     assert axes.get_ylabel() == "nDCG"
     assert sorted(axes.get_xticks()) == [1, 5, 10]
-
-
-def test_curves_name_their_areas():
-    relevant, scores = [1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1]
-    (axes,) = plot_precision_recall_curve(
-        {"svd": precision_recall_curve(relevant, scores)}, relevant=0.5
-    ).axes
-    assert legend(axes) == ["svd (average precision 0.833)", "chance"]
-    assert axes.lines[0].get_xdata().tolist() == [1.0, 1.0, 0.5, 0.0]
-    (axes,) = plot_roc({"svd": roc_curve(relevant, scores)}).axes
-    assert legend(axes) == ["svd (area 0.875)", "chance (area 0.5)"]
-    assert axes.lines[0].get_ydata().tolist() == [0.0, 0.5, 1.0, 1.0]
-
-
-def test_predictions_are_summed_up_per_actual_rating():
-    actual = np.repeat([1.0, 3.0], 101)
-    predicted = np.concatenate([np.linspace(1, 2, 101), np.linspace(2, 4, 101)])
-    (axes,) = plot_predicted_against_actual(actual, predicted).axes
-    assert axes.lines[-1].get_ydata().tolist() == [1.5, 3.0]
-    wide, narrow = (lines.get_segments() for lines in axes.collections)
-    assert wide[1][:, 1] == pytest.approx([2.1, 3.9])
-    assert narrow[0][:, 1] == pytest.approx([1.25, 1.75])
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1\n101", "3\n101"]
-
-
-def test_the_most_popular_items_are_drawn_at_one_on_the_right():
-    train, svd = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.1, 0.0])
-    (axes,) = plot_popularity_shares({"training rows": train, "svd": svd}, k=10).axes
-    for line, shares in zip(axes.lines, (train, svd), strict=True):
-        assert dict(line.get_xydata().tolist()) == {1: shares[0], 2: shares[1], 3: shares[2]}
-    assert axes.get_xlim() == (3, 1)
-    assert [line.get_label() for line in axes.lines] == ["training rows", "svd"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,188 @@
+"""Finished runs that differ in fold, window or seed alone, as one group with a mean and a deviation."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from recgauge.comparison.results import Cost, Repeats
+from recgauge.runs.finished import FinishedRun, RunValues
+from recgauge.runs.protocol import identity, protocol
+from recgauge.runs.record import RunRecord
+from recgauge.runs.settings import flat_settings, numeric_settings
+
+FOLDS = ("fold", "window")
+"""Settings of a split that choose one of several parts of the same data."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunGroup:
+    """Finished runs of one model that differ in fold, window or seed alone, or a single run.
+
+    Parameters
+    ----------
+    runs : tuple of FinishedRun
+        By rising fold and seed.
+    protocol : tuple
+        What groups share whose values can be compared: all but the model, see `recgauge.runs.protocol`.
+    """
+
+    runs: tuple[FinishedRun, ...]
+    protocol: tuple[tuple[str, str], ...]
+
+    @property
+    def records(self) -> list[RunRecord]:
+        """The record of every seed and fold."""
+        return [run.record for run in self.runs]
+
+    @property
+    def dataset(self) -> str:
+        """The name of the data set."""
+        return self.runs[0].record.names["dataset"]
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self.runs[0].record.names["model"]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether several runs have equal rows and results, so that the seeds that differ change nothing."""
+        first, *rest = ((record.split.parts, record.values()) for record in self.records)
+        return bool(rest) and all(repeat == first for repeat in rest)
+
+    @property
+    def cost(self) -> Cost:
+        """The mean over seeds and folds of what a run took."""
+        seconds = [record.seconds for record in self.records]
+        sizes = [record.memory for record in self.records]
+
+        def mean(numbers: Sequence[Mapping[str, float]], name: str) -> float | None:
+            return fmean(each[name] for each in numbers) if all(name in each for each in numbers) else None
+
+        return Cost(
+            mean(seconds, "fit"),
+            mean(seconds, "recommend"),
+            mean(sizes, "peak_bytes"),
+            mean(sizes, "model_bytes"),
+        )
+
+    def mean(self, key: str) -> float | None:
+        """Return the mean of a metric over the runs, None if one of them lacks it."""
+        numbers = self._numbers(key)
+        return Repeats.of(numbers, ()).mean if numbers else None
+
+    def deviation(self, key: str) -> float | None:
+        """Return the standard deviation of a sample, None for a single run or where one lacks the metric."""
+        numbers = self._numbers(key)
+        return Repeats.of(numbers, ()).deviation if numbers else None
+
+    def higher_is_better(self, key: str) -> bool:
+        """Return the direction of a metric."""
+        return any(entry.key == key and entry.higher_is_better for entry in self.records[0].results)
+
+    def values(self, keys: Sequence[str], groups: Sequence["RunGroup"]) -> list[RunValues]:
+        """Return the values of users of every seed and fold; `groups` are those that it is compared with."""
+        folds = dict.fromkeys(fold_of(record) for group in groups for record in group.records)
+        has_folds = any(len(set(map(fold_of, group.records))) > 1 for group in groups)
+        numbers = {fold: number for number, fold in enumerate(folds)} if has_folds else {}
+        return [
+            run.values(keys, seed=run.record.seed, fold=numbers.get(fold_of(run.record))) for run in self.runs
+        ]
+
+    def _numbers(self, key: str) -> list[float]:
+        """Return the value of every run, none if one of them lacks it."""
+        numbers = [record.values().get(key) for record in self.records]
+        return [number for number in numbers if number is not None] if None not in numbers else []
+
+
+Best = dict[tuple[Any, str], float]
+"""The best value by protocol and metric."""
+
+
+def group(runs: Sequence[FinishedRun]) -> list[RunGroup]:
+    """Return runs in groups: comparable ones next to each other, in the order of the runs.
+
+    Runs that repeat a fold and seed, such as reused ones, are groups of their own.
+    """
+    alike: dict[str, list[FinishedRun]] = {}
+    for run in sorted(runs, key=lambda run: _position(run.record)):
+        alike.setdefault(_but_fold_and_seed(run.record), []).append(run)
+    groups: list[RunGroup] = []
+    for repeats in alike.values():
+        distinct = len({_position(run.record) for run in repeats}) == len(repeats)
+        groups += map(_group, [repeats] if distinct else [[run] for run in repeats])
+    order = {run: number for number, run in enumerate(runs)}
+    start = [min(order[run] for run in group.runs) for group in groups]
+    first: dict[Any, int] = {}
+    for group, number in zip(groups, start, strict=True):
+        first[group.protocol] = min(first.get(group.protocol, number), number)
+    pairs = sorted(zip(groups, start, strict=True), key=lambda pair: (first[pair[0].protocol], pair[1]))
+    return [group for group, _ in pairs]
+
+
+def best_values(groups: Sequence[RunGroup], keys: Sequence[str]) -> Best:
+    """Return the best value of each metric among at least two comparable groups: alone, any is the best."""
+    numbers: dict[tuple[Any, str], list[float]] = {}
+    higher: dict[str, bool] = {}
+    for group in groups:
+        for key in keys:
+            if (value := group.mean(key)) is not None:
+                numbers.setdefault((group.protocol, key), []).append(value)
+                higher[key] = group.higher_is_better(key)
+    return {
+        (group_protocol, key): (max if higher[key] else min)(values)
+        for (group_protocol, key), values in numbers.items()
+        if len(values) > 1
+    }
+
+
+def headline_keys(records: Sequence[RunRecord]) -> list[str]:
+    """Return the keys of every metric at one cutoff that all records share: 10, else the largest."""
+    entries = [entry for record in records for entry in record.results]
+    cutoffs = [{entry.k for entry in record.results if entry.k is not None} for record in records]
+    ks = set.intersection(*filter(None, cutoffs)) if any(cutoffs) else set()
+    headline = 10 if 10 in ks else max(ks, default=None)
+    return list(dict.fromkeys(entry.key for entry in entries if entry.k in (headline, None)))
+
+
+def has_rivals(groups: Sequence[RunGroup]) -> bool:
+    """Whether at least two groups can be compared, so that one of them is the best."""
+    return any(size > 1 for size in Counter(group.protocol for group in groups).values())
+
+
+def _group(runs: Sequence[FinishedRun]) -> RunGroup:
+    return RunGroup(tuple(runs), identity(protocol([run.record for run in runs])))
+
+
+def _but_fold_and_seed(record: RunRecord) -> str:
+    """Return everything that counts but the fold, the window and the seed, as text.
+
+    A search chooses other settings on every fold; what was searched, and how, stands for them.
+    """
+    search = record.search
+    settings = {key: value for key, value in numeric_settings(record.settings).items() if key != "seed"}
+    split, model = settings.get("split"), settings.get("model")
+    if isinstance(split, dict):
+        settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}
+    if search is not None and isinstance(model, dict):
+        flat = flat_settings(model)
+        kept = {key: value for key, value in flat.items() if key not in search.chosen.settings}
+        settings["model"] = [kept, search.metric, search.sampler, search.budget]
+    facts = [record.names, record.dataset.sha256, record.environment.get("numeric_version"), settings]
+    return json.dumps(facts, sort_keys=True, default=str)
+
+
+def _position(record: RunRecord) -> tuple[Any, ...]:
+    """Return fold, window and seed, to order by: numbers by size, names such as u10 by their numbers."""
+    parts = (re.findall(r"(\D*)(\d*)", name) for name in fold_of(record))
+    return (*(tuple((text, int(number or 0)) for text, number in each) for each in parts), record.seed)
+
+
+def fold_of(record: RunRecord) -> tuple[str, ...]:
+    """Return fold and window of a run as texts, None as ``None``."""
+    split = record.settings.get("split") or {}
+    return tuple(str(split.get(name)) for name in FOLDS)

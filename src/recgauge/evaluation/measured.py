@@ -1,0 +1,167 @@
+"""Lists of files, measured: the results of each run, its findings, and the values of its users."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recgauge.conventions import Convention
+from recgauge.data.meeting import Meeting
+from recgauge.evaluation import Evaluation, described, type_of_all
+from recgauge.evaluation.recorded_runs import (
+    Suite,
+    evaluate_lists_of_runs,
+    evaluate_ratings_of_runs,
+    measures_ratings,
+)
+from recgauge.metrics import metric_key
+from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
+from recgauge.utils.arrow import arrow_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from recgauge.evaluation.parts import PartTask
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRuns:
+    """The numbers of each run by its name, and the findings in its lists.
+
+    Parameters
+    ----------
+    results : mapping of str to Evaluation
+    findings : mapping of str to sequence of Finding
+    meetings : mapping of str to sequence of Meeting
+        Of users and items of lists and truth.
+    n_lists : mapping of str to int
+    users : callable
+        Yields the name of a run and a table of its users' values, once or, of parts, several times a run.
+    warnings : sequence of str
+        Printed first.
+    """
+
+    results: Mapping[str, Evaluation]
+    findings: Mapping[str, Sequence[Finding]]
+    meetings: Mapping[str, Sequence[Meeting]]
+    n_lists: Mapping[str, int]
+    users: "Callable[[], Iterator[tuple[str, pa.Table]]]"
+    warnings: Sequence[str] = ()
+
+
+def list_settings(
+    suite: Suite,
+    convention: Convention,
+    order: Order = "auto",
+    refuse: Collection[str] = (),
+    keep: Collection[str] = (),
+) -> ListSettings:
+    """Return how lists are read that a suite measures under a convention."""
+    longest = max((k for cutoffs in suite.values() for k in cutoffs if k is not None), default=None)
+    text_ids = convention.policies.ties == "id_descending"
+    return ListSettings(order, refuse, keep, longest=longest, text_ids=text_ids)
+
+
+def measure_recorded(
+    recorded: RecordedRuns,
+    suite: Suite,
+    convention: Convention,
+    settings: ListSettings,
+    *,
+    relevant_from: float | None = None,
+    n_items: int | None = None,
+    seed: int = 0,
+) -> MeasuredRuns:
+    """Measure lists, or predicted ratings, that were read whole; options as of `evaluate_lists_of_runs`."""
+    if measures_ratings(suite):
+        recorded, results = evaluate_ratings_of_runs(recorded, suite, convention, settings)
+    else:
+        options: dict[str, Any] = {"relevant_from": relevant_from, "n_items": n_items, "seed": seed}
+        results = evaluate_lists_of_runs(recorded, suite, convention, **options)
+    return MeasuredRuns(
+        results,
+        {run.name: run.findings for run in recorded.runs},
+        {run.name: run.meetings for run in recorded.runs},
+        {run.name: len(run.lists.users) for run in recorded.runs},
+        partial(_tables_in_memory, results),
+        recorded.warnings,
+    )
+
+
+def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]], suite: Suite) -> MeasuredRuns:
+    """Merge the judged parts of each run, as `StoredRuns.judge` returns them."""
+    from recgauge.evaluation.parts import warnings_of
+    from recgauge.evaluation.recorded_parts import stored_parts
+
+    keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
+    results, findings, meetings, n_lists = {}, {}, {}, {}
+    warnings: list[str] = []
+    for name, parts in files.items():
+        evaluation, whole = task.merge_with_sums(stored_parts(parts), name)
+        by_key = {result.key: result for result in evaluation.results}
+        results[name] = replace(evaluation, results=tuple(by_key[key] for key in keys if key in by_key))
+        findings[name], n_lists[name] = whole.findings, whole.totals["lists"]
+        meetings[name] = whole.meetings
+        warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
+    tables = partial(_tables_of_parts, files, keys)
+    return MeasuredRuns(results, findings, meetings, n_lists, tables, warnings)
+
+
+def _tables_in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
+    for name, evaluation in results.items():
+        values = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
+        yield name, arrow_table({"user_id": evaluation.users, **values})
+
+
+def _tables_of_parts(
+    files: Mapping[str, Sequence[Path]], keys: Sequence[str]
+) -> "Iterator[tuple[str, pa.Table]]":
+    from pyarrow import parquet
+
+    from recgauge.evaluation.recorded_parts import values_of
+
+    metadata = [parquet.read_metadata(values_of(part)) for parts in files.values() for part in parts]
+    filled = [part for part in metadata if part.num_rows] or metadata[:1]
+    kind = type_of_all(part.schema.to_arrow_schema().field("user").type for part in filled)
+    for name, parts in files.items():
+        for part in parts:
+            values = parquet.read_table(values_of(part))
+            columns = [key for key in keys if key in values.column_names]
+            rows = values.select(["user", *columns]).rename_columns(["user_id", *columns])
+            yield name, rows.set_column(0, "user_id", rows.column(0).cast(kind))
+
+
+def write_users(measured: MeasuredRuns, file: Path) -> None:
+    """Write a row per user and a column per metric; of several runs, a row per run, user and metric."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    first, is_alone = next(iter(measured.results.values())), len(measured.results) == 1
+    about: dict[str, Any] = {
+        "definitions": {key: f"{text}; {first.policies}" for key, text in first.definitions().items()},
+        "higher_is_better": {entry.key: entry.higher_is_better for entry in first.results},
+    }
+    if is_alone:
+        about["run"] = next(iter(measured.results))
+    texts = [("run", pa.string()), ("user_id", pa.string()), ("metric", pa.string()), ("value", pa.float64())]
+    nobody = pa.schema(texts).empty_table()  # of several runs without a value per user
+    tables = (
+        rows for name, table in measured.users() for rows in ([table] if is_alone else _long(name, table))
+    )
+    head = next(tables, nobody)
+    schema = described(head.schema, about)
+    with parquet.ParquetWriter(file, schema) as writer:
+        for rows in chain([head], tables):
+            writer.write_table(rows.cast(schema))
+
+
+def _long(name: str, table: "pa.Table") -> "Iterator[pa.Table]":
+    """Yield for each metric a table with a row for each user's value."""
+    import pyarrow as pa
+
+    for key in table.column_names[1:]:
+        run, metric = (pa.repeat(pa.scalar(text), len(table)) for text in (name, key))
+        columns = {"run": run, "user_id": table.column(0), "metric": metric, "value": table.column(key)}
+        yield pa.table(columns)

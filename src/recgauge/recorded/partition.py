@@ -1,0 +1,228 @@
+"""Divides the users of stored lists and relevance into parts that fit into memory.
+
+Files that hold users in ranges, such as sorted ones, are read where they are. Others are first written to a
+dataset of Arrow files with a folder for each part, by pyarrow.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recgauge.errors import DataError, said
+from recgauge.files.stored import RowGroup, StoredTable
+from recgauge.utils.arrow import filled, to_arrow, to_numpy
+from recgauge.utils.checks import IntArray, LongArray
+from recgauge.utils.progress import Progress
+from recgauge.utils.randomness import hash_ids
+from recgauge.utils.resources import in_units
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BYTES_PER_ROW = 110
+"""Of memory at the peak of judging a part: measured with lists of 100."""
+_MOST_READ = 1.3  # rows that are read for each row of a table, before it is cheaper to write parts
+_PIECE = 1 << 25  # rows that one worker writes to parts
+_STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
+MOST_PARTS = 800  # of which pyarrow holds a file open each
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Users in parts: by ranges of whole numbers, or by a hash of the id.
+
+    Parameters
+    ----------
+    n_parts : int
+    edges : ndarray of int64, shape (n_parts - 1,), or None
+        The least user of each part but the first; None: by hash.
+    as_text : bool
+        Whether ids are hashed as text.
+    """
+
+    n_parts: int
+    edges: LongArray | None = None
+    as_text: bool = True
+
+    @classmethod
+    def of(cls, tables: Sequence[StoredTable], memory_mib: int) -> "Partition":
+        """Divide all tables' users so that a part of the largest table, and of the first one, fits."""
+        largest = max(tables, key=lambda table: table.n_rows)
+        n_rows = largest.n_rows + tables[0].n_rows
+        n_parts = -(-n_rows * _BYTES_PER_ROW // (memory_mib << 20))
+        if n_parts > MOST_PARTS:
+            needed = n_rows * _BYTES_PER_ROW // MOST_PARTS
+            raise DataError(
+                f"{largest.address}: {n_rows:,} rows make {n_parts:,} parts of {memory_mib} MiB, at most "
+                f"{MOST_PARTS} are made. Allow more memory: --memory-mib {(needed >> 20) + 1}"
+            )
+        whole = all(table.has_whole_users for table in tables)
+        if whole and all(group.users for group in largest.groups):
+            edges = _edges(largest.groups, largest.n_rows / n_parts)
+            ranges = cls(len(edges) + 1, edges)
+            # row groups may be larger than a part, or all begin with the same user
+            if 2 * ranges.n_parts > n_parts and ranges.reads_in_place(largest):
+                return ranges
+        return cls(n_parts, None, as_text=not whole)
+
+    @property
+    def text(self) -> str:
+        """What tells this partition from others."""
+        users = "high bits of hashes" if self.edges is None else self.edges.tolist()
+        return f"{self.n_parts} {users} {self.as_text}"
+
+    def reads_in_place(self, table: StoredTable) -> bool:
+        """Whether parts of a table can be read from its files, with few rows that are read for several."""
+        first, last = self.bounds(table.groups)
+        n_read = (last - first + 1) @ np.array([group.n_rows for group in table.groups])
+        return bool(n_read <= _MOST_READ * table.n_rows)
+
+    def bounds(self, groups: Sequence[RowGroup]) -> tuple[LongArray, LongArray]:
+        """Return the first and the last part that may have rows of each row group."""
+        if self.edges is None or not all(group.users for group in groups):
+            return np.zeros(len(groups), np.int64), np.full(len(groups), self.n_parts - 1)
+        users = np.array([group.users for group in groups])
+        first, last = np.searchsorted(self.edges, users, side="right").T
+        return first, last
+
+    def parts(self, users: "pa.ChunkedArray") -> IntArray | LongArray:
+        """Return the part of each user; rows without one are in the first part."""
+        if self.edges is None:
+            high = hash_ids(users, as_text=self.as_text) >> np.uint64(32)
+            return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int32)
+        ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
+        parts = np.searchsorted(self.edges, ids, side="right")
+        if users.null_count:
+            parts[to_numpy(users.is_null().cast("uint8")) == 1] = 0
+        return parts.astype(np.int32)
+
+
+def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
+    """Return where parts begin: at least users of row groups, after about so many rows."""
+    starts = sorted((group.users[0], group.n_rows) for group in groups if group.users)
+    edges: list[int] = []
+    rows = 0
+    for place, (user, n_rows) in enumerate(starts):
+        if place and rows + n_rows > rows_per_part and user > (edges[-1] if edges else starts[0][0]):
+            edges.append(user)
+            rows = 0
+        rows += n_rows
+    return np.array(edges, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedTable:
+    """The parts of a table, read where they are or from a folder that they are written to."""
+
+    table: StoredTable
+    partition: Partition
+    folder: Path
+
+    @cached_property
+    def in_place(self) -> bool:
+        """Whether parts are read from the table's own files."""
+        return self.partition.reads_in_place(self.table)
+
+    def prepare(self, progress: Progress, each: Callable[..., Iterator[int]]) -> None:
+        """Write the parts, unless that has been done or need not be; an unfinished folder is made anew.
+
+        `each` does a work with each of some numbers, perhaps elsewhere, and yields the numbers.
+        """
+        if self.in_place or self.folder.exists():
+            return
+        rmtree(self._unfinished, ignore_errors=True)
+        try:
+            self._unfinished.mkdir(parents=True)
+            with progress.step(f"divide {self.table.name}", self.table.n_rows, "rows") as advance:
+                for piece in each(self.write_piece, range(len(self._pieces))):
+                    advance(sum(group.n_rows for group in self._pieces[piece]))
+            self._unfinished.rename(self.folder)
+        except OSError as error:
+            rmtree(self._unfinished, ignore_errors=True)
+            needed = in_units(self.table.n_rows * 24)
+            raise DataError(
+                f"{self.folder}: {self.table.address} cannot be divided: {said(error)}. It needs about "
+                f"{needed}; choose a folder with room for it: --work FOLDER. Finished parts are kept."
+            ) from error
+
+    @property
+    def _unfinished(self) -> Path:
+        return self.folder.with_name(f".unfinished-{self.folder.name}")
+
+    @cached_property
+    def _pieces(self) -> list[list[RowGroup]]:
+        """Row groups that one worker writes."""
+        groups = self.table.groups
+        piece_of = np.cumsum([group.n_rows for group in groups]) // _PIECE
+        pairs = zip(piece_of.tolist(), groups, strict=True)
+        return [[group for _, group in piece] for _, piece in groupby(pairs, key=lambda pair: pair[0])]
+
+    def write_piece(self, piece: int) -> None:
+        """Write some row groups to a file in the folder of each part, in their order."""
+        import pyarrow as pa
+        from pyarrow import dataset
+
+        part = pa.field("part of users", pa.int32())
+        batches = (
+            batch.append_column(part, to_arrow(self.partition.parts(self._users(batch))))
+            for batch in self.table.batches(self._pieces[piece])
+        )
+        dataset.write_dataset(
+            batches,
+            self._unfinished,
+            basename_template=f"{piece:06}-{{i}}.arrow",
+            format="ipc",
+            schema=self.table.schema.append(part),
+            partitioning=dataset.partitioning(pa.schema([part])),
+            preserve_order=True,
+            use_threads=False,
+            max_open_files=MOST_PARTS + 1,
+            max_partitions=MOST_PARTS,
+            min_rows_per_group=_STAGED,
+            existing_data_behavior="overwrite_or_ignore",
+        )
+
+    def _users(self, rows: "pa.RecordBatch") -> "pa.ChunkedArray":
+        import pyarrow as pa
+
+        return pa.chunked_array([rows.column(self.table.labels["user"])])
+
+    def read(self, part: int) -> "pa.Table":
+        """Return all rows of a part, in the order of the files."""
+        import pyarrow as pa
+
+        schema = self.table.schema
+        if self.in_place:
+            first, last = self.partition.bounds(self.table.groups)
+            groups = [self.table.groups[at] for at in np.flatnonzero((first <= part) & (part <= last))]
+            batches = (self._of_part(batch, part) for batch in self.table.batches(groups))
+            return pa.Table.from_batches(batches, schema)
+        files = [str(file) for file in sorted((self.folder / str(part)).glob("*.arrow"))]
+        if not files:
+            return schema.empty_table()
+        from pyarrow import dataset
+
+        return dataset.dataset(files, schema=schema, format="ipc").to_table()
+
+    def _of_part(self, batch: "pa.RecordBatch", part: int) -> "pa.RecordBatch":
+        """Return the rows of a part; most batches have no others."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        users = self._users(batch)
+        if self.partition.n_parts == 1 or not len(users):
+            return batch
+        ends = pa.chunked_array([list(pc.min_max(users).as_py().values())], users.type)
+        if (self.partition.parts(ends) == part).all():
+            return batch
+        return batch.filter(to_arrow(self.partition.parts(users) == part))
+
+    def forget(self) -> None:
+        """Remove the parts that were written."""
+        rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,107 @@
+"""Measured lists of `recgauge evaluate` as lines of text and as JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from recgauge._version import __version__
+from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS
+from recgauge.data.meeting import Meeting
+from recgauge.evaluation.measured import MeasuredRuns
+from recgauge.metrics.names import label
+from recgauge.recorded import describe
+
+if TYPE_CHECKING:
+    from recgauge.comparison.results import Comparison
+
+
+def reading_lines(
+    warnings: Sequence[str], understood: Sequence[str], meetings: Mapping[str, Sequence[Meeting]]
+) -> list[str]:
+    """Return warnings, how files were read, and the shares of ids in common."""
+    return [
+        *(f"warning  {warning}" for warning in warnings),
+        *(f"read     {line}" for line in understood),
+        *(
+            f"met      {name}: {'; '.join(meeting.sentence for meeting in of_run)}"
+            for name, of_run in meetings.items()
+            if of_run
+        ),
+    ]
+
+
+def grade_lines(measured: MeasuredRuns) -> list[str]:
+    """Return the sentence on relevant rows of the truth, where it has grades."""
+    grades = next(iter(measured.results.values())).grades
+    if grades is None:
+        return []
+    return [*([f"warning  {grades.warning}"] if grades.warning else []), f"relevant {grades.sentence}"]
+
+
+def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
+    """Return the sentence on relevant rows, and the numbers and findings of each run."""
+    lines = grade_lines(measured)
+    for name, evaluation in measured.results.items():
+        counts = evaluation.counts
+        size = f"{measured.n_lists[name]:,} lists, {counts['users_evaluated']:,} users evaluated"
+        if "ratings_evaluated" in counts:
+            n_ratings, n_users = counts["ratings_evaluated"], counts["users_evaluated"]
+            size = f"{n_ratings:,} ratings of {n_users:,} users evaluated"
+        left_out = f", {counts['users_left_out']:,} left out" if "users_left_out" in counts else ""
+        lines.append(f"{name}: {size}{left_out}; conventions={conventions}")
+        lines += [f"    warning  {warning}" for warning in _warnings(counts)]
+        width = max(len(result.key) for result in evaluation.results)
+        for result in evaluation.results:
+            error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
+            lines.append(f"    {label(result.key):<{width}}  {result.value:.4f}{error}")
+        unmet = "unmet"  # which the first lines say
+        findings = describe([finding for finding in measured.findings[name] if finding.name != unmet])
+        lines += [f"    found  {line}" for line in findings]
+    return lines
+
+
+def _warnings(counts: Mapping[str, int]) -> list[str]:
+    """Return warnings where numbers are of few users, or of few of those there are."""
+    n_users = counts["users_evaluated"]
+    n_all = n_users + counts.get("users_left_out", 0)
+    warnings = []
+    if n_users < FEW_EVALUATED * n_all:
+        warnings.append(
+            f"coverage: {n_users:,} of {n_all:,} users are evaluated; the others have no relevant item, or "
+            "no list"
+        )
+    if n_users < FEW_USERS:
+        warnings.append(f"few_users: fewer than {FEW_USERS}, so intervals and ± are too narrow")
+    return warnings
+
+
+def measured_json(
+    measured: MeasuredRuns,
+    conventions: str,
+    files: Mapping[str, Sequence[str]],
+    comparison: "Comparison | None",
+) -> str:
+    """Return everything, not rounded."""
+    runs = {
+        name: {
+            "values": evaluation.values(),
+            "stderrs": evaluation.stderrs(),
+            "definitions": evaluation.definitions(),
+            "counts": dict(evaluation.counts),
+            "policies": evaluation.policies,
+            "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
+            "found": [
+                {"name": finding.name, "count": finding.count, "first": finding.first}
+                for finding in measured.findings[name]
+            ],
+        }
+        for name, evaluation in measured.results.items()
+    }
+    content: dict[str, Any] = {"recgauge": __version__, "conventions": conventions, "files": dict(files)}
+    content["runs"] = runs
+    if comparison is not None:
+        from recgauge.report.comparison_tables import json_text
+
+        content["comparison"] = json.loads(json_text(comparison))
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
