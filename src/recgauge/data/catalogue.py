@@ -1,13 +1,15 @@
 """What metrics beyond accuracy need to know about items: training rows, or what users tell of them."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int, read_only
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int, read_only, shown
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -146,3 +148,29 @@ def make_catalogue(
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
     return Catalogue(size, counts, n_train_users, seen, features, similarity)
+
+
+def with_head(catalogue: Catalogue, head: Sequence[Any], item_ids: IdArray | None = None) -> Catalogue:
+    """Return the catalogue with the items of the short head, named by their ids, or by codes without ids.
+
+    Raises
+    ------
+    SchemaError
+        If an item is not in the catalogue.
+
+    Examples
+    --------
+    >>> with_head(Catalogue(3), ["c", "a"], np.array(["a", "b", "c"])).head.tolist()
+    [True, False, True]
+    """
+    ids = range(catalogue.n_items) if item_ids is None else item_ids.tolist()
+    code_of = {item: code for code, item in enumerate(ids)}
+    items = as_ids("head", head).tolist()
+    if unknown := [item for item in items if item not in code_of]:
+        raise SchemaError(
+            f"head: {len(unknown):,} of {len(items):,} items are in no other table, such as "
+            f"{shown(unknown[0])}. Write ids as lists and training rows do, or leave these items out."
+        )
+    marks = np.zeros(catalogue.n_items, np.bool_)
+    marks[[code_of[item] for item in items]] = True
+    return replace(catalogue, head=marks)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
-from recgauge.data.catalogue import catalogue_size, make_catalogue
+from recgauge.data.catalogue import catalogue_size, make_catalogue, with_head
 from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, at_least, pairs_matrix
@@ -57,6 +57,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    head: Sequence[Any] | None = None,
     relevant_from: float | None = None,
     ties: TieOrder | None = None,
     keep: Collection[str] = (),
@@ -105,6 +106,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items; with
         lists of codes their codes.
+    head : sequence, optional
+        Items of the short head, for metrics with ``head_items="given"``; with lists of codes their codes.
     relevant_from : float, optional
         Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
         left out, mostly 1. A grade of 0 never is.
@@ -157,6 +160,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         n_items=n_items,
         scores=scores,
         users=users,
+        head=head,
         threshold=convention.policies.threshold,
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
@@ -269,6 +273,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     threshold: float,
     relevant_from: float | None = None,
     item_similarity: Any = None,
+    head: Sequence[Any] | None = None,
     may_be_empty: bool = False,
     cells: CellFormat | None = None,
 ) -> EvaluationInputs:
@@ -290,7 +295,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
         if scores is not None:
             raise SchemaError(_OWN_SCORES)
-        return inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
+        inputs = inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
+        return inputs if head is None else replace(inputs, catalogue=with_head(inputs.catalogue, head))
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     cells = cells or CellFormat()
@@ -318,6 +324,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
     catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
+    if head is not None:
+        catalogue = with_head(catalogue, head, item_ids)
     return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_users),
         _relevant(truth, rows[1], columns[1], n_users, bound, is_chosen=relevant_from is not None),

@@ -64,7 +64,7 @@ def list_settings(
     return ListSettings(order, refuse, keep, longest=longest, text_ids=text_ids)
 
 
-def measure_recorded(
+def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
     recorded: RecordedRuns,
     suite: Suite,
     convention: Convention,
@@ -72,14 +72,16 @@ def measure_recorded(
     *,
     relevant_from: float | None = None,
     n_items: int | None = None,
+    head: Sequence[str] | None = None,
     seed: int = 0,
 ) -> MeasuredRuns:
     """Measure lists, or predicted ratings, that were read whole; options as of `evaluate_lists_of_runs`."""
     if measures_ratings(suite):
         recorded, results = evaluate_ratings_of_runs(recorded, suite, convention, settings)
     else:
-        options: dict[str, Any] = {"relevant_from": relevant_from, "n_items": n_items, "seed": seed}
-        results = evaluate_lists_of_runs(recorded, suite, convention, **options)
+        results = evaluate_lists_of_runs(
+            recorded, suite, convention, relevant_from=relevant_from, n_items=n_items, head=head, seed=seed
+        )
     return MeasuredRuns(
         results,
         {run.name: run.findings for run in recorded.runs},

@@ -1,7 +1,7 @@
 """Lists and predicted ratings of other programs, measured run by run: what ``recgauge evaluate`` does."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -69,12 +69,18 @@ def evaluate_lists_of_runs(
     *,
     relevant_from: float | None = None,
     n_items: int | None = None,
+    head: Sequence[str] | None = None,
     seed: int = 0,
 ) -> dict[str, Evaluation]:
     """Return the results of every run by its name, those of the suite in their order.
 
-    The catalogue is `n_items`, else what the files name if there are training rows.
+    The catalogue is `n_items`, else what the files name if there are training rows. `head`: ids of the short
+    head, as text.
     """
+    codes = None
+    if head is not None:
+        code_of = {str(item): code for code, item in enumerate(recorded.item_ids.tolist())}
+        codes = [code_of.get(item, item) for item in head]  # an unknown id is refused as such
     if n_items is None and recorded.train is not None:
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -90,6 +96,7 @@ def evaluate_lists_of_runs(
             conventions=convention,
             train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items,
+            head=codes,
             seed=seed,
         )
         by_key = {result.key: result for result in evaluation.results}

@@ -9,6 +9,7 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from recgauge.candidates.named import numbered_lines
 from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.errors import ConfigError, listed, message
 from recgauge.files.formats import FORMATS
@@ -60,6 +61,11 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
+    add(
+        "--head",
+        metavar="FILE",
+        help="items of the short head, an id a line",
+    )
     add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
@@ -136,10 +142,15 @@ def _in_memory(
         settings,
         relevant_from=options.relevant_from,
         n_items=options.n_items,
+        head=_ids_of(options.head),
         seed=options.seed,
     )
     procedure: dict[str, Any] = {"baseline": options.baseline, "seed": options.seed}
     return measured, lambda keys: compare(measured.results, metrics=keys, **procedure)
+
+
+def _ids_of(path: str | None) -> list[str] | None:
+    return None if path is None else [line.strip() for _, line in numbered_lines("--head", path)]
 
 
 def _in_parts(
@@ -219,6 +230,7 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
     refused = {
         "--train": options.train,
         "--only": options.only,
+        "--head": options.head,
         "--header": options.header,
         "--separator": options.separator,
         "--tag": options.tag,
