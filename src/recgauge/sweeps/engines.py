@@ -277,11 +277,11 @@ class Submitit(Elsewhere, Executor):
 
     def _parameters(self) -> dict[str, Any]:
         """Return what submitit is told of every job."""
-        threads = [f"export {name}={text}" for name, text in self.threads.items()]
-        setup = [*threads, *(self._settings.get("setup") or ())]
-        parameters: dict[str, Any] = {"name": "recgauge", f"{self._engine}_setup": setup}
+        parameters: dict[str, Any] = {"name": "recgauge"}
         parameters |= {name: self._settings.get(name) for name in _OF_JOBS}
-        if self._engine == "slurm":
+        if self._engine == "slurm":  # here a setup would put a shell between us and the job that we end
+            threads = [f"export {name}={text}" for name, text in self.threads.items()]
+            parameters["slurm_setup"] = [*threads, *(self._settings.get("setup") or ())]
             parameters |= {f"slurm_{name}": self._settings.get(name) for name in _OF_SLURM}
         return {key: value for key, value in parameters.items() if value not in (None, [], {})}
 

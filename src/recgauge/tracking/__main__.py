@@ -1,5 +1,6 @@
 """Delivers the folders that standard input names; a question and its answer are a line of JSON each."""
 
+import gc
 import json
 import os
 import signal
@@ -35,9 +36,12 @@ def main() -> None:
     """Answer until the input ends; Ctrl-C is for the program that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints is no answer
+    gc.disable()  # until all is imported, which stays
     for module in TAKE_LONG:  # before the first question
         with suppress(ImportError):
             import_module(module)
+    gc.freeze()
+    gc.enable()
     for line in sys.stdin:
         try:
             answer = _answer(*json.loads(line))
