@@ -99,7 +99,10 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"recommendations": {"ann": [1, 1]}}, "recommendations: the list of user 'ann' holds an item twice"),
+        (
+            {"recommendations": {"ann": [1, 1]}, "repeats": "refuse"},
+            "recommendations: the list of user 'ann' holds an item twice",
+        ),
         ({"recommendations": {}}, "recommendations is empty"),
         ({"recommendations": {"ann": [[1], [2]]}}, "item: ids must be hashable|items: ids must be hashable"),
         ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),

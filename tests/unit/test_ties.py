@@ -340,7 +340,7 @@ def test_item_code_and_random_order_lists_from_outside():
 
 def test_a_convention_keeps_all_but_its_ties():
     made = Convention("made", "", policies=Policies(no_list="skip"), deviations={"map": {"ties": "average"}})
-    expected = made.with_ties("expected")
+    expected = made.with_policies({"ties": "expected"})
     assert expected.policies == replace(made.policies, ties="expected")
     assert expected.definition("map").policies.ties == "expected"
 

@@ -33,10 +33,10 @@ ARTICLE_OFFLINE_METRICS = Convention(
         "cg": m.CumulativeGain(),
         "ndcg": m.NDCG(),
     },
-    policies=Policies(no_relevant="zero", duplicates="every"),
+    policies=Policies(no_relevant="zero", repeats="every"),
     deviations={
-        "recall": {"no_relevant": "nan", "duplicates": "first"},
-        "precision": {"duplicates": "first"},
+        "recall": {"no_relevant": "nan", "repeats": "miss"},
+        "precision": {"repeats": "miss"},
         "ndcg": {"no_relevant": "nan"},
     },
 )
@@ -206,7 +206,15 @@ DI_PALMA_2023 = Convention(
         "gini_index": m.GiniComplement(normalizer="n_minus_1", catalog="train"),
         "shannon_entropy": m.Entropy(weight="users"),
     },
-    policies=Policies(duplicates="every", threshold=0.0, no_list="skip", lists_of="relevant"),
+    policies=Policies(
+        unknown="drop",
+        seen="drop",
+        repeats="every",
+        longest=50,
+        threshold=0.0,
+        no_list="skip",
+        lists_of="relevant",
+    ),
     notes=(
         "D. Di Palma, G. M. Biancofiore, V. W. Anelli, F. Narducci, T. Di Noia, E. Di Sciascio, 'Evaluating "
         "ChatGPT as a recommender system: a rigorous approach', arXiv 2309.03613: "

@@ -9,7 +9,7 @@ import numpy as np
 from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, check_int, read_only, shown
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_int, read_only, shown
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -45,6 +45,8 @@ class Catalogue:
         and among relevant items, which is not enough for shares of the catalogue.
     head : ndarray of bool, shape (n_items,), or None
         The short head, where the user names its items.
+    in_data : ndarray of bool, shape (n_items,), or None
+        Of lists from outside with training rows: the items of training rows and of the truth.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Catalogue:
     sized: bool = True
     irrelevant: LongArray | None = None
     head: BoolArray | None = None
+    in_data: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
@@ -78,6 +81,7 @@ class Catalogue:
             object.__setattr__(self, "train_users", users)
         first, second, both = slice(1), slice(1, 2), slice(2)
         axes = {"seen": second, "train_counts": first, "train_users": first, "features": first, "head": first}
+        axes["in_data"] = first
         for name, axis in (axes | {"similarity": both}).items():
             array = getattr(self, name)
             if array is not None and set(array.shape[axis]) != {n_items}:
@@ -135,11 +139,12 @@ def make_catalogue(
     *,
     n_train_users: int | None,
     sized: bool,
+    truth: IntArray | None = None,
 ) -> Catalogue:
     """Return the catalogue with the counts that `seen`, who had what in training, shows.
 
     `n_train_users`: users that training names; None: those with items. `sized`: whether the size was given;
-    training data and features set it, too.
+    training data and features set it, too. `truth`: items of judged rows, of lists from outside.
     """
     if seen is None:
         is_sized = sized or features is not None or similarity is not None
@@ -147,7 +152,11 @@ def make_catalogue(
     counts = np.bincount(seen.indices, minlength=size)
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
-    return Catalogue(size, counts, n_train_users, seen, features, similarity)
+    in_data = None
+    if truth is not None:
+        in_data = counts > 0
+        in_data[truth] = True
+    return Catalogue(size, counts, n_train_users, seen, features, similarity, in_data=in_data)
 
 
 def with_head(catalogue: Catalogue, head: Sequence[Any], item_ids: IdArray | None = None) -> Catalogue:

@@ -72,7 +72,8 @@ class Evaluation:
     counts : mapping of str to int
         ``users_evaluated`` and how many of them have no relevant item,
         ``users_evaluated_without_relevant_items``; ``users_left_out``; and, counted or not,
-        ``users_without_relevant_items`` and ``users_without_list``.
+        ``users_without_relevant_items`` and ``users_without_list``; of lists by ids, where there are some,
+        ``items_unknown``, ``items_seen`` and ``items_repeats``, see `Policies`.
     policies : str
         The canonical text of the policies.
     ties : Ties or None
@@ -81,6 +82,8 @@ class Evaluation:
         How many users and items of lists, relevant items and training rows met, where they came with ids.
     grades : GradeCounts or None
         Which rows of relevant items with grades are relevant; None where there are no grades.
+    ineligible : str
+        How many listed items are unknown, seen or repeats, and what becomes of them; empty for files.
     """
 
     users: IdArray
@@ -90,6 +93,7 @@ class Evaluation:
     ties: "Ties | None" = None
     meetings: tuple[Meeting, ...] = ()
     grades: GradeCounts | None = None
+    ineligible: str = ""
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
@@ -137,9 +141,10 @@ class Evaluation:
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
     def _warnings(self) -> list[str]:
-        """Say of which tables less than half met, and which grades count for nothing."""
+        """Say of which tables less than half met, which grades count for nothing, and which items."""
         warnings = [meeting.warning for meeting in self.meetings]
         warnings += [] if self.grades is None else [self.grades.warning]
+        warnings.append(self.ineligible)
         return [warning for warning in warnings if warning]
 
     def _repr_html_(self) -> str:

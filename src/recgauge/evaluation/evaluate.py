@@ -25,7 +25,8 @@ from recgauge.evaluation.frames import item_rows, ranked_rows
 from recgauge.evaluation.values import evaluate_top_k, ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
-from recgauge.judging import TieOrder, _lookup
+from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
+from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
 
@@ -60,6 +61,11 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     head: Sequence[Any] | None = None,
     relevant_from: float | None = None,
     ties: TieOrder | None = None,
+    unknown: Unknown | None = None,
+    seen: Seen | None = None,
+    repeats: Repeats | None = None,
+    longest: int | None = None,
+    no_list: NoList | None = None,
     keep: Collection[str] = (),
     seed: int = 0,
 ) -> Evaluation:
@@ -114,6 +120,19 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
+    unknown, seen : {"miss", "drop"}, optional
+        What becomes of listed items that are in no training row and no relevant one, and of those that the
+        user has in training: their places count and hit nothing, or later items move up. ``seen="hit"``:
+        as any other item. The convention's way if left out, mostly ``miss``. They need `train`, and lists by
+        ids. `Evaluation.counts` has how many there are.
+    repeats : {"miss", "drop", "every", "distinct", "refuse"}, optional
+        What becomes of an item that a list has already; see `Policies`. The convention's way if left out,
+        mostly ``miss``; codes with repeats are refused then.
+    longest : int, optional
+        Items of a list that are looked at, before any is dropped.
+    no_list : {"zero", "skip", "nan", "raise"}, optional
+        What becomes of users with relevant items and no list; the convention's way if left out. A list of
+        which nothing is left is a list that hits nothing.
     keep : collection of str, default ()
         ``unmet`` goes on where lists and relevant items share next to no users or items, ``implausible``
         where ids of a table hardly are ids, such as NA or -1.
@@ -146,11 +165,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     >>> {key: round(value, 4) for key, value in result.values().items()}
     {'precision_at_3': 0.6667, 'ndcg_at_3': 0.9197}
     """
-    convention = get_convention(conventions).with_ties(ties)
-    suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
+    chosen = {"ties": ties, "unknown": unknown, "seen": seen, "repeats": repeats, "longest": longest}
+    convention = get_convention(conventions).with_policies(chosen | {"no_list": no_list})
+    cutoffs = check_all_cutoffs(cutoffs)
+    check_longest(convention.policies, cutoffs)
+    suite = select_metrics(metrics, convention)
     check_measures_lists(suite)
-    for name in keep:
-        check_choice("keep", name, ("unmet", "implausible"))
+    _check_keep(keep)
     inputs = convert(
         recommendations,
         relevant,
@@ -165,6 +186,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
     )
+    if unknown or seen:
+        _require_train(inputs)
+    counts = _count_ineligible(recommendations, inputs)
+    if repeats is None and "repeats" in counts:
+        convention = convention.with_repeats()
+        suite = select_metrics(metrics, convention)
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
         raise ConfigError(
@@ -182,21 +209,46 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         seed=seed,
     )
     if "unmet" not in keep:
-        for meeting in inputs.meetings:
-            # a split by users has none of the users in the training rows
-            fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
-            require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+        _require_meetings(inputs.meetings)
     try:
         result = measure(suite)
     except MetricError as error:
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
-    result = replace(result, meetings=inputs.meetings, grades=inputs.grades)
+    texts = [f"{name} {count:,}: {getattr(convention.policies, name)}" for name, count in counts.items()]
+    counts = dict(result.counts) | {f"items_{name}": count for name, count in counts.items()}
+    result = replace(
+        result, counts=counts, meetings=inputs.meetings, grades=inputs.grades, ineligible=", ".join(texts)
+    )
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
+
+
+def _check_keep(keep: Collection[str]) -> None:
+    for name in keep:
+        check_choice("keep", name, ("unmet", "implausible"))
+
+
+def _require_meetings(meetings: Sequence[Meeting]) -> None:
+    for meeting in meetings:
+        # a split by users has none of the users in the training rows
+        fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
+        require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+
+
+def _require_train(inputs: EvaluationInputs) -> None:
+    if inputs.catalogue.in_data is None:
+        raise ConfigError("unknown and seen are known from training rows: pass train, and lists by ids.")
+
+
+def _count_ineligible(recommendations: Any, inputs: EvaluationInputs) -> dict[str, int]:
+    """Count the ineligible items of lists from outside; those of files are counted with their rows."""
+    if isinstance(recommendations, (TopK, Ragged)):
+        return {}
+    return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
@@ -323,7 +375,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         meetings = _meetings(user_ids, rows, item_ids, columns, has_train=history is not None)
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
-    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
+    judged = None if isinstance(recommendations, TopK) else columns[1]  # codes are lists of models
+    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized, truth=judged)
     if head is not None:
         catalogue = with_head(catalogue, head, item_ids)
     return EvaluationInputs(

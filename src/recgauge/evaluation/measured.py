@@ -16,6 +16,8 @@ from recgauge.evaluation.recorded_runs import (
     evaluate_ratings_of_runs,
     measures_ratings,
 )
+from recgauge.judging import check_longest
+from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import metric_key
 from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
 from recgauge.utils.arrow import arrow_table
@@ -59,9 +61,16 @@ def list_settings(
     keep: Collection[str] = (),
 ) -> ListSettings:
     """Return how lists are read that a suite measures under a convention."""
-    longest = max((k for cutoffs in suite.values() for k in cutoffs if k is not None), default=None)
-    text_ids = convention.policies.ties == "id_descending"
-    return ListSettings(order, refuse, keep, longest=longest, text_ids=text_ids)
+    policies, cutoffs = convention.policies, {k for cutoffs in suite.values() for k in cutoffs}
+    check_longest(policies, cutoffs)
+    return ListSettings(
+        order,
+        refuse,
+        keep,
+        longest=max((k for k in cutoffs if k is not None), default=None),
+        text_ids=policies.ties == "id_descending",
+        policies={name: getattr(policies, name) for name in REASONS},
+    )
 
 
 def measure_recorded(  # noqa: PLR0913 - what a command asks, by name

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from recgauge.conventions import Convention, meant_metric
+from recgauge.conventions import Convention, Definition, meant_metric
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
-from recgauge.metrics import Metric, metric_class, metric_key
+from recgauge.judging.ineligible import REASONS
+from recgauge.metrics import metric_class, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.coded import matched
 from recgauge.recorded.findings import note
@@ -85,10 +86,12 @@ def evaluate_lists_of_runs(
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
+    if not all(run.lists.distinct for run in recorded.runs):
+        convention = convention.with_repeats()
     evaluations = {}
     for run in recorded.runs:
         evaluation = evaluate(
-            needed(run, map(convention.metric, suite), cutoffs),  # type: ignore[arg-type]
+            needed(run, map(convention.definition, suite), cutoffs),  # type: ignore[arg-type]
             recorded.relevant,  # type: ignore[arg-type]
             relevant_from=relevant_from,
             metrics=tuple(suite),
@@ -105,9 +108,14 @@ def evaluate_lists_of_runs(
     return evaluations
 
 
-def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:
+def needed(run: RecordedLists, suite: Iterable[Definition], cutoffs: Collection[int | None]) -> Ragged:
     """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
-    of_hits = [metric.needs_relevant and not metric.needs for metric in metrics]
+    of_hits = [
+        definition.metric.needs_relevant
+        and not definition.metric.needs
+        and not {"drop", "distinct"} & {getattr(definition.policies, name) for name in REASONS}
+        for definition in suite
+    ]
     if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.findings):
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)

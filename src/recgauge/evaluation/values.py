@@ -205,7 +205,10 @@ def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, boo
         drawn = ways.ties == "expected" and not definition.metric.has_expected
         way = Policies(
             ties=ways.ties,
-            duplicates=ways.duplicates,
+            unknown=ways.unknown,
+            seen=ways.seen,
+            repeats=ways.repeats,
+            longest=ways.longest,
             draws=ways.draws,
             score_precision=ways.score_precision,
         )
@@ -237,6 +240,8 @@ class JudgedUsers:
         self.without_relevant = judged.n_relevant == 0
         self.none_relevant = judged.none_relevant & self.without_relevant
         self.listless = judged.list_length == 0
+        if judged.emptied is not None:
+            self.listless &= ~judged.emptied
 
     def left_out(self, policies: Policies, refusing: str = "") -> BoolArray:
         """Return who has no value (m,); a metric that is `refusing` raises where a policy refuses a user."""

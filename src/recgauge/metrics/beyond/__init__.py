@@ -115,7 +115,7 @@ def relevant_items(metric: Metric, judged: JudgedTopK) -> tuple[LongArray, LongA
     """Return the row and the item of every relevant pair, each of shape (r,)."""
     if judged.relevant_items is None:
         raise MetricError(
-            f"{metric.label} counts relevant items, and policies with duplicates='distinct' make more of "
+            f"{metric.label} counts relevant items, and policies with repeats='distinct' make more of "
             "them; choose another policy for this metric."
         )
     return np.repeat(np.arange(judged.n_users), judged.n_relevant), judged.relevant_items.astype(np.int64)
