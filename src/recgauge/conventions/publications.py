@@ -213,7 +213,7 @@ DI_PALMA_2023 = Convention(
         longest=50,
         threshold=0.0,
         no_list="skip",
-        lists_of="relevant",
+        lists_of="evaluated",
     ),
     notes=(
         "D. Di Palma, G. M. Biancofiore, V. W. Anelli, F. Narducci, T. Di Noia, E. Di Sciascio, 'Evaluating "
@@ -232,11 +232,10 @@ ZANON_2022 = Convention(
         "map": m.AveragePrecision(normalizer="hits"),
         "ndcg": m.NDCG(gain="binary", discount="jarvelin2", ideal="own_at_k"),
         "item_coverage": m.CatalogCoverage(scale="count"),
-        "catalog_coverage": m.CatalogCoverage(catalog="train"),
+        "catalog_coverage": m.CatalogCoverage(catalog="train", intersect=False),
         "entropy": m.Entropy(base="10"),
-        "gini": m.Gini(catalog="train", smoothing=1e-8),
+        "gini": m.Gini(catalog="n_train", smoothing=1e-8),
     },
-    policies=Policies(lists_of="relevant"),
     notes=(
         "A. L. Zanon, L. C. D. da Rocha, M. G. Manzato, 'Balancing the trade-off between accuracy and "
         "diversity in recommender systems with personalized explanations based on Linked Open Data', "

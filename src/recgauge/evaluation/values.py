@@ -300,7 +300,7 @@ class MetricAtCutoff:
     def sums(self, users: JudgedUsers) -> tuple[Sums, DoubleArray | None]:
         """Return what the users add, and their values, shape (m,), NaN for those left out."""
         metric, judged = self.metric, users.judged
-        if metric.needs_relevant:
+        if metric.needs_relevant or self.policies.lists_of == "evaluated":
             left_out = users.left_out(self.policies, metric.label)
         else:
             # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean

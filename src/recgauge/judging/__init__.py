@@ -37,7 +37,7 @@ TieOrder = Literal["stable", "item_code", "id_descending", "average", "random", 
 Unknown = Literal["miss", "drop"]
 Seen = Literal["miss", "drop", "hit"]
 Repeats = Literal["refuse", "miss", "drop", "every", "distinct"]
-ListsOf = Literal["all", "relevant"]
+ListsOf = Literal["all", "relevant", "evaluated"]
 Rounding = Literal["numpy", "printf"]
 ScorePrecision = Literal["double", "single"]
 
@@ -84,9 +84,9 @@ class Policies(Checked):
         has one more relevant item for every repeat of one.
     longest : int or None, default None
         Items of a list that are looked at, before any is dropped.
-    lists_of : {"all", "relevant"}, default "all"
-        Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, or
-        only those of users with relevant items.
+    lists_of : {"all", "relevant", "evaluated"}, default "all"
+        Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, those
+        of users with relevant items, or those of users whom no policy leaves out.
     threshold : float, default 1.0
         Lowest grade that is relevant; lower grades count as irrelevant. 0: every grade above 0 is relevant.
         Where ``relevant_from`` is set, that is the threshold instead.

@@ -266,8 +266,9 @@ class Gini(RunMetric):
     normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
         The d of the formula: the size of the catalogue; one less, with which a single recommended
         item gives 1; or one more.
-    catalog : {"all", "train"}, default "all"
-        All items, or those with training interactions; recommended items outside it are left out.
+    catalog : {"all", "train", "n_train"}, default "all"
+        All items, or those with training interactions, where recommended items outside are left out; or all
+        recommended items, among as many as have training interactions.
     smoothing : float, default 0.0
         Added to each item's share of all recommendations.
 
@@ -284,7 +285,7 @@ class Gini(RunMetric):
 
     RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
     for data frames takes as catalogue the items of lists and relevant items only. Elliot reports
-    `GiniComplement`. The code of Zanon et al. (Knowledge-Based Systems 252, 2022): ``catalog="train",
+    `GiniComplement`. The code of Zanon et al. (Knowledge-Based Systems 252, 2022): ``catalog="n_train",
     smoothing=1e-8``.
 
     References
@@ -308,21 +309,29 @@ class Gini(RunMetric):
     needs_relevant: ClassVar[bool] = False
 
     normalizer: Literal["n", "n_minus_1", "n_plus_1"] = "n"
-    catalog: Literal["all", "train"] = quiet("all")
+    catalog: Literal["all", "train", "n_train"] = quiet("all")
     smoothing: NotNegative = quiet(0.0)
 
     @property
     def needs(self) -> frozenset[str]:
         """The catalogue's size, or training interactions if those make the catalogue."""
-        return frozenset({"train" if self.catalog == "train" else "n_items"})
+        return frozenset({"n_items" if self.catalog == "all" else "train"})
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return each item's appearances, shape (n_items,); of the training catalogue, (n,)."""
+        """Return each item's appearances, shape (n_items,); (n,) of training items; or their number, too."""
         appearances = exposure(judged, k, catalogue_of(self, judged).n_items)
-        return appearances[train_rows(self, judged) > 0] if self.catalog == "train" else appearances
+        if self.catalog == "all":
+            return appearances
+        trained = train_rows(self, judged) > 0
+        if self.catalog == "train":
+            return appearances[trained]
+        return np.concatenate((appearances, [float(np.count_nonzero(trained)), 1.0]))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the coefficient."""
+        if self.catalog == "n_train":
+            size = int(sums[-2] / sums[-1])
+            sums = np.sort(sums[:-2])[-size:]
         n_items = len(sums)
         even = gini(sums, n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
         # the weights of the formula add up to 0: what is added to every share counts in the divisor alone
@@ -339,7 +348,7 @@ class GiniComplement(Gini):
     ----------
     normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
         As in `Gini`.
-    catalog : {"all", "train"}, default "all"
+    catalog : {"all", "train", "n_train"}, default "all"
         As in `Gini`.
     smoothing : float, default 0.0
         As in `Gini`.
