@@ -1,5 +1,6 @@
 """Unknown, seen and repeated items of lists from outside, under every combination of policies."""
 
+import json
 from itertools import product
 from math import log2
 from random import Random
@@ -115,8 +116,29 @@ def test_faults_are_misses_unless_another_policy_is_named(folder, capsys) -> Non
     assert f" {expected[f'ndcg_at_{K}']:.4f} ±" in capsys.readouterr().out
     result = recgauge.evaluate(random_lists(0), TRUTH, train=TRAIN, metrics=METRICS, cutoffs=(K,))
     assert result.values() == pytest.approx(expected)
-    assert result.counts["items_repeats"] > 0
+    assert result.ineligible.counts["repeats"] > 0
     assert "repeats" in repr(result)
+
+
+def test_the_line_on_lists_says_what_another_policy_is_worth(folder, capsys) -> None:
+    """Two of three listed items cannot hit; without them the third is the first."""
+    lists = {"a": ["x1", "i2", "i3"]}
+    result = recgauge.evaluate(lists, TRUTH, train=TRAIN, metrics=("mrr",), cutoffs=(3,), no_list="skip")
+    assert result.ineligible.sentence == (
+        "unknown 1 (33.3%): miss; seen 1 (33.3%): miss; drop instead: mrr@3 +0.6667"
+    )
+    again = {"unknown": "drop", "seen": "drop", "no_list": "skip"}
+    result = recgauge.evaluate(lists, TRUTH, train=TRAIN, metrics=("mrr",), cutoffs=(3,), **again)
+    assert result.ineligible.sentence.endswith("miss instead: mrr@3 -0.6667")
+    assert main([*WITH_TRAIN, "--out", "out.json"]) == 0
+    line = capsys.readouterr().out
+    ineligible = json.loads((folder / "out.json").read_text())["runs"]["lists"]["ineligible"]
+    expected = [
+        judged(random_lists(0), *policies, None, "zero") for policies in (("miss",) * 3, ("drop",) * 3)
+    ]
+    difference = expected[1][f"ndcg_at_{K}"] - expected[0][f"ndcg_at_{K}"]
+    assert ineligible["difference"] == pytest.approx(difference)
+    assert f"drop instead: ndcg@{K} {difference:+.4f}" in line
 
 
 @pytest.mark.parametrize(("repeats", "longest"), [(None, None), ("drop", None), ("every", 5), ("drop", 5)])

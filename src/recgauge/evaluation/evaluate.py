@@ -1,6 +1,7 @@
 """`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -18,7 +19,7 @@ from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation
+from recgauge.evaluation import Evaluation, Ineligible
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
@@ -124,7 +125,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         What becomes of listed items that are in no training row and no relevant one, and of those that the
         user has in training: their places count and hit nothing, or later items move up. ``seen="hit"``:
         as any other item. The convention's way if left out, mostly ``miss``. They need `train`, and lists by
-        ids. `Evaluation.counts` has how many there are.
+        ids. `Evaluation.ineligible` has how many there are, and what another policy would give.
     repeats : {"miss", "drop", "every", "distinct", "refuse"}, optional
         What becomes of an item that a list has already; see `Policies`. The convention's way if left out,
         mostly ``miss``; codes with repeats are refused then.
@@ -216,11 +217,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
-    texts = [f"{name} {count:,}: {getattr(convention.policies, name)}" for name, count in counts.items()]
-    counts = dict(result.counts) | {f"items_{name}": count for name, count in counts.items()}
-    result = replace(
-        result, counts=counts, meetings=inputs.meetings, grades=inputs.grades, ineligible=", ".join(texts)
-    )
+    ineligible = _value_of_policies(counts, inputs, convention, suite, result, measure)
+    result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -245,10 +243,35 @@ def _require_train(inputs: EvaluationInputs) -> None:
 
 
 def _count_ineligible(recommendations: Any, inputs: EvaluationInputs) -> dict[str, int]:
-    """Count the ineligible items of lists from outside; those of files are counted with their rows."""
-    if isinstance(recommendations, (TopK, Ragged)):
+    """Count the ineligible items of lists from outside; codes are lists of models."""
+    if isinstance(recommendations, TopK):
         return {}
     return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue)
+
+
+def _value_of_policies(
+    counts: Mapping[str, int],
+    inputs: EvaluationInputs,
+    convention: Convention,
+    suite: Mapping[str, Definition],
+    result: Evaluation,
+    measure: Callable[..., Evaluation],
+) -> Ineligible | None:
+    """Judge the first result once more, with all ineligible items dropped, or as misses if they are."""
+    if not counts:
+        return None
+    policies = {name: getattr(convention.policies, name) for name in counts}
+    instead = "miss" if set(policies.values()) == {"drop"} else "drop"
+    first = result.results[0]
+    definition = suite[first.name]
+    choices: dict[str, Any] = dict.fromkeys(counts, instead)
+    other = replace(definition.policies, **choices)
+    difference = None
+    with suppress(MetricError):
+        changed = measure({first.name: replace(definition, policies=other)}, cutoffs=(first.k,))
+        difference = changed.results[0].value - first.value
+    n_items = int(inputs.top_k.lengths.sum())
+    return Ineligible(counts, policies, n_items, instead, first.key, difference)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:

@@ -116,7 +116,8 @@ def needed(run: RecordedLists, suite: Iterable[Definition], cutoffs: Collection[
         and not {"drop", "distinct"} & {getattr(definition.policies, name) for name in REASONS}
         for definition in suite
     ]
-    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.findings):
+    whole = {"ties", "repeats", "unknown_items", "seen_items"}  # another policy is measured, too
+    if None in cutoffs or not all(of_hits) or whole & {each.name for each in run.findings}:
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
 
