@@ -179,3 +179,28 @@ def test_policies_of_training_rows_need_them(folder, capsys) -> None:
         recgauge.evaluate({"a": ["i1"]}, {"a": ["i1"]}, seen="drop")
     with pytest.raises(SchemaError, match="holds an item twice"):
         recgauge.evaluate({"a": ["i1", "i1"]}, {"a": ["i1"]}, repeats="refuse")
+
+
+@pytest.mark.parametrize("form", ["rising", "falling", "shuffled", "ranked"])
+def test_lists_that_stand_upside_down_are_refused(folder, capsys, form) -> None:
+    random, rows = Random(0), []
+    for user in range(12):
+        numbers = sorted(random.sample(range(100), 5), reverse=form == "falling")
+        if form == "shuffled":
+            random.shuffle(numbers)
+        rows += [f"{user},i{item},{number}" for item, number in enumerate(numbers)]
+    column = "rank" if form == "ranked" else "score"
+    (folder / "odd.csv").write_text("\n".join([f"user,item,{column}", *rows]) + "\n")
+    (folder / "of_all.csv").write_text("\n".join(["user,item", *(f"{user},i1" for user in range(12))]) + "\n")
+    words = ["evaluate", "--run", "odd.csv", "--truth", "of_all.csv", "--metrics", "mrr@5"]
+    words += ["--keep", "rank_gaps"]
+    assert (main(words) != 0) == (form == "rising")
+    if form == "rising":
+        error = capsys.readouterr().err
+        assert "rising_scores: 12" in error
+        assert "--rank COLUMN" in error
+        assert main([*words, "rising_scores"]) == 0
+        by_score = capsys.readouterr().out
+        assert "mrr@5     0.2500" in by_score
+        assert main([*words, "--rank", "score"]) == 0
+        assert "mrr@5     0.5000" in capsys.readouterr().out

@@ -17,6 +17,7 @@ FindingName = Literal[
     "contradictions",
     "equal_ranks",
     "rank_gaps",
+    "rising_scores",
     "without_prediction",
     "unmet",
     "repeats",
@@ -29,7 +30,7 @@ FindingName = Literal[
     "seen_items",
 ]
 FINDINGS: tuple[FindingName, ...] = get_args(FindingName)
-REFUSED: tuple[FindingName, ...] = FINDINGS[:6]
+REFUSED: tuple[FindingName, ...] = FINDINGS[:7]
 """What is refused unless `keep` names it; the others are counted and kept unless `refuse` names them."""
 
 MEANINGS: Mapping[FindingName, tuple[str, str]] = {
@@ -40,6 +41,10 @@ MEANINGS: Mapping[FindingName, tuple[str, str]] = {
     ),
     "equal_ranks": ("rows with the rank of another row of the user", "in the order of the file"),
     "rank_gaps": ("lists whose ranks are not 1, 2, 3, ... (or from 0)", "the items move up"),
+    "rising_scores": (
+        "lists whose scores rise from row to row, as nearly all do",
+        "the highest score is the best",
+    ),
     "without_prediction": ("test rows without a predicted rating, of rating metrics", "left out"),
     "unmet": ("users and items of the smaller table that are not in the other", "as they are"),
     "repeats": ("rows with an item that the user's list already has", "a hit at its first place only"),
@@ -85,6 +90,8 @@ _IN_RUN: Mapping[FindingName, str] = {
 
 Order = Literal["auto", "rank", "score"]
 
+FEWEST_RISING, MOST_RISE = 10, 0.95
+"""From how many lists, and which share of them, rising scores are no chance."""
 _BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
 
 
@@ -147,6 +154,10 @@ def note(name: FindingName, count: int, first: str, settings: ListSettings) -> F
         option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
         if name == "repeats" and not settings.in_run:
             option = "--repeats miss"
+        if name == "rising_scores":
+            column = "model.columns.rank=COLUMN" if settings.in_run else "--rank COLUMN"
+            hint = f"If the lowest number is the best, it is a rank: {column}. If the highest is, go on with"
+            raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
     return Finding(name, count, first, fate)
 
@@ -201,6 +212,26 @@ class Report:
             self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
         if len(empty := self._rows.empty):
             self._note("empty_lists", len(empty), self._rows.place(empty[0]))
+
+    def direction(self, start: LongArray, score: DoubleArray, row: Places | None) -> None:
+        """Refuse lists ordered by falling scores of which nearly all stand in rising order in the file.
+
+        They may be ranks, or the lists upside down. Few or very short lists rise by chance.
+        """
+        if row is None:
+            return
+        steps = np.ones(max(0, len(score) - 1), bool)
+        steps[start[1:-1] - 1] = False
+        steps &= score[1:] < score[:-1]
+        of_list = np.searchsorted(start, np.flatnonzero(steps), side="right") - 1
+        n_lists = len(start) - 1
+        n_steps = np.bincount(of_list, minlength=n_lists)
+        n_rising = np.bincount(of_list, row[1:][steps] < row[:-1][steps], minlength=n_lists)
+        ordered, rising = n_steps > 1, (n_steps > 1) & (n_rising == n_steps)
+        if rising.sum() >= FEWEST_RISING and rising.sum() >= MOST_RISE * ordered.sum():
+            self._note(
+                "rising_scores", int(rising.sum()), self._rows.where(int(row[start[:-1]][rising].min()))
+            )
 
     def order(
         self,

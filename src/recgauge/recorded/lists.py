@@ -107,6 +107,8 @@ class Context:
         repeated = repeats(start, item, len(self.item_ids))
         if repeated is not None:
             report.rows("repeats", np.flatnonzero(repeated), row)
+        if rank is None and score is not None:
+            report.direction(start, score, row)
         contradicted = report.order(start, rank, score, row, repeated)
         if by_rank and contradicted:
             score = None
