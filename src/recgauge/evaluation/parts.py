@@ -322,8 +322,8 @@ class PartTask:
         catalogue = None if self._items is None else inputs.catalogue
         sums: dict[str, DoubleArray] = {}
         values: dict[str, DoubleArray] = {}
-        for (asked, _), group in ways_to_judge(self._suite).items():
-            way = replace(asked, repeats="miss") if asked.repeats == "refuse" else asked
+        for (judging, _), group in ways_to_judge(self._suite).items():
+            way = replace(judging, repeats="miss") if judging.repeats == "refuse" else judging
             judged = judge(inputs.top_k, inputs.relevant, catalogue, policies=way, user_ids=inputs.user_ids)
             judged_users = JudgedUsers(judged, inputs.user_ids[judged.users])
             for entry in entries(group, self.cutoffs, policies):
