@@ -116,7 +116,7 @@ def _ranking_arguments(case: Case) -> dict[str, Any]:
     lists, relevant = _from_grades(inputs) if "r" in inputs else _from_items(inputs)
     convention = get_convention(case["article"])
     if "duplicates=count" in case["variant"]:
-        convention = replace(convention, policies=replace(convention.policies, duplicates="every"))
+        convention = replace(convention, policies=replace(convention.policies, repeats="every"))
     return {
         "recommendations": lists,
         "relevant": relevant,

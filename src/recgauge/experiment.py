@@ -30,7 +30,7 @@ from recgauge.guards.checks import (
     check_split,
     check_ties,
 )
-from recgauge.judging import Policies
+from recgauge.judging import Policies, check_longest
 from recgauge.metrics import Kind
 from recgauge.models import GivesLists, KeepsNeighbours, RatingPredictor, Recommender
 from recgauge.models.isolated import Isolated
@@ -118,6 +118,7 @@ class Experiment(DataPlan):
 
     def __post_init__(self) -> None:
         DataPlan.__post_init__(self)  # a class with slots has no super() without arguments
+        check_longest(self.policies, self.cutoffs)
         of_lists = self.metrics_of("lists")
         if self.sanity and not of_lists:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")

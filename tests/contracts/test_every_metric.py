@@ -11,7 +11,7 @@ import pytest
 
 import recgauge.metrics
 from conftest import REPOSITORY
-from recgauge.conventions import canonical_name, conventions, get_convention, standard_metrics
+from recgauge.conventions import STUDIES, canonical_name, conventions, get_convention, standard_metrics
 from recgauge.errors import ConfigError
 from recgauge.metrics import Metric, check_suite, metric_classes
 
@@ -102,7 +102,7 @@ def test_conventions_are_the_promised_ones() -> None:
         "sklearn",
     )
     articles = [name for name in conventions() if name.startswith("article_")]
-    assert list(conventions()) == ["standard", *libraries, *articles, "dacrema_2021", "intent_aware_2025"]
+    assert list(conventions()) == ["standard", *libraries, *articles, *STUDIES]
     assert len(articles) == 5
 
 

@@ -98,7 +98,10 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"recommendations": {"ann": [1, 1]}}, "recommendations: the list of user 'ann' holds an item twice"),
+        (
+            {"recommendations": {"ann": [1, 1]}, "repeats": "refuse"},
+            "recommendations: the list of user 'ann' holds an item twice",
+        ),
         ({"recommendations": {}}, "recommendations is empty"),
         ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),
         ({"relevant": {"ann": {2: -1.0}}}, "relevant: grades must be 0 or more, got -1 for user 'ann'"),

@@ -150,12 +150,12 @@ def test_every_convention_gives_a_number_or_says_why_not(case, k) -> None:
                 assert np.isfinite(list(result.values().values())).all()
 
 
-def test_duplicates_follow_the_policy() -> None:
+def test_repeats_follow_the_policy() -> None:
     """The list [1, 1, 3, 2] for the relevant items 1 and 2, as libraries disagree about it."""
     standard = recgauge.get_convention("standard")
-    expected = {"first": (1.0, 0.75), "every": (1.5, 1.375)}
-    for duplicates, values in expected.items():
-        chosen = replace(standard, policies=replace(standard.policies, duplicates=duplicates))
+    expected = {"miss": (1.0, 0.75), "every": (1.5, 1.375)}
+    for repeats, values in expected.items():
+        chosen = replace(standard, policies=replace(standard.policies, repeats=repeats))
         result = recgauge.evaluate(
             {"u": [1, 1, 3, 2]}, {"u": [1, 2]}, metrics=("recall", "ap"), cutoffs=(4,), conventions=chosen
         )

@@ -118,7 +118,7 @@ def test_parts_are_sent_as_bytes(tables) -> None:
     ("metrics", "ties"), [({"entropy": Entropy(weight="users")}, "item_code"), ({"ndcg": "ndcg"}, "expected")]
 )
 def test_weights_of_users_and_expected_ties_merge_too(tables, metrics, ties) -> None:
-    convention = get_convention("standard").with_ties(ties)
+    convention = get_convention("standard").with_policies({"ties": ties})
     items = sorted({*tables[0]["item"].to_pylist(), *tables[1]["item"].to_pylist()})
     task = PartTask(metrics=metrics, cutoffs=(5, None), conventions=convention, items=items)
     frames = [table.to_pandas() for table in tables]
@@ -144,7 +144,7 @@ def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
     with pytest.raises(ConfigError, match="novelty needs train"):
         PartTask(metrics=("novelty",))
     with pytest.raises(ConfigError, match="random orders"):
-        PartTask(conventions=get_convention("standard").with_ties("random"))
+        PartTask(conventions=get_convention("standard").with_policies({"ties": "random"}))
     with pytest.raises(MetricError, match="Gini needs the catalogue's size"):
         PartTask(metrics=("gini",)).judge(*tables)
     with pytest.raises(SchemaError, match=r"items: '?i[0-9]+'? of lists or truth is not among them"):

@@ -25,9 +25,9 @@ def codes_by_text(ids: IdArray) -> dict[str, int]:
     return {str(id_): code for code, id_ in enumerate(ids.tolist())}
 
 
-def numbered_lines(subject: str, path: str) -> Iterator[tuple[int, str]]:
+def numbered_lines(option: str, path: str) -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of every line that is not blank."""
-    for file in find_list_files([path], f"{subject}: candidates.path"):
+    for file in find_list_files([path], option):
         try:
             with file.open() as stream:
                 for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
@@ -127,7 +127,7 @@ class AllowList(Candidates):
             yield from ((f"items[{number}]", str(item)) for number, item in enumerate(self.items or ()))
             return
         number = 0
-        for number, line in numbered_lines("AllowList", self.path):
+        for number, line in numbered_lines("AllowList: candidates.path", self.path):
             yield f"{self.path}, line {number}", line.strip()
         if not number:
             raise SchemaError(f"AllowList: {self.path} has no lines; write one item id per line.")
@@ -244,7 +244,7 @@ class NegativesFile(Candidates):
         users: list[int] = []
         negatives: list[int] = []
         rows: list[tuple[int, int, int]] = []
-        for number, line in numbered_lines("NegativesFile", self.path):
+        for number, line in numbered_lines("NegativesFile: candidates.path", self.path):
             user, item, named = self._parsed(number, line)
             where = f"{self.path}, line {number}"
             if user not in code_of_user:

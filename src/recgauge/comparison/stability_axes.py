@@ -134,7 +134,7 @@ class _Lists:
         self.record = record = next(iter(runs.values())).record
         chosen = record.settings.get("conventions") or {}
         convention = get_convention(chosen.get("name", "standard"))
-        self.convention = convention.with_ties(record.settings.get("ties"))
+        self.convention = convention.with_policies({"ties": record.settings.get("ties")})
         self.stored = {model: run.lists() for model, run in runs.items()}
         lowest = record.dataset.relevant_from
         self.inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}

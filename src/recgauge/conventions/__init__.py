@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, get_args
+from typing import Any
 
 from recgauge import metrics
 from recgauge.errors import ConfigError, did_you_mean, nearest
-from recgauge.judging import Policies, TieOrder
+from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_class, metric_classes
-from recgauge.utils.checks import check_choice
 
 FIRST_WORDS = {"hit": "hit_rate", "rr": "mrr", "ap": "map", "ar": "mar"}
 """Short first words of names and recgauge's: ``ap`` is ``map``, ``ap_full`` is ``map_full``."""
@@ -118,28 +117,32 @@ class Convention:
         """Return every definition by name: the defaults, overridden by the source's. Imports every metric."""
         return {**standard_metrics(), **self.metrics}
 
-    def with_ties(self, ties: str | None) -> "Convention":
-        """Return the same convention, but for what becomes of equal scores; itself for None.
+    def with_policies(self, chosen: Mapping[str, Any]) -> "Convention":
+        """Return the same convention with the chosen policies for all metrics; None leaves a policy.
 
         Raises
         ------
         ConfigError
-            If `ties` is unknown.
+            If a value is unknown.
 
         Examples
         --------
         >>> from recgauge.conventions import get_convention
-        >>> get_convention("trec").with_ties("expected").policies.ties
+        >>> get_convention("trec").with_policies({"ties": "expected", "no_list": None}).policies.ties
         'expected'
         """
-        if ties is None:
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        if not chosen:
             return self
         deviations = {
-            name: {key: value for key, value in differing.items() if key != "ties"}
-            for name, differing in self.deviations.items()
+            metric: {name: value for name, value in differing.items() if name not in chosen}
+            for metric, differing in self.deviations.items()
         }
-        order: TieOrder = check_choice("Policies: ties", ties, get_args(TieOrder))
-        return replace(self, policies=replace(self.policies, ties=order), deviations=deviations)
+        return replace(self, policies=replace(self.policies, **chosen), deviations=deviations)
+
+    def with_repeats(self) -> "Convention":
+        """Return the same convention for lists that repeat items, which miss where they would be refused."""
+        return self.with_policies({"repeats": "miss"}) if self.policies.repeats == "refuse" else self
 
     def defines(self, name: str) -> bool:
         """Whether the source itself has this metric; if not, the default definition is used."""
@@ -220,7 +223,7 @@ never changes its meaning."""
 ARTICLES = tuple(
     f"article_{name}" for name in ("offline_metrics", "system_evaluation", "capri", "recmetrics", "ndcg_note")
 )
-STUDIES = ("dacrema_2021", "intent_aware_2025")
+STUDIES = ("dacrema_2021", "intent_aware_2025", "di_palma_2023", "zanon_2022")
 """Articles and studies are in `recgauge.conventions.publications`."""
 NAMES = ("standard", *LIBRARIES, *ARTICLES, *STUDIES)
 

@@ -319,7 +319,7 @@ RECTOOLS = Convention(
         "serendipity": m.RankSerendipity(),
         "rank_serendipity": m.RankSerendipity(),
     },
-    policies=Policies(duplicates="distinct"),
+    policies=Policies(repeats="distinct"),
     deviations={"serendipity": {"no_relevant": "zero"}, "rank_serendipity": {"no_relevant": "zero"}},
 )
 

@@ -33,10 +33,10 @@ ARTICLE_OFFLINE_METRICS = Convention(
         "cg": m.CumulativeGain(),
         "ndcg": m.NDCG(),
     },
-    policies=Policies(no_relevant="zero", duplicates="every"),
+    policies=Policies(no_relevant="zero", repeats="every"),
     deviations={
-        "recall": {"no_relevant": "nan", "duplicates": "first"},
-        "precision": {"duplicates": "first"},
+        "recall": {"no_relevant": "nan", "repeats": "miss"},
+        "precision": {"repeats": "miss"},
         "ndcg": {"no_relevant": "nan"},
     },
 )
@@ -178,5 +178,68 @@ INTENT_AWARE_2025 = Convention(
         "of intent-aware recommendation models', SIGIR 2025: Faisalse/IntentAwareRS, commit 63ece444. Where "
         "a list is shorter than k, the code divides precision and MAP by its length. NumPy's partition, by "
         "which it ranks, has no order of equal scores: runs come closest with ties=random."
+    ),
+)
+
+DI_PALMA_2023 = Convention(
+    name="di_palma_2023",
+    about="Di Palma et al., 2023, on ChatGPT as a recommender: Elliot, where repeats hit again.",
+    metrics={
+        "precision": m.Precision(),
+        "recall": m.Recall(),
+        "f1": m.FScore(),
+        "hit_rate": m.HitRate(),
+        "map": m.AveragePrecision(normalizer="k", at="ranks"),
+        "mar": m.AverageRecall(),
+        "mrr": m.ReciprocalRank(),
+        "ndcg": m.NDCG(gain="exponential", gain_offset=-1.0),
+        "ndcg_rendle": m.NDCG(gain="binary"),
+        "efd": m.ExpectedFreeDiscovery(),
+        "epc": m.ExpectedPopularityComplement(),
+        "arp": m.ItemPopularity(empty="zero"),
+        "aclt": m.LongTailCount(head_items="given"),
+        "aplt": m.LongTailShare(head_items="given", untrained="neither", repeats="once", empty="zero"),
+        "pop_reo": m.PopularityOpportunity(head_items="given"),
+        "pop_rsp": m.PopularityParity(head_items="given"),
+        "item_coverage": m.CatalogCoverage(scale="count"),
+        "user_coverage": m.UserCount(),
+        "gini_index": m.GiniComplement(normalizer="n_minus_1", catalog="train"),
+        "shannon_entropy": m.Entropy(weight="users"),
+    },
+    policies=Policies(
+        unknown="drop",
+        seen="drop",
+        repeats="every",
+        longest=50,
+        threshold=0.0,
+        no_list="skip",
+        lists_of="evaluated",
+    ),
+    notes=(
+        "D. Di Palma, G. M. Biancofiore, V. W. Anelli, F. Narducci, T. Di Noia, E. Di Sciascio, 'Evaluating "
+        "ChatGPT as a recommender system: a rigorous approach', arXiv 2309.03613: "
+        "sisinflab/Recommender-ChatGPT, commit 41e97b6d, with Elliot's commit 3af4d851. The short head is a "
+        "file, since Elliot breaks ties of popularity at its border by the order of a Python set."
+    ),
+)
+
+ZANON_2022 = Convention(
+    name="zanon_2022",
+    about="Zanon et al., 2022, with CaseRec: MAP by hits in the list, the ideal of nDCG is the list itself.",
+    metrics={
+        "precision": m.Precision(),
+        "recall": m.Recall(),
+        "map": m.AveragePrecision(normalizer="hits"),
+        "ndcg": m.NDCG(gain="binary", discount="jarvelin2", ideal="own_at_k"),
+        "item_coverage": m.CatalogCoverage(scale="count"),
+        "catalog_coverage": m.CatalogCoverage(catalog="train", intersect=False),
+        "entropy": m.Entropy(base="10"),
+        "gini": m.Gini(catalog="n_train", smoothing=1e-8),
+    },
+    notes=(
+        "A. L. Zanon, L. C. D. da Rocha, M. G. Manzato, 'Balancing the trade-off between accuracy and "
+        "diversity in recommender systems with personalized explanations based on Linked Open Data', "
+        "Knowledge-Based Systems 252, 2022: andlzanon/lod-personalized-recommender, commit 425fcc0c. Its MAP "
+        "without a cutoff is that at 10."
     ),
 )

@@ -1,13 +1,15 @@
 """What metrics beyond accuracy need to know about items: training rows, or what users tell of them."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from recgauge.data.ids import IdArray, as_ids
 from recgauge.data.interactions import Interactions
 from recgauge.errors import SchemaError
-from recgauge.utils.checks import DoubleArray, LongArray, check_int, read_only
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_int, read_only, shown
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -41,6 +43,10 @@ class Catalogue:
     sized : bool, default True
         Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
         and among relevant items, which is not enough for shares of the catalogue.
+    head : ndarray of bool, shape (n_items,), or None
+        The short head, where the user names its items.
+    in_data : ndarray of bool, shape (n_items,), or None
+        Of lists from outside with training rows: the items of training rows and of the truth.
 
     Raises
     ------
@@ -63,6 +69,8 @@ class Catalogue:
     train_users: LongArray | None = None
     sized: bool = True
     irrelevant: LongArray | None = None
+    head: BoolArray | None = None
+    in_data: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
@@ -72,7 +80,8 @@ class Catalogue:
                 users = np.bincount(self.seen.indices, minlength=n_items)
             object.__setattr__(self, "train_users", users)
         first, second, both = slice(1), slice(1, 2), slice(2)
-        axes = {"seen": second, "train_counts": first, "train_users": first, "features": first}
+        axes = {"seen": second, "train_counts": first, "train_users": first, "features": first, "head": first}
+        axes["in_data"] = first
         for name, axis in (axes | {"similarity": both}).items():
             array = getattr(self, name)
             if array is not None and set(array.shape[axis]) != {n_items}:
@@ -130,11 +139,12 @@ def make_catalogue(
     *,
     n_train_users: int | None,
     sized: bool,
+    truth: IntArray | None = None,
 ) -> Catalogue:
     """Return the catalogue with the counts that `seen`, who had what in training, shows.
 
     `n_train_users`: users that training names; None: those with items. `sized`: whether the size was given;
-    training data and features set it, too.
+    training data and features set it, too. `truth`: items of judged rows, of lists from outside.
     """
     if seen is None:
         is_sized = sized or features is not None or similarity is not None
@@ -142,4 +152,34 @@ def make_catalogue(
     counts = np.bincount(seen.indices, minlength=size)
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
-    return Catalogue(size, counts, n_train_users, seen, features, similarity)
+    in_data = None
+    if truth is not None:
+        in_data = counts > 0
+        in_data[truth] = True
+    return Catalogue(size, counts, n_train_users, seen, features, similarity, in_data=in_data)
+
+
+def with_head(catalogue: Catalogue, head: Sequence[Any], item_ids: IdArray | None = None) -> Catalogue:
+    """Return the catalogue with the items of the short head, named by their ids, or by codes without ids.
+
+    Raises
+    ------
+    SchemaError
+        If an item is not in the catalogue.
+
+    Examples
+    --------
+    >>> with_head(Catalogue(3), ["c", "a"], np.array(["a", "b", "c"])).head.tolist()
+    [True, False, True]
+    """
+    ids = range(catalogue.n_items) if item_ids is None else item_ids.tolist()
+    code_of = {item: code for code, item in enumerate(ids)}
+    items = as_ids("head", head).tolist()
+    if unknown := [item for item in items if item not in code_of]:
+        raise SchemaError(
+            f"head: {len(unknown):,} of {len(items):,} items are in no other table, such as "
+            f"{shown(unknown[0])}. Write ids as lists and training rows do, or leave these items out."
+        )
+    marks = np.zeros(catalogue.n_items, np.bool_)
+    marks[[code_of[item] for item in items]] = True
+    return replace(catalogue, head=marks)

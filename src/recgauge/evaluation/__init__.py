@@ -11,6 +11,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import Meeting
 from recgauge.errors import MetricError
+from recgauge.metrics.names import label
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.exact import Moments
@@ -81,6 +82,8 @@ class Evaluation:
         How many users and items of lists, relevant items and training rows met, where they came with ids.
     grades : GradeCounts or None
         Which rows of relevant items with grades are relevant; None where there are no grades.
+    ineligible : Ineligible or None
+        How many listed items are unknown, seen or repeats, and what becomes of them; None if none is.
     """
 
     users: IdArray
@@ -90,6 +93,7 @@ class Evaluation:
     ties: "Ties | None" = None
     meetings: tuple[Meeting, ...] = ()
     grades: GradeCounts | None = None
+    ineligible: "Ineligible | None" = None
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
@@ -137,9 +141,10 @@ class Evaluation:
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
     def _warnings(self) -> list[str]:
-        """Say of which tables less than half met, and which grades count for nothing."""
+        """Say of which tables less than half met, which grades count for nothing, and which items."""
         warnings = [meeting.warning for meeting in self.meetings]
         warnings += [] if self.grades is None else [self.grades.warning]
+        warnings += [] if self.ineligible is None else [self.ineligible.sentence]
         return [warning for warning in warnings if warning]
 
     def _repr_html_(self) -> str:
@@ -193,6 +198,45 @@ class Ties:
     shares: Mapping[int, float]
     open: float
     expected: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ineligible:
+    """Items of lists from outside that no list should hold, and what the choice of their policy is worth.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        How many listed items are ``unknown``, ``seen`` or ``repeats``; only those that there are.
+    policies : mapping of str to str
+        What becomes of them, see `Policies`.
+    n_items : int
+        All listed items.
+    instead : str
+        Another policy for all of them.
+    key : str
+        The first result.
+    difference : float or None
+        The result under that policy less the result; None if it has no value.
+    """
+
+    counts: Mapping[str, int]
+    policies: Mapping[str, str]
+    n_items: int
+    instead: str = ""
+    key: str = ""
+    difference: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Return the counts, the policies and the difference in one line."""
+        texts = [
+            f"{name} {count:,} ({count / self.n_items:.1%}): {self.policies[name]}"
+            for name, count in self.counts.items()
+        ]
+        if self.difference is not None:
+            texts.append(f"{self.instead} instead: {label(self.key)} {self.difference:+.4f}")
+        return "; ".join(texts)
 
 
 _KEY = b"recgauge"

@@ -1,6 +1,7 @@
 """`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from recgauge.conventions import Convention, Definition, get_convention
-from recgauge.data.catalogue import catalogue_size, make_catalogue
+from recgauge.data.catalogue import catalogue_size, make_catalogue, with_head
 from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.interactions import Interactions, at_least, pairs_matrix
@@ -18,14 +19,15 @@ from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation
+from recgauge.evaluation import Evaluation, Ineligible
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
 from recgauge.evaluation.values import ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
-from recgauge.judging import TieOrder, _lookup
+from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
+from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
 
@@ -57,8 +59,14 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_items: int | None = None,
     scores: Any = None,
     users: Sequence[Any] | None = None,
+    head: Sequence[Any] | None = None,
     relevant_from: float | None = None,
     ties: TieOrder | None = None,
+    unknown: Unknown | None = None,
+    seen: Seen | None = None,
+    repeats: Repeats | None = None,
+    longest: int | None = None,
+    no_list: NoList | None = None,
     keep: Collection[str] = (),
     seed: int = 0,
 ) -> Evaluation:
@@ -105,12 +113,27 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     users : sequence, optional
         Everybody who counts where a convention counts users without a list or without relevant items; with
         lists of codes their codes.
+    head : sequence, optional
+        Items of the short head, for metrics with ``head_items="given"``; with lists of codes their codes.
     relevant_from : float, optional
         Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
         left out, mostly 1. A grade of 0 never is.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
+    unknown, seen : {"miss", "drop"}, optional
+        What becomes of listed items that are in no training row and no relevant one, and of those that the
+        user has in training: their places count and hit nothing, or later items move up. ``seen="hit"``:
+        as any other item. The convention's way if left out, mostly ``miss``. They need `train`, and lists by
+        ids. `Evaluation.ineligible` has how many there are, and what another policy would give.
+    repeats : {"miss", "drop", "every", "distinct", "refuse"}, optional
+        What becomes of an item that a list has already; see `Policies`. The convention's way if left out,
+        mostly ``miss``; codes with repeats are refused then.
+    longest : int, optional
+        Items of a list that are looked at, before any is dropped.
+    no_list : {"zero", "skip", "nan", "raise"}, optional
+        What becomes of users with relevant items and no list; the convention's way if left out. A list of
+        which nothing is left is a list that hits nothing.
     keep : collection of str, default ()
         ``unmet`` goes on where lists and relevant items share next to no users or items, ``implausible``
         where ids of a table hardly are ids, such as NA or -1.
@@ -143,11 +166,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     >>> {key: round(value, 4) for key, value in result.values().items()}
     {'precision_at_3': 0.6667, 'ndcg_at_3': 0.9197}
     """
-    convention = get_convention(conventions).with_ties(ties)
-    suite, cutoffs = select_metrics(metrics, convention), check_all_cutoffs(cutoffs)
+    chosen = {"ties": ties, "unknown": unknown, "seen": seen, "repeats": repeats, "longest": longest}
+    convention = get_convention(conventions).with_policies(chosen | {"no_list": no_list})
+    cutoffs = check_all_cutoffs(cutoffs)
+    check_longest(convention.policies, cutoffs)
+    suite = select_metrics(metrics, convention)
     check_measures_lists(suite)
-    for name in keep:
-        check_choice("keep", name, ("unmet", "implausible"))
+    _check_keep(keep)
     inputs = convert(
         recommendations,
         relevant,
@@ -157,10 +182,17 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         n_items=n_items,
         scores=scores,
         users=users,
+        head=head,
         threshold=convention.policies.threshold,
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
     )
+    if unknown or seen:
+        _require_train(inputs)
+    counts = _count_ineligible(recommendations, inputs)
+    if repeats is None and "repeats" in counts:
+        convention = convention.with_repeats()
+        suite = select_metrics(metrics, convention)
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
         raise ConfigError(
@@ -168,21 +200,68 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         )
     measure = partial(inputs.evaluate, cutoffs=cutoffs, policies=convention.policies, seed=seed)
     if "unmet" not in keep:
-        for meeting in inputs.meetings:
-            # a split by users has none of the users in the training rows
-            fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
-            require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+        _require_meetings(inputs.meetings)
     try:
         result = measure(suite)
     except MetricError as error:
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
-    result = replace(result, meetings=inputs.meetings, grades=inputs.grades)
+    ineligible = _value_of_policies(counts, inputs, convention, suite, result, measure)
+    result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
+
+
+def _check_keep(keep: Collection[str]) -> None:
+    for name in keep:
+        check_choice("keep", name, ("unmet", "implausible"))
+
+
+def _require_meetings(meetings: Sequence[Meeting]) -> None:
+    for meeting in meetings:
+        # a split by users has none of the users in the training rows
+        fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
+        require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
+
+
+def _require_train(inputs: EvaluationInputs) -> None:
+    if inputs.catalogue.in_data is None:
+        raise ConfigError("unknown and seen are known from training rows: pass train, and lists by ids.")
+
+
+def _count_ineligible(recommendations: Any, inputs: EvaluationInputs) -> dict[str, int]:
+    """Count the ineligible items of lists from outside; codes are lists of models."""
+    if isinstance(recommendations, TopK):
+        return {}
+    return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue)
+
+
+def _value_of_policies(
+    counts: Mapping[str, int],
+    inputs: EvaluationInputs,
+    convention: Convention,
+    suite: Mapping[str, Definition],
+    result: Evaluation,
+    measure: Callable[..., Evaluation],
+) -> Ineligible | None:
+    """Judge the first result once more, with all ineligible items dropped, or as misses if they are."""
+    if not counts:
+        return None
+    policies = {name: getattr(convention.policies, name) for name in counts}
+    instead = "miss" if set(policies.values()) == {"drop"} else "drop"
+    first = result.results[0]
+    definition = suite[first.name]
+    choices: dict[str, Any] = dict.fromkeys(counts, instead)
+    other = replace(definition.policies, **choices)
+    difference = None
+    with suppress(MetricError):
+        changed = measure({first.name: replace(definition, policies=other)}, cutoffs=(first.k,))
+        difference = changed.results[0].value - first.value
+    n_items = int(inputs.top_k.lengths.sum())
+    return Ineligible(counts, policies, n_items, instead, first.key, difference)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
@@ -259,6 +338,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     threshold: float,
     relevant_from: float | None = None,
     item_similarity: Any = None,
+    head: Sequence[Any] | None = None,
     may_be_empty: bool = False,
     cells: CellFormat | None = None,
 ) -> EvaluationInputs:
@@ -280,7 +360,8 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if isinstance(recommendations, TopK) and isinstance(relevant, Relevant):
         if scores is not None:
             raise SchemaError(_OWN_SCORES)
-        return inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
+        inputs = inputs_of_codes(recommendations, relevant, train, (features, similarity), n_items, users)
+        return inputs if head is None else replace(inputs, catalogue=with_head(inputs.catalogue, head))
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     cells = cells or CellFormat()
@@ -307,7 +388,10 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         meetings = _meetings(user_ids, rows, item_ids, columns, has_train=history is not None)
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
-    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized)
+    judged = None if isinstance(recommendations, TopK) else columns[1]  # codes are lists of models
+    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized, truth=judged)
+    if head is not None:
+        catalogue = with_head(catalogue, head, item_ids)
     return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_users),
         _relevant(truth, rows[1], columns[1], n_users, bound, is_chosen=relevant_from is not None),

@@ -16,6 +16,8 @@ from recgauge.evaluation.recorded_runs import (
     evaluate_ratings_of_runs,
     measures_ratings,
 )
+from recgauge.judging import check_longest
+from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import metric_key
 from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
 from recgauge.utils.arrow import arrow_table
@@ -59,12 +61,19 @@ def list_settings(
     keep: Collection[str] = (),
 ) -> ListSettings:
     """Return how lists are read that a suite measures under a convention."""
-    longest = max((k for cutoffs in suite.values() for k in cutoffs if k is not None), default=None)
-    text_ids = convention.policies.ties == "id_descending"
-    return ListSettings(order, refuse, keep, longest=longest, text_ids=text_ids)
+    policies, cutoffs = convention.policies, {k for cutoffs in suite.values() for k in cutoffs}
+    check_longest(policies, cutoffs)
+    return ListSettings(
+        order,
+        refuse,
+        keep,
+        longest=max((k for k in cutoffs if k is not None), default=None),
+        text_ids=policies.ties == "id_descending",
+        policies={name: getattr(policies, name) for name in REASONS},
+    )
 
 
-def measure_recorded(
+def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
     recorded: RecordedRuns,
     suite: Suite,
     convention: Convention,
@@ -72,14 +81,16 @@ def measure_recorded(
     *,
     relevant_from: float | None = None,
     n_items: int | None = None,
+    head: Sequence[str] | None = None,
     seed: int = 0,
 ) -> MeasuredRuns:
     """Measure lists, or predicted ratings, that were read whole; options as of `evaluate_lists_of_runs`."""
     if measures_ratings(suite):
         recorded, results = evaluate_ratings_of_runs(recorded, suite, convention, settings)
     else:
-        options: dict[str, Any] = {"relevant_from": relevant_from, "n_items": n_items, "seed": seed}
-        results = evaluate_lists_of_runs(recorded, suite, convention, **options)
+        results = evaluate_lists_of_runs(
+            recorded, suite, convention, relevant_from=relevant_from, n_items=n_items, head=head, seed=seed
+        )
     return MeasuredRuns(
         results,
         {run.name: run.findings for run in recorded.runs},

@@ -28,7 +28,7 @@ from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import JudgedUsers, MetricAtCutoff, Sums, entries, ways_to_judge
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
-from recgauge.judging import judge
+from recgauge.judging import check_longest, judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
 from recgauge.recorded.findings import Finding, check_meeting, refusal
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_FORMAT = 2  # of stored parts; another is never read
+_FORMAT = 3  # of stored parts; another is never read
 _GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
 _LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
@@ -202,6 +202,7 @@ class PartTask:
                     f"metrics: {next(iter(group))} needs random orders of equal scores, which depend on all "
                     "users; evaluate all rows at once, or choose another ties."
                 )
+        check_longest(self._convention.policies, self.cutoffs)
         for name, definition in self._suite.items():
             if definition.policies.round_mean is not None:
                 raise ConfigError(
@@ -307,7 +308,7 @@ class PartTask:
             raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
         policies = self._convention.policies
         inputs = convert(
-            needed(run, (each.metric for each in self._suite.values()), self.cutoffs),
+            needed(run, self._suite.values(), self.cutoffs),
             recorded.relevant,
             train=None,
             item_features=None,
@@ -321,7 +322,8 @@ class PartTask:
         catalogue = None if self._items is None else inputs.catalogue
         sums: dict[str, DoubleArray] = {}
         values: dict[str, DoubleArray] = {}
-        for (way, _), group in ways_to_judge(self._suite).items():
+        for (judging, _), group in ways_to_judge(self._suite).items():
+            way = replace(judging, repeats="miss") if judging.repeats == "refuse" else judging
             judged = judge(inputs.top_k, inputs.relevant, catalogue, policies=way, user_ids=inputs.user_ids)
             judged_users = JudgedUsers(judged, inputs.user_ids[judged.users])
             for entry in entries(group, self.cutoffs, policies):

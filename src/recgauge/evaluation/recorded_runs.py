@@ -1,17 +1,18 @@
 """Lists and predicted ratings of other programs, measured run by run: what ``recgauge evaluate`` does."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from recgauge.conventions import Convention, meant_metric
+from recgauge.conventions import Convention, Definition, meant_metric
 from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
-from recgauge.metrics import Metric, metric_class, metric_key
+from recgauge.judging.ineligible import REASONS
+from recgauge.metrics import metric_class, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.coded import matched
 from recgauge.recorded.findings import note
@@ -69,20 +70,28 @@ def evaluate_lists_of_runs(
     *,
     relevant_from: float | None = None,
     n_items: int | None = None,
+    head: Sequence[str] | None = None,
     seed: int = 0,
 ) -> dict[str, Evaluation]:
     """Return the results of every run by its name, those of the suite in their order.
 
-    The catalogue is `n_items`, else what the files name if there are training rows.
+    The catalogue is `n_items`, else what the files name if there are training rows. `head`: ids of the short
+    head, as text.
     """
+    codes = None
+    if head is not None:
+        code_of = {str(item): code for code, item in enumerate(recorded.item_ids.tolist())}
+        codes = [code_of.get(item, item) for item in head]  # an unknown id is refused as such
     if n_items is None and recorded.train is not None:
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
+    if not all(run.lists.distinct for run in recorded.runs):
+        convention = convention.with_repeats()
     evaluations = {}
     for run in recorded.runs:
         evaluation = evaluate(
-            needed(run, map(convention.metric, suite), cutoffs),  # type: ignore[arg-type]
+            needed(run, map(convention.definition, suite), cutoffs),  # type: ignore[arg-type]
             recorded.relevant,  # type: ignore[arg-type]
             relevant_from=relevant_from,
             metrics=tuple(suite),
@@ -90,6 +99,7 @@ def evaluate_lists_of_runs(
             conventions=convention,
             train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items,
+            head=codes,
             seed=seed,
         )
         by_key = {result.key: result for result in evaluation.results}
@@ -98,10 +108,16 @@ def evaluate_lists_of_runs(
     return evaluations
 
 
-def needed(run: RecordedLists, metrics: Iterable[Metric], cutoffs: Collection[int | None]) -> Ragged:
+def needed(run: RecordedLists, suite: Iterable[Definition], cutoffs: Collection[int | None]) -> Ragged:
     """Return as much of the lists as can change a result: mostly a few items beyond the largest cutoff."""
-    of_hits = [metric.needs_relevant and not metric.needs for metric in metrics]
-    if None in cutoffs or not all(of_hits) or any(each.name == "ties" for each in run.findings):
+    of_hits = [
+        definition.metric.needs_relevant
+        and not definition.metric.needs
+        and not {"drop", "distinct"} & {getattr(definition.policies, name) for name in REASONS}
+        for definition in suite
+    ]
+    whole = {"ties", "repeats", "unknown_items", "seen_items"}  # another policy is measured, too
+    if None in cutoffs or not all(of_hits) or whole & {each.name for each in run.findings}:
         return run.lists
     return run.lists.first(max(k for k in cutoffs if k is not None) + 1)
 

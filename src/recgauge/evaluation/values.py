@@ -205,7 +205,10 @@ def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, boo
         drawn = ways.ties == "expected" and not definition.metric.has_expected
         way = Policies(
             ties=ways.ties,
-            duplicates=ways.duplicates,
+            unknown=ways.unknown,
+            seen=ways.seen,
+            repeats=ways.repeats,
+            longest=ways.longest,
             draws=ways.draws,
             score_precision=ways.score_precision,
         )
@@ -237,6 +240,8 @@ class JudgedUsers:
         self.without_relevant = judged.n_relevant == 0
         self.none_relevant = judged.none_relevant & self.without_relevant
         self.listless = judged.list_length == 0
+        if judged.emptied is not None:
+            self.listless &= ~judged.emptied
 
     def left_out(self, policies: Policies, refusing: str = "") -> BoolArray:
         """Return who has no value (m,); a metric that is `refusing` raises where a policy refuses a user."""
@@ -295,7 +300,7 @@ class MetricAtCutoff:
     def sums(self, users: JudgedUsers) -> tuple[Sums, DoubleArray | None]:
         """Return what the users add, and their values, shape (m,), NaN for those left out."""
         metric, judged = self.metric, users.judged
-        if metric.needs_relevant:
+        if metric.needs_relevant or self.policies.lists_of == "evaluated":
             left_out = users.left_out(self.policies, metric.label)
         else:
             # such a metric says itself what an empty list is worth: 0 for coverage, no value for a mean

@@ -13,8 +13,9 @@ import numpy as np
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray
 from recgauge.data.lists import Relevant, TopK
-from recgauge.errors import MetricError, SchemaError
+from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.judging import _lookup
+from recgauge.judging.ineligible import drop_ineligible, seen_codes
 from recgauge.judging.ties import TiedGains, order_ties, shared_ranks, shuffled
 from recgauge.utils.checks import (
     BoolArray,
@@ -33,13 +34,17 @@ NoRelevant = Literal["skip", "zero", "nan", "raise"]
 NoPositiveGrade = Literal["same", NoRelevant]
 NoList = Literal["zero", "skip", "nan", "raise"]
 TieOrder = Literal["stable", "item_code", "id_descending", "average", "random", "expected"]
-Duplicates = Literal["error", "first", "every", "distinct"]
-ListsOf = Literal["all", "relevant"]
+Unknown = Literal["miss", "drop"]
+Seen = Literal["miss", "drop", "hit"]
+Repeats = Literal["refuse", "miss", "drop", "every", "distinct"]
+ListsOf = Literal["all", "relevant", "evaluated"]
 Rounding = Literal["numpy", "printf"]
 ScorePrecision = Literal["double", "single"]
 
-QUIET = ("no_positive_grade", "rounding", "score_precision")
+QUIET = ("no_positive_grade", "rounding", "score_precision", "unknown", "seen")
 """Shown only where they are not at their default."""
+_STORED = {"refuse": "duplicates=error", "miss": "duplicates=first"}
+"""Texts of `repeats` in definitions, which stay those of stored runs."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +70,23 @@ class Policies(Checked):
         over all orders of equal scores, exact where a formula is known, else the mean over `draws` random
         orders. The last two count what ties with the end of a list and did not fit in, which lists from
         outside do not tell. Only acts where scores are known.
-    duplicates : {"error", "first", "every", "distinct"}, default "error"
-        A repeated item in a list: refused; a hit only at its first rank; a hit at every rank, so that
-        values above 1 appear; or each rank is another item, so that a user has one more relevant item for
-        every repeat of one.
-    lists_of : {"all", "relevant"}, default "all"
-        Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, or
-        only those of users with relevant items.
+    unknown : {"miss", "drop"}, default "miss"
+        An item of a list that is in no training row and in no row of the truth, such as one that a language
+        model made up ("hallucinated", "out of catalogue"). ``miss``: its place counts and hits nothing;
+        ``drop``: later items move up. This and `seen` act on lists from outside with training rows; lists
+        of models hold candidates only.
+    seen : {"miss", "drop", "hit"}, default "miss"
+        An item that the user has in the training rows; ``hit``: as any other item, where people return to
+        items.
+    repeats : {"refuse", "miss", "drop", "every", "distinct"}, default "refuse"
+        A repeated item in a list: refused; a hit only at its first rank; left out, so that later items move
+        up; a hit at every rank, so that values above 1 appear; or each rank is another item, so that a user
+        has one more relevant item for every repeat of one.
+    longest : int or None, default None
+        Items of a list that are looked at, before any is dropped.
+    lists_of : {"all", "relevant", "evaluated"}, default "all"
+        Whose lists count for metrics that look at lists only, such as coverage or novelty: everybody's, those
+        of users with relevant items, or those of users whom no policy leaves out.
     threshold : float, default 1.0
         Lowest grade that is relevant; lower grades count as irrelevant. 0: every grade above 0 is relevant.
         Where ``relevant_from`` is set, that is the threshold instead.
@@ -102,7 +117,10 @@ class Policies(Checked):
     no_positive_grade: NoPositiveGrade = "same"
     no_list: NoList = "zero"
     ties: TieOrder = "stable"
-    duplicates: Duplicates = "error"
+    unknown: Unknown = "miss"
+    seen: Seen = "miss"
+    repeats: Repeats = "refuse"
+    longest: Count | None = None
     lists_of: ListsOf = "all"
     threshold: Real = 1.0
     round: Natural | None = None
@@ -139,7 +157,9 @@ class Policies(Checked):
     def _texts(self, names: Iterable[str]) -> Iterator[str]:
         for name in names:
             value = getattr(self, name)
-            if value is not None:
+            if name == "repeats":
+                yield _STORED.get(value, f"duplicates={value}")
+            elif value is not None:
                 yield f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
 
 
@@ -244,6 +264,11 @@ class JudgedTopK:
         For metrics beyond accuracy.
     tied : TiedGains or None
         Groups of equal scores, where values are to be those expected of a random order.
+    relevant_items : ndarray of int32, shape (r,), or None
+        Item codes of all relevant items, users back to back, rising inside each user, so in another order
+        than their gains; None where repeats of one item are other items.
+    emptied : ndarray of bool, shape (m,), or None
+        Users with a list of which nothing is left after dropping.
     """
 
     users: IntArray
@@ -255,6 +280,8 @@ class JudgedTopK:
     none_relevant: BoolArray
     catalogue: Catalogue | None = None
     tied: TiedGains | None = None
+    relevant_items: IntArray | None = None
+    emptied: BoolArray | None = None
 
     def __post_init__(self) -> None:
         for name in ("users", "items", "list_length", "n_relevant", "none_relevant"):
@@ -292,6 +319,8 @@ class JudgedTopK:
             self.relevant_gains[owned],
             self.none_relevant[chosen],
             self.catalogue,
+            relevant_items=None if self.relevant_items is None else self.relevant_items[owned],
+            emptied=None if self.emptied is None else self.emptied[chosen],
         )
 
 
@@ -316,7 +345,7 @@ def judge(
     catalogue : Catalogue, optional
         For metrics beyond accuracy.
     policies : Policies, optional
-        Ties and duplicates act here; the defaults if left out.
+        Ties, repeats, unknown and seen items act here; the defaults if left out.
     users : ndarray of int32, shape (m,), optional
         Distinct codes of everybody who counts, in the order of the result; by default everybody who has
         a list or relevant items.
@@ -333,7 +362,7 @@ def judge(
     ------
     SchemaError
         If `users` leaves out somebody who has a list or relevant items, or a list repeats an item and
-        duplicates are an error.
+        repeats are refused.
 
     Examples
     --------
@@ -351,41 +380,75 @@ def judge(
         top_k = shuffled(top_k, *order)
     users, top_k, relevant = _align(top_k, relevant, users)
     items, scores = top_k.items, top_k.scores
-    if chosen.duplicates == "error" and not is_distinct:
-        row = _lookup.first_repeat(items)
-        if row is not None:
-            user = users[row] if user_ids is None else user_ids[users[row]]
-            raise SchemaError(
-                f"recommendations: the list of user {shown(user)} holds an item twice, and duplicates are an "
-                "error. Remove it, or choose policies with duplicates='first', 'every' or 'distinct'."
-            )
+    if chosen.repeats == "refuse" and not is_distinct:
+        _refuse_repeats(items, users, user_ids)
     if chosen.score_precision == "single":
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32)
     if chosen.ties in ("item_code", "id_descending"):
         sign = -1 if chosen.ties == "id_descending" else 1
         items = order_ties(items, scores, lambda _, tied: sign * tied)
+    emptied, lengths = None, top_k.lengths
+    if chosen.longest is not None or "drop" in (chosen.unknown, chosen.seen, chosen.repeats):
+        items, scores = drop_ineligible(items, scores, users, catalogue, chosen)
+        left = (items >= 0).sum(axis=1, dtype=np.int32)
+        emptied, lengths = (left == 0) & (lengths > 0), left
     start, gains = relevant.start, np.asarray(relevant.gains, np.float64)
-    every = is_distinct or chosen.duplicates in ("every", "distinct")  # without repeats it is the same
-    owner, rank, ordinal, gain = _lookup.look_up(items, start, relevant.items, gains, every=every)
-    if chosen.duplicates == "distinct" and not is_distinct and _lookup.first_repeat(items) is not None:
+    relevant_items: IntArray | None = relevant.items
+    every = is_distinct or chosen.repeats in ("every", "distinct")  # without repeats it is the same
+    hit = _lookup.look_up(items, start, relevant.items, gains, every=every)
+    owner, rank, ordinal, gain = _without_seen(hit, items, users, catalogue, chosen)
+    if chosen.repeats == "distinct" and not is_distinct and _lookup.first_repeat(items) is not None:
         start, gains = _with_repeats(items, owner, rank, gain, start, gains)
+        relevant_items = None
     shared = shared_ranks(scores, owner, rank) if chosen.ties == "average" else (None, None)
     tied = None
     if chosen.ties == "expected":
-        tied = TiedGains.of(items, scores, top_k.lengths, (owner, rank, gain), top_k.beyond)
+        tied = TiedGains.of(items, scores, lengths, (owner, rank, gain), top_k.beyond)
     hits = RankedGains(owner, rank, gain, ordinal, len(users), *shared)
     return JudgedTopK(
         users,
         items,
-        top_k.lengths,
+        lengths,
         hits,
         np.diff(start),
         _lookup.best_first(start, gains),
         np.isin(users, relevant.none_relevant),
         catalogue,
         tied,
+        relevant_items,
+        emptied,
     )
+
+
+def _refuse_repeats(items: IntArray, users: IntArray, user_ids: IdArray | None) -> None:
+    row = _lookup.first_repeat(items)
+    if row is not None:
+        user = users[row] if user_ids is None else user_ids[users[row]]
+        raise SchemaError(
+            f"recommendations: the list of user {shown(user)} holds an item twice. Remove it, or say "
+            "what it counts: repeats='miss', 'drop', 'every' or 'distinct'."
+        )
+
+
+Hits = tuple[LongArray, IntArray, IntArray, DoubleArray]
+"""Owners, ranks, ordinals and gains, as `look_up` returns them."""
+
+
+def _without_seen(
+    hits: Hits, items: IntArray, users: IntArray, catalogue: Catalogue | None, policies: Policies
+) -> Hits:
+    """Return the hits without items of the user's training rows, where these are misses."""
+    owner, rank, _, gain = hits
+    if policies.seen != "miss":
+        return hits
+    start = np.searchsorted(owner, np.arange(len(users) + 1))
+    seen = seen_codes(start, items[owner, rank - 1], users, catalogue)
+    if seen is None or not seen.any():
+        return hits
+    owner, rank, gain = owner[~seen], rank[~seen], gain[~seen]
+    ordinal = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    return owner, rank, ordinal.astype(np.int32), gain
 
 
 def _with_repeats(
@@ -405,6 +468,16 @@ def _with_repeats(
     by_owner = np.argsort(owners, kind="stable")
     counts = np.bincount(owners, minlength=len(items))
     return np.concatenate(([0], np.cumsum(counts))), np.concatenate((gains, gain[repeats]))[by_owner]
+
+
+def check_longest(policies: Policies, cutoffs: Iterable[int | None]) -> None:
+    """Refuse a cutoff below which nobody looks."""
+    largest = max((k for k in cutoffs if k is not None), default=0)
+    if policies.longest is not None and policies.longest < largest:
+        raise ConfigError(
+            f"longest={policies.longest} looks at fewer items than the cutoff {largest} counts; choose "
+            "smaller cutoffs or a greater longest."
+        )
 
 
 def _align(top_k: TopK, relevant: Relevant, users: IntArray | None) -> tuple[IntArray, TopK, Relevant]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recgauge.metrics.beyond.catalogue import SeenShare as SeenShare
     from recgauge.metrics.beyond.catalogue import TailPercentage as TailPercentage
     from recgauge.metrics.beyond.catalogue import UnseenShare as UnseenShare
+    from recgauge.metrics.beyond.catalogue import UserCount as UserCount
     from recgauge.metrics.beyond.catalogue import UserCoverage as UserCoverage
     from recgauge.metrics.beyond.diversity import Diversity as Diversity
     from recgauge.metrics.beyond.diversity import IntraListSimilarity as IntraListSimilarity
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from recgauge.metrics.beyond.novelty import PooledNovelty as PooledNovelty
     from recgauge.metrics.beyond.novelty import RankSerendipity as RankSerendipity
     from recgauge.metrics.beyond.novelty import UnpopularSerendipity as UnpopularSerendipity
+    from recgauge.metrics.beyond.parity import LongTailCount as LongTailCount
+    from recgauge.metrics.beyond.parity import PopularityOpportunity as PopularityOpportunity
+    from recgauge.metrics.beyond.parity import PopularityParity as PopularityParity
     from recgauge.metrics.classes import ClassFScore as ClassFScore
     from recgauge.metrics.classes import ClassMetric as ClassMetric
     from recgauge.metrics.classes import ClassPrecision as ClassPrecision

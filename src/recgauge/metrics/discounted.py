@@ -220,9 +220,10 @@ class NDCG(UserMetric):
         The grade as it is, ``2**grade - 1``, or 1 for every relevant item.
     discount : {"log2", "ln", "jarvelin2", "reciprocal"}, default "log2"
         Divisor of rank r: ``log2(r + 1)``, ``ln(r + 1)``, ``max(1, log2(r))``, or r itself.
-    ideal : {"at_k", "full", "list_length", "own_list", "k_ones"}, default "at_k"
+    ideal : {"at_k", "full", "list_length", "own_list", "own_at_k", "k_ones"}, default "at_k"
         The best list: the user's relevant items best first, cut at k; all of them; as many as the list
-        has items; the list's own items re-sorted; or k items of gain 1 whatever is relevant.
+        has items; the list's own items re-sorted, then cut at k; its first k items re-sorted; or k items of
+        gain 1 whatever is relevant.
     normalization : {"max", "minmax"}, default "max"
         Divide by the best list's DCG; or stretch from the DCG of the list's own items worst first to it.
     zero : {0, "nan", "raise"}, default 0
@@ -247,8 +248,8 @@ class NDCG(UserMetric):
     -----
     Range [0, 1], higher is better; 0 without a hit. With ``full`` a perfect list shorter than the user's
     relevant items stays below 1, with ``k_ones`` so does that of a user with fewer than k of them;
-    ``own_list`` cannot see what the list misses. Where all gains of a list are equal, ``minmax`` is 0/0:
-    undefined, NaN. The base of a plain logarithm cancels, so ``ln`` and ``log2`` agree.
+    ``own_list`` and ``own_at_k`` cannot see what the list misses. Where all gains of a list are equal,
+    ``minmax`` is 0/0: undefined, NaN. The base of a plain logarithm cancels, so ``ln`` and ``log2`` agree.
 
     References
     ----------
@@ -269,7 +270,7 @@ class NDCG(UserMetric):
 
     gain: Gain = "linear"
     discount: Discount = "log2"
-    ideal: Literal["at_k", "full", "list_length", "own_list", "k_ones"] = "at_k"
+    ideal: Literal["at_k", "full", "list_length", "own_list", "own_at_k", "k_ones"] = "at_k"
     normalization: Literal["max", "minmax"] = quiet("max")
     zero: Literal[0, "nan", "raise"] = quiet(0)
     gain_offset: Real = quiet(0.0)
@@ -291,7 +292,7 @@ class NDCG(UserMetric):
         shown = list_length(judged, k).astype(np.int64)
         cutoff = np.full(judged.n_users, k or len(weights), np.int64)
         match self.ideal:
-            case "own_list":
+            case "own_list" | "own_at_k":
                 return self._own(judged, k, weights, best_first=True)
             case "k_ones":
                 return np.cumsum(weights)[shown if k is None else cutoff]
@@ -311,11 +312,12 @@ class NDCG(UserMetric):
     def _own(
         self, judged: JudgedTopK, k: int | None, weights: DoubleArray, *, best_first: bool
     ) -> DoubleArray:
-        """Return the discounted gain of the list's own items (m,), re-sorted, then cut at `k`."""
-        hits = judged.hits
+        """Return the discounted gain of the list's own items (m,), re-sorted and cut at `k`."""
+        hits = judged.hits.cut(k) if self.ideal == "own_at_k" else judged.hits
         gains = gain_of(hits.gain, self.gain, self.gain_offset)
         order = np.lexsort((-gains if best_first else gains, hits.owner))
-        misses_before = 0 if best_first else judged.list_length[hits.owner] - hits.counts()[hits.owner]
+        length = list_length(judged, k if self.ideal == "own_at_k" else None)
+        misses_before = 0 if best_first else length[hits.owner] - hits.counts()[hits.owner]
         rank = hits.ordinal + np.asarray(misses_before, np.int64)
         weight = np.where(rank <= (k or len(weights)), weights[rank], 0.0)
         return hits.total(gains[order] * weight)
@@ -323,7 +325,7 @@ class NDCG(UserMetric):
     @property
     def has_expected(self) -> bool:
         """Whether a formula gives the expected value."""
-        return self.ideal != "own_list" and self.normalization == "max"
+        return self.ideal not in ("own_list", "own_at_k") and self.normalization == "max"
 
     def expected(self, judged: JudgedTopK, tied: TiedGains, k: int | None) -> DoubleArray:
         """Return the expected nDCG of each list, shape (t,)."""

@@ -20,7 +20,7 @@ from recgauge.utils.progress import NoProgress, Progress
 if TYPE_CHECKING:
     from recgauge.recorded.coded import CodedLists
 
-STRICT = (*REFUSED, "unknown_items")
+STRICT = (*REFUSED, "unknown_items", "repeats")
 """Findings that stop a run unless they are kept."""
 
 
@@ -74,7 +74,7 @@ class Recorded(Recommender, RatingPredictor):
     path: str
     format: str | None = None
     order: Order = "auto"
-    refuse: Sequence[str] = STRICT[-1:]
+    refuse: Sequence[str] = STRICT[-2:]
     keep: Sequence[str] = ()
     tag: str | None = None
     columns: Mapping[Role, Choice] | None = None

@@ -1,7 +1,7 @@
 """What can be odd about recorded lists: counted, shown, and refused or kept."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,12 +14,13 @@ from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, c
 
 FindingName = Literal[
     "bad_rows",
-    "duplicates",
     "contradictions",
     "equal_ranks",
     "rank_gaps",
+    "rising_scores",
     "without_prediction",
     "unmet",
+    "repeats",
     "unknown_users",
     "unknown_items",
     "users_without_list",
@@ -34,30 +35,52 @@ REFUSED: tuple[FindingName, ...] = FINDINGS[:7]
 
 MEANINGS: Mapping[FindingName, tuple[str, str]] = {
     "bad_rows": ("rows without user, item, or numbers where they must be", "left out"),
-    "duplicates": ("rows with an item that the user's list already has", "left out, the better place stays"),
     "contradictions": (
         "rows whose score is above that of a better rank",
         "the order decides, scores are not used",
     ),
     "equal_ranks": ("rows with the rank of another row of the user", "in the order of the file"),
     "rank_gaps": ("lists whose ranks are not 1, 2, 3, ... (or from 0)", "the items move up"),
+    "rising_scores": (
+        "lists whose scores rise from row to row, as nearly all do",
+        "the highest score is the best",
+    ),
     "without_prediction": ("test rows without a predicted rating, of rating metrics", "left out"),
     "unmet": ("users and items of the smaller table that are not in the other", "as they are"),
+    "repeats": ("rows with an item that the user's list already has", "a hit at its first place only"),
     "unknown_users": (
         "users who are in no other file",
         "as the convention treats users without relevant items",
     ),
-    "unknown_items": ("rows with an item that is in no other file", "kept, as misses"),
+    "unknown_items": ("rows with an item that is in no other file", "their places count and hit nothing"),
     "users_without_list": ("users of the truth without a list", "as the convention treats them"),
     "empty_lists": ("rows of a user without an item", "as users without a list"),
     "short_lists": ("lists shorter than the largest cutoff", "kept"),
     "ties": ("rows with the score of the row before", "ordered as the convention orders ties"),
-    "seen_items": ("rows with an item that the user has in the training rows", "kept"),
+    "seen_items": (
+        "rows with an item that the user has in the training rows",
+        "their places count and hit nothing",
+    ),
 }
 """What a finding counts, and what becomes of it if it is kept."""
 
+_POLICIES: Mapping[FindingName, str] = {
+    "repeats": "repeats",
+    "unknown_items": "unknown",
+    "seen_items": "seen",
+}
+"""Findings and the policies that say what becomes of them."""
+_FATES: Mapping[str, str] = {
+    "drop": "dropped, later items move up",
+    "every": "a hit at every place",
+    "distinct": "each counts as another item",
+    "hit": "as other items",
+}
+"""What becomes of ineligible items by a policy that is not ``miss``."""
+
 _IN_RUN: Mapping[FindingName, str] = {
     "without_prediction": "the mean of the training ratings is taken",
+    "repeats": "left out, the better place stays",
     "unknown_users": "left out",
     "unknown_items": "left out, the items below move up",
     "ties": "in the order of item codes, then as `ties` says",
@@ -67,6 +90,8 @@ _IN_RUN: Mapping[FindingName, str] = {
 
 Order = Literal["auto", "rank", "score"]
 
+FEWEST_RISING, MOST_RISE = 10, 0.95
+"""From how many lists, and which share of them, rising scores are no chance."""
 _BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
 
 
@@ -92,6 +117,8 @@ class ListSettings:
     text_ids: bool = False  # ids stay text, so that 10 is before 9 where ids order equal scores: trec_eval
     in_run: bool = False  # whether a run reads the lists, so that messages name its settings
     in_part: bool = False  # whether these are some of the users, of whom none need be known
+    # "unknown", "seen" and "repeats" to what becomes of such items, as of `Policies`; "miss" if left out
+    policies: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_choice("order", self.order, get_args(Order))
@@ -100,6 +127,11 @@ class ListSettings:
                 check_choice(option, name, FINDINGS)
         if both := sorted(set(self.refuse) & set(self.keep)):
             raise ConfigError(f"{both[0]} is to be refused and to be kept; name it once.")
+        for finding, policy in _POLICIES.items():
+            if finding in self.refuse and self.policies.get(policy) in _FATES:
+                raise ConfigError(
+                    f"{finding} are refused, and {policy}={self.policies[policy]} would go on; choose one."
+                )
 
     @property
     def refused(self) -> frozenset[str]:
@@ -114,9 +146,18 @@ def refusal(name: FindingName, first: str, count: int, hint: str) -> SchemaError
 
 def note(name: FindingName, count: int, first: str, settings: ListSettings) -> Finding:
     """Return a finding, or raise if the settings refuse it."""
-    fate = _IN_RUN.get(name, MEANINGS[name][1]) if settings.in_run else MEANINGS[name][1]
+    policy = settings.policies.get(_POLICIES.get(name, ""), "miss")
+    fate = _FATES.get(policy, MEANINGS[name][1])
+    if settings.in_run:
+        fate = _IN_RUN.get(name, fate)
     if name in settings.refused:
         option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
+        if name == "repeats" and not settings.in_run:
+            option = "--repeats miss"
+        if name == "rising_scores":
+            column = "model.columns.rank=COLUMN" if settings.in_run else "--rank COLUMN"
+            hint = f"If the lowest number is the best, it is a rank: {column}. If the highest is, go on with"
+            raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
     return Finding(name, count, first, fate)
 
@@ -171,6 +212,26 @@ class Report:
             self._note("bad_rows", self._rows.n_bad, self._rows.first_bad())
         if len(empty := self._rows.empty):
             self._note("empty_lists", len(empty), self._rows.place(empty[0]))
+
+    def direction(self, start: LongArray, score: DoubleArray, row: Places | None) -> None:
+        """Refuse lists ordered by falling scores of which nearly all stand in rising order in the file.
+
+        They may be ranks, or the lists upside down. Few or very short lists rise by chance.
+        """
+        if row is None:
+            return
+        steps = np.ones(max(0, len(score) - 1), bool)
+        steps[start[1:-1] - 1] = False
+        steps &= score[1:] < score[:-1]
+        of_list = np.searchsorted(start, np.flatnonzero(steps), side="right") - 1
+        n_lists = len(start) - 1
+        n_steps = np.bincount(of_list, minlength=n_lists)
+        n_rising = np.bincount(of_list, row[1:][steps] < row[:-1][steps], minlength=n_lists)
+        ordered, rising = n_steps > 1, (n_steps > 1) & (n_rising == n_steps)
+        if rising.sum() >= FEWEST_RISING and rising.sum() >= MOST_RISE * ordered.sum():
+            self._note(
+                "rising_scores", int(rising.sum()), self._rows.where(int(row[start[:-1]][rising].min()))
+            )
 
     def order(
         self,

@@ -106,16 +106,18 @@ class Context:
         start = starts_of(runs.lengths)
         repeated = repeats(start, item, len(self.item_ids))
         if repeated is not None:
-            report.rows("duplicates", np.flatnonzero(repeated), row)
+            report.rows("repeats", np.flatnonzero(repeated), row)
+        if rank is None and score is not None:
+            report.direction(start, score, row)
         contradicted = report.order(start, rank, score, row, repeated)
         if by_rank and contradicted:
             score = None
-        if repeated is not None:
+        if repeated is not None and self.settings.in_run:
             kept = np.flatnonzero(~repeated)
             row, item, score = places(row, kept), item[kept], None if score is None else score[kept]
-            runs = UserRuns.of(runs.of_rows()[kept])
+            runs, repeated = UserRuns.of(runs.of_rows()[kept]), None
         users, lengths = runs.users, runs.lengths
-        lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=True)
+        lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=repeated is None)
         meetings = self._meetings(lists)
         in_part = self.settings.in_part  # of a part's users nobody need have a list, and few items meet
         report.met(meetings, {"user": inf if in_part else 1, "item": inf if in_part else FEWEST})

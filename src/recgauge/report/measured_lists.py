@@ -55,6 +55,8 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
         for result in evaluation.results:
             error = "" if result.stderr is None else f" ± {result.stderr:.4f}"
             lines.append(f"    {label(result.key):<{width}}  {result.value:.4f}{error}")
+        if evaluation.ineligible is not None:
+            lines.append(f"    lists  {evaluation.ineligible.sentence}")
         unmet = "unmet"  # which the first lines say
         findings = describe([finding for finding in measured.findings[name] if finding.name != unmet])
         lines += [f"    found  {line}" for line in findings]
@@ -90,6 +92,7 @@ def measured_json(
             "definitions": evaluation.definitions(),
             "counts": dict(evaluation.counts),
             "policies": evaluation.policies,
+            "ineligible": None if evaluation.ineligible is None else asdict(evaluation.ineligible),
             "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
             "found": [
                 {"name": finding.name, "count": finding.count, "first": finding.first}

@@ -97,7 +97,8 @@ def compose_plan(settings: RunSettings) -> DataPlan:
 def compose_metrics(settings: RunSettings) -> tuple[Convention, dict[str, Definition]]:
     """Build the conventions and the metrics that settings name, by the results' names."""
     packages = allowed_packages(settings.allowed_targets)
-    conventions = build(settings.conventions, Convention, "conventions", packages).with_ties(settings.ties)
+    conventions = build(settings.conventions, Convention, "conventions", packages)
+    conventions = conventions.with_policies({"ties": settings.ties})
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()

@@ -205,8 +205,9 @@ def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> 
     table.loc[len(table)] = [table.user[0], table.item[0], 0.5]  # twice in a list
     write(pa.Table.from_pandas(table, preserve_index=False), place / "lists")
     files = ["--run", "lists", "--truth", str(data / "mixed-truth")]
-    line = refused(capsys, *files, "--metrics", "ndcg@5", "--memory-mib", "16")
-    assert "duplicates: 1" in line
+    command = [*files, "--metrics", "ndcg@5", "--memory-mib", "16", "--repeats", "refuse"]
+    line = refused(capsys, *command)
+    assert "repeats: 1" in line
     assert "lists (users of part" in line
 
 

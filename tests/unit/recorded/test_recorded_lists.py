@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from recgauge.errors import DataError
+from recgauge.errors import ConfigError, DataError
 from recgauge.files.columns import CellFormat
 from recgauge.recorded import ListSettings, describe, read_recorded
 
@@ -247,7 +247,6 @@ def test_ids_as_numbers_match_ids_as_text(read, tmp_path):
 
 HEAD = "user,item,rank,score\n"
 REFUSED = {
-    "repeated item": (HEAD + "1,10,1,3\n1,10,2,2\n", "line 3", "duplicates"),
     "scores that contradict ranks": (HEAD + "1,10,1,1\n1,9,2,2\n", "line 3", "contradictions"),
     "infinite score": (HEAD + "1,10,1,inf\n", "line 2: the score is not a finite number", "bad_rows"),
     "empty user": (HEAD + "1,10,1,3\n,9,2,1\n", "line 3: the user is missing", "bad_rows"),
@@ -302,8 +301,6 @@ def test_what_makes_a_list_doubtful_is_refused_with_its_row_and_kept_on_demand(r
 
 
 def test_what_becomes_of_what_is_kept(read):
-    again = read(HEAD + "1,10,1,3\n1,9,2,2\n1,10,3,1\n", keep=["duplicates"])
-    assert lists_of(again) == {"1": ["10", "9"]}
     against = read(HEAD + "1,10,1,1\n1,9,2,2\n", keep=["contradictions"])
     assert lists_of(against) == {"1": ["10", "9"]}
     assert against.runs[0].lists.values is None
@@ -316,6 +313,7 @@ def test_what_becomes_of_what_is_kept(read):
 COUNTED = {
     "unknown user": (text_of([*ROWS, (7, "9", 1, 1.0)]), "unknown_users", {"truth": TRUTH}),
     "user without list": (text_of(), "users_without_list", {}),
+    "repeated item": (HEAD + "1,10,1,3\n1,10,2,2\n", "repeats", {}),
     "seen item": (text_of(), "seen_items", {"train": "user,item\n1,10\n"}),
     "short list": (text_of([*ROWS, (3, "9", 1, 1.0)]), "short_lists", {"longest": 2}),
     "tie": (HEAD + "1,10,1,2\n1,9,2,2\n", "ties", {}),
@@ -371,6 +369,15 @@ def test_ranks_order_rows_in_any_order(read, pairs):
     for user, item, _ in sorted(rows, key=lambda row: (row[0], row[2])):
         expected.setdefault(str(user), []).append(str(item))
     assert found == expected
+
+
+def test_settings_name_what_exists():
+    with pytest.raises(ConfigError, match="repeats"):
+        ListSettings(keep=["duplicates"])
+    with pytest.raises(ConfigError, match="once"):
+        ListSettings(keep=["ties"], refuse=["ties"])
+    with pytest.raises(ConfigError, match="seen_items are refused, and seen=drop would go on"):
+        ListSettings(refuse=["seen_items"], policies={"seen": "drop"})
 
 
 def test_grades_win_over_the_ratings_that_they_come_from(read):

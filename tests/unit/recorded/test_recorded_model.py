@@ -65,9 +65,9 @@ def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):
 
 def test_a_run_keeps_what_was_found_among_its_guards(tmp_path):
     text = "user,item,rank,score\na,y,1,2\na,z,2,2\na,y,3,1\nq,y,1,1\n"
-    found = check_recorded(fitted(tmp_path, text, keep=["duplicates"]))
+    found = check_recorded(fitted(tmp_path, text, keep=["repeats"]))
     assert [(one.name, one.value, one.level) for one in found] == [
-        ("lists_duplicates", 1, "warning"),
+        ("lists_repeats", 1, "warning"),
         ("lists_unknown_users", 1, "note"),
         ("lists_ties", 1, "note"),
     ]

@@ -19,7 +19,13 @@ from recgauge.cli.commands.options import (
     users_of,
     write_out,
 )
-from recgauge.cli.commands.reading import add_reading_options, reading_of
+from recgauge.cli.commands.reading import (
+    add_policy_options,
+    add_reading_options,
+    convention_of,
+    reading_of,
+    refused_findings,
+)
 from recgauge.cli.run_data import load_data
 from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
@@ -70,6 +76,7 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--train", **files, help="who had what in training, likewise")
     add("--conventions", metavar="NAME", default="standard", help="whose definitions, of lists")
     add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
+    add_policy_options(parser)
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
     add_reading_options(parser)
     users = "your table of users: user_id, columns that segments name"
@@ -185,8 +192,7 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
 
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     """Return two files of lists, measured by the metrics of the rules."""
-    from recgauge.conventions import get_convention  # these take long to import
-    from recgauge.evaluation.measured import list_settings, measure_recorded
+    from recgauge.evaluation.measured import list_settings, measure_recorded  # these take long to import
     from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
     from recgauge.recorded import read_recorded
     from recgauge.report.measured_lists import grade_lines
@@ -197,8 +203,8 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
     suite = parse_metrics(",".join(map(label, rules.keys)))
-    convention = get_convention(options.conventions)
-    settings = list_settings(suite, convention, keep=options.keep)
+    convention = convention_of(options)
+    settings = list_settings(suite, convention, refuse=refused_findings(options), keep=options.keep)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,

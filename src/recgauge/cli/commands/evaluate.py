@@ -9,7 +9,14 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from recgauge.cli.commands.reading import add_reading_options, reading_of
+from recgauge.candidates.named import numbered_lines
+from recgauge.cli.commands.reading import (
+    add_policy_options,
+    add_reading_options,
+    convention_of,
+    reading_of,
+    refused_findings,
+)
 from recgauge.errors import ConfigError, listed, message
 from recgauge.files.formats import FORMATS
 from recgauge.files.plausible import check_unused
@@ -57,9 +64,15 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--conventions", metavar="NAME", default="standard", help=f"whose definitions {default}")
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
     add("--order", choices=get_args(Order), default="auto", help=f"what orders a list {default}")
+    add_policy_options(parser)
     add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
+    add(
+        "--head",
+        metavar="FILE",
+        help="items of the short head, an id a line",
+    )
     add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
@@ -78,16 +91,15 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
 
 def run_evaluate(options: argparse.Namespace) -> None:
     """Measure the lists that the command line names, print and write the results."""
-    from recgauge.conventions import get_convention  # these take long to import
-    from recgauge.evaluation.measured import list_settings, write_users
+    from recgauge.evaluation.measured import list_settings, write_users  # these take long to import
     from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
     from recgauge.report.measured_lists import measured_json, result_lines
 
-    suite, convention = parse_metrics(options.metrics), get_convention(options.conventions)
+    suite, convention = parse_metrics(options.metrics), convention_of(options)
     check_formats(options.out, (".json", ".parquet"))
     if measures_ratings(suite) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
-    settings = list_settings(suite, convention, options.order, options.refuse, options.keep)
+    settings = list_settings(suite, convention, options.order, refused_findings(options), options.keep)
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measure = _in_parts if in_parts else _in_memory
     measured, compare = measure(options, suite, convention, settings)
@@ -136,10 +148,15 @@ def _in_memory(
         settings,
         relevant_from=options.relevant_from,
         n_items=options.n_items,
+        head=_ids_of(options.head),
         seed=options.seed,
     )
     procedure: dict[str, Any] = {"baseline": options.baseline, "seed": options.seed}
     return measured, lambda keys: compare(measured.results, metrics=keys, **procedure)
+
+
+def _ids_of(path: str | None) -> list[str] | None:
+    return None if path is None else [line.strip() for _, line in numbered_lines("--head", path)]
 
 
 def _in_parts(
@@ -219,6 +236,7 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
     refused = {
         "--train": options.train,
         "--only": options.only,
+        "--head": options.head,
         "--header": options.header,
         "--separator": options.separator,
         "--tag": options.tag,

@@ -1,6 +1,7 @@
 """Metrics beyond accuracy: coverage, diversity, novelty, popularity and serendipity of lists."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.metric import Metric, denominator, divide
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.utils.exact import fixed_slices
 
 T = TypeVar("T")
@@ -21,6 +22,7 @@ _ARGUMENT = {
     "features": "item features; pass item_features=...",
     "similarity": "similarities of items, or item features, whose cosine replaces them; pass "
     "item_similarity=... or item_features=..., or choose similarity='cooccurrence'",
+    "head": "the items of the short head; pass head=[...]",
     "n_items": "the catalogue's size, which lists do not tell; pass n_items=... or train=...",
 }
 
@@ -59,6 +61,7 @@ def catalogue_of(metric: Metric, judged: JudgedTopK) -> Catalogue:
         "features": catalogue.features,
         "similarity": catalogue.features if catalogue.similarity is None else catalogue.similarity,
         "n_items": catalogue.n_items if catalogue.sized else None,
+        "head": catalogue.head,
     }
     for need in sorted(metric.needs):
         if held[need] is None:
@@ -93,6 +96,11 @@ def seen_items(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
     return _present(metric, catalogue_of(metric, judged).seen, "train")
 
 
+def given_head(metric: Metric, judged: JudgedTopK) -> BoolArray:
+    """Return which items are in the short head that the user names, shape (n_items,)."""
+    return _present(metric, catalogue_of(metric, judged).head, "head")
+
+
 def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
     """Return the features of each item, shape (n_items, n_features)."""
     return _present(metric, catalogue_of(metric, judged).features, "features")
@@ -101,6 +109,16 @@ def features(metric: Metric, judged: JudgedTopK) -> sparse.csr_array:
 def similarity(metric: Metric, judged: JudgedTopK) -> "Similarity | None":
     """Return the given similarities of items, shape (n_items, n_items); None if features are used instead."""
     return catalogue_of(metric, judged).similarity
+
+
+def relevant_items(metric: Metric, judged: JudgedTopK) -> tuple[LongArray, LongArray]:
+    """Return the row and the item of every relevant pair, each of shape (r,)."""
+    if judged.relevant_items is None:
+        raise MetricError(
+            f"{metric.label} counts relevant items, and policies with repeats='distinct' make more of "
+            "them; choose another policy for this metric."
+        )
+    return np.repeat(np.arange(judged.n_users), judged.n_relevant), judged.relevant_items.astype(np.int64)
 
 
 BLOCK_ENTRIES = 1 << 20
@@ -150,7 +168,11 @@ def sum_over_list(item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: in
 
 
 def mean_over_list(
-    item_value: npt.NDArray[np.generic], judged: JudgedTopK, k: int | None, divisor: Literal["k", "list"]
+    item_value: npt.NDArray[np.generic],
+    judged: JudgedTopK,
+    k: int | None,
+    divisor: Literal["k", "list"],
+    empty: float = np.nan,
 ) -> DoubleArray:
     """Average a value of items over each list, shape (m,).
 
@@ -160,14 +182,25 @@ def mean_over_list(
     judged : JudgedTopK
     k : int or None
     divisor : {"k", "list"}
-        The cutoff even where the list is shorter, or the items that the list has. NaN for an empty list
-        that is divided by its own length.
+        The cutoff even where the list is shorter, or the items that the list has.
+    empty : float, default NaN
+        The value of an empty list that is divided by its own length.
 
     Returns
     -------
     ndarray of float64, shape (m,)
     """
-    return divide(sum_over_list(item_value, judged, k), denominator(divisor, judged, k), empty=np.nan)
+    return divide(sum_over_list(item_value, judged, k), denominator(divisor, judged, k), empty)
+
+
+def distinct_lists(judged: JudgedTopK, k: int | None) -> JudgedTopK:
+    """Return the same lists with the places of repeated items empty; as they are where nothing repeats."""
+    items = judged.items[:, :k]
+    order = np.argsort(items, axis=1, kind="stable")
+    ranked = np.take_along_axis(items, order, axis=1)
+    repeats = np.zeros(items.shape, np.bool_)
+    np.put_along_axis(repeats, order[:, 1:], (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] >= 0), 1)
+    return replace(judged, items=np.where(repeats, -1, items)) if repeats.any() else judged
 
 
 def exposure(judged: JudgedTopK, k: int | None, n_items: int) -> DoubleArray:

@@ -9,16 +9,19 @@ from recgauge.data.popularity import gini, short_head
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import (
     catalogue_of,
+    distinct_lists,
     exposure,
+    given_head,
     mean_over_list,
     row_blocks,
     seen_items,
+    sum_over_list,
     train_rows,
     train_users,
     weighted_exposure,
 )
-from recgauge.metrics.metric import RunMetric, UserMetric, divide, list_length
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, PositiveShare
+from recgauge.metrics.metric import Metric, RunMetric, UserMetric, denominator, divide, list_length, quiet
+from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, NotNegative, PositiveShare
 from recgauge.utils.exact import exact_dot, to_float
 
 
@@ -208,7 +211,48 @@ class UserCoverage(UserMetric):
         return (list_length(judged, k) >= least).astype(np.float64)
 
 
-BASES = {"2": np.log(2.0), "e": 1.0}
+@dataclass(frozen=True)
+class UserCount(RunMetric):
+    r"""Number of users who get recommendations.
+
+    .. math:: |\{u : |L_{u,k}| \ge 1\}|
+
+    Notes
+    -----
+    Range [0, m] for m users, higher is better. `UserCoverage` divides it by the users who count.
+
+    Elliot UserCoverage computes this.
+
+    References
+    ----------
+    .. [1] G. Shani, A. Gunawardana, "Evaluating recommendation systems", Recommender Systems Handbook,
+       2011, section 8.3.2.
+
+    Examples
+    --------
+    >>> from recgauge.metrics.examples import beyond_example
+    >>> metric = UserCount()
+    >>> metric.value(metric.sums(beyond_example(), 2))
+    2.0
+    """
+
+    name: ClassVar[str] = "user_count"
+    label: ClassVar[str] = "UserCount"
+    needs_relevant: ClassVar[bool] = False
+    needs_all_users: ClassVar[bool] = True
+
+    def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
+        """Return the number of users with a list, shape (1,)."""
+        return np.array([np.count_nonzero(list_length(judged, k))], np.float64)
+
+    def value(self, sums: DoubleArray) -> float:
+        """Return the number."""
+        return float(sums[0])
+
+
+EMPTY = {"nan": float("nan"), "zero": 0.0}
+HeadItems = Literal["most_popular", "given"]
+BASES = {"2": np.log(2.0), "e": 1.0, "10": np.log(10.0)}
 
 
 @dataclass(frozen=True)
@@ -222,11 +266,16 @@ class Gini(RunMetric):
     normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
         The d of the formula: the size of the catalogue; one less, with which a single recommended
         item gives 1; or one more.
+    catalog : {"all", "train", "n_train"}, default "all"
+        All items, or those with training interactions, where recommended items outside are left out; or all
+        recommended items, among as many as have training interactions.
+    smoothing : float, default 0.0
+        Added to each item's share of all recommendations.
 
     Raises
     ------
     ConfigError
-        If `normalizer` is unknown.
+        If a parameter is unknown or out of range.
 
     Notes
     -----
@@ -236,7 +285,8 @@ class Gini(RunMetric):
 
     RecBole 1.2.1 GiniIndex, irspack 0.5.2 and LensKit 2026 ListGini (source): ``n``. irspack's function
     for data frames takes as catalogue the items of lists and relevant items only. Elliot reports
-    `GiniComplement`.
+    `GiniComplement`. The code of Zanon et al. (Knowledge-Based Systems 252, 2022): ``catalog="n_train",
+    smoothing=1e-8``.
 
     References
     ----------
@@ -257,18 +307,35 @@ class Gini(RunMetric):
     label: ClassVar[str] = "Gini"
     higher_is_better: ClassVar[bool] = False
     needs_relevant: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"n_items"})
 
     normalizer: Literal["n", "n_minus_1", "n_plus_1"] = "n"
+    catalog: Literal["all", "train", "n_train"] = quiet("all")
+    smoothing: NotNegative = quiet(0.0)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The catalogue's size, or training interactions if those make the catalogue."""
+        return frozenset({"n_items" if self.catalog == "all" else "train"})
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
-        """Return each item's appearances, shape (n_items,)."""
-        return exposure(judged, k, catalogue_of(self, judged).n_items)
+        """Return each item's appearances, shape (n_items,); (n,) of training items; or their number, too."""
+        appearances = exposure(judged, k, catalogue_of(self, judged).n_items)
+        if self.catalog == "all":
+            return appearances
+        trained = train_rows(self, judged) > 0
+        if self.catalog == "train":
+            return appearances[trained]
+        return np.concatenate((appearances, [float(np.count_nonzero(trained)), 1.0]))
 
     def value(self, sums: DoubleArray) -> float:
         """Return the coefficient."""
+        if self.catalog == "n_train":
+            size = int(sums[-2] / sums[-1])
+            sums = np.sort(sums[:-2])[-size:]
         n_items = len(sums)
-        return gini(sums, n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
+        even = gini(sums, n_items + {"n": 0, "n_minus_1": -1, "n_plus_1": 1}[self.normalizer])
+        # the weights of the formula add up to 0: what is added to every share counts in the divisor alone
+        return even / (1.0 + n_items * self.smoothing)
 
 
 @dataclass(frozen=True)
@@ -281,15 +348,20 @@ class GiniComplement(Gini):
     ----------
     normalizer : {"n", "n_minus_1", "n_plus_1"}, default "n"
         As in `Gini`.
+    catalog : {"all", "train", "n_train"}, default "all"
+        As in `Gini`.
+    smoothing : float, default 0.0
+        As in `Gini`.
 
     Raises
     ------
     ConfigError
-        If `normalizer` is unknown.
+        If a parameter is unknown or out of range.
 
     Notes
     -----
-    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``. The code of
+    Range [0, 1], higher is better: more even. Elliot GiniIndex: ``normalizer="n_minus_1"``, and
+    ``catalog="train"`` in its source. The code of
     Ferrari Dacrema et al. (ACM TOIS 39(2), 2021), Gini_Diversity: ``normalizer="n_plus_1"``.
 
     References
@@ -322,7 +394,7 @@ class Entropy(RunMetric):
 
     Parameters
     ----------
-    base : {"2", "e"}, default "2"
+    base : {"2", "e", "10"}, default "2"
         Of the logarithm.
     divisor : {"one", "recommended"}, default "one"
         ``recommended`` divides by the number of distinct recommended items.
@@ -343,7 +415,8 @@ class Entropy(RunMetric):
 
     recommenders 1.2.1 distributional_coverage: defaults. Elliot ShannonEntropy: ``weight="users"``,
     the same unless lists differ in length. irspack 0.5.2: ``base="e"``. RecBole 1.2.1 ShannonEntropy:
-    ``base="e", divisor="recommended"``.
+    ``base="e", divisor="recommended"``. The code of Zanon et al. (Knowledge-Based Systems 252, 2022):
+    ``base="10"``.
 
     References
     ----------
@@ -364,7 +437,7 @@ class Entropy(RunMetric):
     label: ClassVar[str] = "Entropy"
     needs_relevant: ClassVar[bool] = False
 
-    base: Literal["2", "e"] = "2"
+    base: Literal["2", "e", "10"] = "2"
     divisor: Literal["one", "recommended"] = "one"
     weight: Literal["recommendations", "users"] = "recommendations"
 
@@ -509,6 +582,13 @@ class LongTailShare(UserMetric):
         Whether items without training interactions are in the tail.
     divisor : {"k", "list"}, default "list"
         What the number of tail items is divided by.
+    head_items : {"most_popular", "given"}, default "most_popular"
+        The head as `head` and `boundary` make it, or the items that the user names (``head=...`` of
+        `recgauge.evaluate`): studies break ties of popularity at the border in ways of their own.
+    repeats : {"every", "once"}, default "every"
+        Whether an item that a list repeats is counted each time or once.
+    empty : {"nan", "zero"}, default "nan"
+        The value of an empty list with ``divisor="list"``.
 
     Raises
     ------
@@ -530,10 +610,10 @@ class LongTailShare(UserMetric):
 
     Notes
     -----
-    Range [0, 1]; higher is better where popularity bias is to be avoided. NaN for an empty
-    list with ``divisor="list"``.
+    Range [0, 1]; higher is better where popularity bias is to be avoided.
 
-    Elliot APLT: ``untrained="neither"`` (source). recmetrics 0.1.5 long_tail_plot splits with ``head=0.5,
+    Elliot APLT: ``untrained="neither", repeats="once"`` (source); a list of which its ProxyRecommender left
+    nothing has ``empty="zero"``. recmetrics 0.1.5 long_tail_plot splits with ``head=0.5,
     boundary="tail"``.
 
     References
@@ -553,20 +633,29 @@ class LongTailShare(UserMetric):
     name: ClassVar[str] = "long_tail_share"
     label: ClassVar[str] = "LongTailShare"
     needs_relevant: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({"train"})
 
     head: PositiveShare = 0.8
     boundary: Literal["head", "tail"] = "head"
     untrained: Literal["tail", "neither"] = "tail"
     divisor: Literal["k", "list"] = "list"
+    head_items: HeadItems = quiet("most_popular")
+    repeats: Literal["every", "once"] = quiet("every")
+    empty: Literal["nan", "zero"] = quiet("nan")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Training interactions, and the head's items where they are given."""
+        return frozenset({"train", "head"} if self.head_items == "given" else {"train"})
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""
         rows = train_rows(self, judged)
-        tail = ~short_head(rows, self.head, self.boundary)
+        tail = ~head_of(self, judged, self.head_items, self.head, self.boundary)
         if self.untrained == "neither":
             tail &= rows > 0
-        return mean_over_list(tail, judged, k, self.divisor)
+        lists = distinct_lists(judged, k) if self.repeats == "once" else judged
+        in_tail = sum_over_list(tail, lists, k)
+        return divide(in_tail, denominator(self.divisor, judged, k), EMPTY[self.empty])
 
 
 @dataclass(frozen=True)
@@ -640,6 +729,15 @@ def whole(share: float, count: int) -> int:
     return int(share * count * (1 + 1e-12))
 
 
+def head_of(
+    metric: Metric, judged: JudgedTopK, head_items: HeadItems, share: float, boundary: str
+) -> BoolArray:
+    """Mark the short head: the items that the user names, or the most popular ones, shape (n_items,)."""
+    if head_items == "given":
+        return given_head(metric, judged)
+    return short_head(train_rows(metric, judged), share, boundary)
+
+
 def least_popular(counts: LongArray, share: float) -> BoolArray:
     """Mark the least popular items among those with interactions.
 
@@ -680,6 +778,8 @@ class ItemPopularity(UserMetric):
         users, from 0 (nobody) to 1 (the most popular), ties with their mean rank.
     divisor : {"k", "list"}, default "list"
         What the sum is divided by.
+    empty : {"nan", "zero"}, default "nan"
+        The value of an empty list with ``divisor="list"``.
 
     Raises
     ------
@@ -695,10 +795,10 @@ class ItemPopularity(UserMetric):
     Notes
     -----
     Range [0, inf) for counts, [0, 1] otherwise. Lower is better where popularity bias is to be avoided;
-    accuracy usually falls with it. NaN for an empty list with
-    ``divisor="list"``.
+    accuracy usually falls with it.
 
-    RecTools 0.19.0 AvgRecPopularity and Elliot ARP: defaults; RecTools ``normalize=True``:
+    RecTools 0.19.0 AvgRecPopularity: defaults. Elliot ARP: defaults; a list of which its ProxyRecommender
+    left nothing has ``empty="zero"``. RecTools ``normalize=True``:
     ``value="share"``. RecBole 1.2.1 AveragePopularity: ``divisor="k"``. LensKit 2026 MeanPopRank
     (source): ``value="quantile"``.
 
@@ -725,11 +825,12 @@ class ItemPopularity(UserMetric):
 
     value: Literal["count", "share", "quantile"] = "count"
     divisor: Literal["k", "list"] = "list"
+    empty: Literal["nan", "zero"] = quiet("nan")
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the mean popularity of each list, shape (m,)."""
         rows = train_rows(self, judged)
-        mean_rows = mean_over_list(rows, judged, k, self.divisor)
+        mean_rows = mean_over_list(rows, judged, k, self.divisor, EMPTY[self.empty])
         match self.value:
             case "count":
                 return mean_rows
@@ -741,7 +842,7 @@ class ItemPopularity(UserMetric):
                 users = train_users(self, judged)
                 quantile, rated = np.zeros(len(users)), users > 0
                 quantile[rated] = rankdata(users[rated]) / max(1, int(rated.sum()))
-                return mean_over_list(quantile, judged, k, self.divisor)
+                return mean_over_list(quantile, judged, k, self.divisor, EMPTY[self.empty])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,206 @@
+"""Unknown, seen and repeated items of lists from outside, under every combination of policies."""
+
+import json
+from itertools import product
+from math import log2
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+import recgauge
+from recgauge.cli.commands.cli import main
+from recgauge.conventions import get_convention
+from recgauge.errors import ConfigError, SchemaError
+from recgauge.evaluation.parts import PartTask
+
+K = 4
+TRAIN = {"a": ["i1", "i2"], "b": ["i3"], "c": ["i4", "i5", "i6"], "d": ["i7"]}
+TRUTH = {"a": ["i3", "i4", "i1"], "b": ["i1", "i5", "i6"], "c": ["i7"], "d": ["i2", "i3"]}
+UNKNOWN = ["x1", "x2"]
+CHOICES = list(
+    product(("miss", "drop"), ("miss", "drop", "hit"), ("miss", "drop", "every"), (None, 6), ("zero", "skip"))
+)
+
+
+def random_lists(seed: int) -> dict[str, list[str]]:
+    """Lists with every fault: made-up items, items of training and repeats; d has none."""
+    random = Random(seed)
+    items = [f"i{number}" for number in range(1, 8)] + UNKNOWN
+    return {user: random.choices(items, k=random.randint(K, 9)) for user in "abc"} | {"b": ["x1"] * K}
+
+
+def judged(lists, unknown, seen, repeats, longest, no_list) -> dict[str, float]:
+    """Return the metrics of a judge that follows the policies word by word."""
+    known = {item for rows in (*TRAIN.values(), *TRUTH.values()) for item in rows}
+    values = {"precision": [], "recall": [], "mrr": [], "ndcg": []}
+    for user, relevant in TRUTH.items():
+        if user not in lists and no_list == "skip":
+            continue
+        hits: list[bool] = []
+        before = set()
+        for item in lists.get(user, [])[:longest]:
+            hit = item in relevant
+            for is_fault, policy in (
+                (item not in known, unknown),
+                (item in TRAIN[user], seen),
+                (item in before, repeats),
+            ):
+                if is_fault and policy == "drop":
+                    break
+                hit = hit and not (is_fault and policy == "miss")
+            else:
+                hits.append(hit)
+            before.add(item)
+        ranks = [rank for rank, hit in enumerate(hits[:K], start=1) if hit]
+        values["precision"].append(len(ranks) / K)
+        values["recall"].append(len(ranks) / len(relevant))
+        values["mrr"].append(1 / ranks[0] if ranks else 0)
+        ideal = sum(1 / log2(rank + 1) for rank in range(1, min(len(relevant), K) + 1))
+        values["ndcg"].append(sum(1 / log2(rank + 1) for rank in ranks) / ideal)
+    return {f"{name}_at_{K}": sum(column) / len(column) for name, column in values.items()}
+
+
+METRICS = ("precision", "recall", "mrr", "ndcg")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_combination_is_that_of_plain_python(seed: int) -> None:
+    lists = random_lists(seed)
+    for choice in CHOICES:
+        chosen = dict(zip(("unknown", "seen", "repeats", "longest", "no_list"), choice, strict=True))
+        result = recgauge.evaluate(lists, TRUTH, train=TRAIN, metrics=METRICS, cutoffs=(K,), **chosen)
+        assert result.values() == pytest.approx(judged(lists, **chosen), rel=1e-12), chosen
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Files of the lists, the truth and the training rows."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, table: dict[str, list[str]], *, ranked: bool = False) -> None:
+        rows = [
+            f"{user},{item},{rank}" if ranked else f"{user},{item}"
+            for user, items in table.items()
+            for rank, item in enumerate(items, start=1)
+        ]
+        header = "user,item,rank" if ranked else "user,item"
+        (tmp_path / name).write_text("\n".join([header, *rows]) + "\n")
+
+    write("lists.csv", random_lists(0), ranked=True)
+    write("truth.csv", TRUTH)
+    write("train.csv", TRAIN)
+    return tmp_path
+
+
+COMMAND = ["evaluate", "--run", "lists.csv", "--truth", "truth.csv"]
+WITH_TRAIN = [*COMMAND, "--train", "train.csv", "--metrics", f"ndcg@{K}"]
+
+
+@pytest.mark.parametrize("choice", [CHOICES[0], CHOICES[17], CHOICES[40], CHOICES[-1]])
+def test_the_command_gives_the_number_of_plain_python(folder, capsys, choice) -> None:
+    unknown, seen, repeats, longest, no_list = choice
+    words = ["--unknown", unknown, "--seen", seen, "--repeats", repeats, "--no-list", no_list]
+    words += [] if longest is None else ["--longest", str(longest)]
+    assert main([*WITH_TRAIN, *words]) == 0
+    out = capsys.readouterr().out
+    assert f" {judged(random_lists(0), *choice)[f'ndcg_at_{K}']:.4f} ±" in out
+    assert "found  repeats " in out
+    assert "found  unknown_items " in out
+    assert ("dropped, later items move up" in out) == ("drop" in choice)
+
+
+def test_faults_are_misses_unless_another_policy_is_named(folder, capsys) -> None:
+    assert main(WITH_TRAIN) == 0
+    expected = judged(random_lists(0), "miss", "miss", "miss", None, "zero")
+    assert f" {expected[f'ndcg_at_{K}']:.4f} ±" in capsys.readouterr().out
+    result = recgauge.evaluate(random_lists(0), TRUTH, train=TRAIN, metrics=METRICS, cutoffs=(K,))
+    assert result.values() == pytest.approx(expected)
+    assert result.ineligible.counts["repeats"] > 0
+    assert "repeats" in repr(result)
+
+
+def test_the_line_on_lists_says_what_another_policy_is_worth(folder, capsys) -> None:
+    """Two of three listed items cannot hit; without them the third is the first."""
+    lists = {"a": ["x1", "i2", "i3"]}
+    result = recgauge.evaluate(lists, TRUTH, train=TRAIN, metrics=("mrr",), cutoffs=(3,), no_list="skip")
+    assert result.ineligible.sentence == (
+        "unknown 1 (33.3%): miss; seen 1 (33.3%): miss; drop instead: mrr@3 +0.6667"
+    )
+    again = {"unknown": "drop", "seen": "drop", "no_list": "skip"}
+    result = recgauge.evaluate(lists, TRUTH, train=TRAIN, metrics=("mrr",), cutoffs=(3,), **again)
+    assert result.ineligible.sentence.endswith("miss instead: mrr@3 -0.6667")
+    assert main([*WITH_TRAIN, "--out", "out.json"]) == 0
+    line = capsys.readouterr().out
+    ineligible = json.loads((folder / "out.json").read_text())["runs"]["lists"]["ineligible"]
+    expected = [
+        judged(random_lists(0), *policies, None, "zero") for policies in (("miss",) * 3, ("drop",) * 3)
+    ]
+    difference = expected[1][f"ndcg_at_{K}"] - expected[0][f"ndcg_at_{K}"]
+    assert ineligible["difference"] == pytest.approx(difference)
+    assert f"drop instead: ndcg@{K} {difference:+.4f}" in line
+
+
+@pytest.mark.parametrize(("repeats", "longest"), [(None, None), ("drop", None), ("every", 5), ("drop", 5)])
+def test_parts_give_the_number_of_all_at_once(repeats, longest) -> None:
+    lists = random_lists(1)
+    convention = get_convention("standard").with_policies({"repeats": repeats, "longest": longest})
+    task = PartTask(metrics=METRICS, cutoffs=(K,), conventions=convention)
+    parts = []
+    for user, truth in TRUTH.items():
+        rows = lists.get(user, [])
+        table = {"user": [user] * len(rows), "item": rows, "rank": list(range(1, len(rows) + 1))}
+        types = pa.schema([("user", pa.string()), ("item", pa.string()), ("rank", pa.int64())])
+        parts.append(task.judge(pa.table(table, types), {"user": [user] * len(truth), "item": truth}))
+    whole = recgauge.evaluate(lists, TRUTH, metrics=METRICS, cutoffs=(K,), repeats=repeats, longest=longest)
+    assert task.merge(parts).values() == whole.values()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--longest", "3"], "longest=3"),
+        (["--refuse", "unknown_items", "--unknown", "drop"], "unknown_items are refused"),
+        (["--repeats", "refuse"], "repeats: "),
+        (["--work", "parts", "--seen", "drop"], "--"),
+    ],
+)
+def test_policies_that_contradict_each_other_are_one_line(folder, capsys, words, message) -> None:
+    assert main([*WITH_TRAIN, *words]) != 0
+    error = capsys.readouterr().err.strip()
+    assert message in error
+    assert "\n" not in error
+
+
+def test_policies_of_training_rows_need_them(folder, capsys) -> None:
+    assert main([*COMMAND, "--unknown", "drop"]) != 0
+    assert "--train FILE" in capsys.readouterr().err
+    with pytest.raises(ConfigError, match="pass train"):
+        recgauge.evaluate({"a": ["i1"]}, {"a": ["i1"]}, seen="drop")
+    with pytest.raises(SchemaError, match="holds an item twice"):
+        recgauge.evaluate({"a": ["i1", "i1"]}, {"a": ["i1"]}, repeats="refuse")
+
+
+@pytest.mark.parametrize("form", ["rising", "falling", "shuffled", "ranked"])
+def test_lists_that_stand_upside_down_are_refused(folder, capsys, form) -> None:
+    random, rows = Random(0), []
+    for user in range(12):
+        numbers = sorted(random.sample(range(100), 5), reverse=form == "falling")
+        if form == "shuffled":
+            random.shuffle(numbers)
+        rows += [f"{user},i{item},{number}" for item, number in enumerate(numbers)]
+    column = "rank" if form == "ranked" else "score"
+    (folder / "odd.csv").write_text("\n".join([f"user,item,{column}", *rows]) + "\n")
+    (folder / "of_all.csv").write_text("\n".join(["user,item", *(f"{user},i1" for user in range(12))]) + "\n")
+    words = ["evaluate", "--run", "odd.csv", "--truth", "of_all.csv", "--metrics", "mrr@5"]
+    words += ["--keep", "rank_gaps"]
+    assert (main(words) != 0) == (form == "rising")
+    if form == "rising":
+        error = capsys.readouterr().err
+        assert "rising_scores: 12" in error
+        assert "--rank COLUMN" in error
+        assert main([*words, "rising_scores"]) == 0
+        by_score = capsys.readouterr().out
+        assert "mrr@5     0.2500" in by_score
+        assert main([*words, "--rank", "score"]) == 0
+        assert "mrr@5     0.5000" in capsys.readouterr().out
