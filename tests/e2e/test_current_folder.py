@@ -82,3 +82,12 @@ def test_modules_of_the_folder_are_not_imported(tmp_path):
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "marker").exists()
+
+
+def test_modules_of_the_folder_are_not_imported_beside_a_sweep(tmp_path):
+    for name in ("signal", "tokenize", "tempfile", "selectors"):
+        (tmp_path / f"{name}.py").write_text(f"open('marker-{name}', 'w').close()\n")
+    words = [sys.executable, str(REPOSITORY / "run.py"), "-m", "model=popularity,random", "cutoffs=[5]"]
+    done = subprocess.run([*words, "jobs=2", "tracking=off"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("marker-*"))

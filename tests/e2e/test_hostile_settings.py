@@ -86,7 +86,8 @@ class Loud(Popularity):
 def test_what_a_component_says_is_bounded_and_cannot_steer_a_terminal(workplace, kind):
     (workplace.folder / "loud.py").write_text(LOUD.format(kind=kind))
     words = ["model._target_=loud.Loud", "~model.n_factors", "~model.values", "allowed_targets=[loud]"]
-    done = workplace.fail(*words, "tracking=off", PYTHONPATH=str(workplace.folder))
+    done = workplace.run(*words, "tracking=off", PYTHONPATH=str(workplace.folder))
+    assert done.code == 1
     assert r"\x1b[2J" in done.err
     for text in (done.out, done.err, *(path.read_text() for path in workplace.folder.rglob("*.json"))):
         assert "\x1b" not in text

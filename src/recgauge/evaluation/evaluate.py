@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recgauge.conventions import Convention, Definition, get_convention
+from recgauge.conventions import ARTICLES, LIBRARIES, Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue, with_head
 from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
@@ -124,8 +124,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     unknown, seen : {"miss", "drop"}, optional
         What becomes of listed items that are in no training row and no relevant one, and of those that the
         user has in training: their places count and hit nothing, or later items move up. ``seen="hit"``:
-        as any other item. The convention's way if left out, mostly ``miss``. They need `train`, and lists by
-        ids. `Evaluation.ineligible` has how many there are, and what another policy would give.
+        as any other item, as under the conventions of libraries and articles. The convention's way if left
+        out, mostly ``miss``. They need `train`, and lists by ids. `Evaluation.ineligible` has how many there
+        are, and what another policy would give.
     repeats : {"miss", "drop", "every", "distinct", "refuse"}, optional
         What becomes of an item that a list has already; see `Policies`. The convention's way if left out,
         mostly ``miss``; codes with repeats are refused then.
@@ -190,9 +191,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     if unknown or seen:
         _require_train(inputs)
     counts = _count_ineligible(recommendations, inputs)
-    if repeats is None and "repeats" in counts:
-        convention = convention.with_repeats()
-        suite = select_metrics(metrics, convention)
+    convention = _for_ineligible(convention, counts, repeats, seen)
+    suite = select_metrics(metrics, convention)
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
         raise ConfigError(
@@ -213,6 +213,17 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         return result
     lists, truth = inputs.top_k, inputs.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
+
+
+def _for_ineligible(
+    convention: Convention, counts: Mapping[str, int], repeats: Repeats | None, seen: Seen | None
+) -> Convention:
+    """Return the convention with its policies for repeated and seen items that there are."""
+    if repeats is None and "repeats" in counts:
+        convention = convention.with_repeats()
+    if seen is None and "seen" in counts and convention.name in (*LIBRARIES, *ARTICLES):
+        return convention.with_policies({"seen": "hit"})  # they do not look at training rows
+    return convention
 
 
 def _check_keep(keep: Collection[str]) -> None:

@@ -50,7 +50,7 @@ TARGETS = {
     "nothing": ("recgauge.models.svd.Nothing", {}, NO_IMPORT),
     "module as a class": ("recgauge.models.svd", {}, NO_CLASS),
     "function of ours": ("recgauge.cli.main.command_line", {"words": []}, NO_CLASS),
-    "function re-exported by ours": ("recgauge.sweeps.places.suppress", {}, ELSEWHERE),
+    "function re-exported by ours": ("recgauge.sweeps.engines.suppress", {}, ELSEWHERE),
     "class re-exported by ours": ("recgauge.sweeps.places.Path", {}, ELSEWHERE),
     "thread re-exported by ours": ("recgauge.isolated.process.TemporaryDirectory", {}, ELSEWHERE),
     "class of ours of another kind": ("recgauge.metrics.discounted.NDCG", {}, OTHER_KIND),
