@@ -9,9 +9,11 @@ import pytest
 from recgauge.errors import SchemaError
 from recgauge.experiment import run_experiment
 from recgauge.filters.rows import NCore
+from recgauge.runs.protocol import protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import NUMERIC, fingerprint, part
 from recgauge.tracking.page import COUNTS, LONGEST, metric_values, run_note, shortened
+from records import record_with
 from small_runs import experiment
 
 
@@ -147,3 +149,10 @@ def test_data_version_and_what_is_read_beside_count():
         of(sources={"mine.Model": "2"}),
     ]
     assert len({of(), *others}) == 5
+
+
+def test_a_record_that_lacks_a_setting_is_compared_as_one_that_leaves_it_out():
+    plain = record_with(settings={"split": {"name": "random"}})
+    newer = record_with(settings={"split": {"name": "random", "whole": None}})
+    chosen = record_with(settings={"split": {"name": "random", "whole": "session"}})
+    assert protocol([plain]) == protocol([newer]) != protocol([chosen])

@@ -87,7 +87,8 @@ def _settings(record: RunRecord) -> Protocol:
     settings = part(numeric_settings(record.settings), "rows")
     settings.pop("seed", None)  # runs that are compared may differ in it
     filters = [f"{name}({_words(arguments)})" for name, arguments in settings.pop("filters")]
-    return flat_settings(settings) | {"filters": ", ".join(filters) or "none"}
+    chosen = {name: value for name, value in flat_settings(settings).items() if value != "None"}
+    return chosen | {"filters": ", ".join(filters) or "none"}  # nothing is set, as in a record that lacks it
 
 
 def _words(settings: object) -> str:
