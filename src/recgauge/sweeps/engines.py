@@ -5,10 +5,11 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import chdir, redirect_stderr, suppress
 from dataclasses import replace
@@ -114,6 +115,26 @@ def _begin(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if hasattr(os, "register_at_fork"):
+        pipes = [number for number in range(3, 64) if _is_pipe(number)]
+        os.register_at_fork(after_in_child=lambda: _leave_pipes(pipes))
+
+
+def _is_pipe(number: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(number).st_mode)
+    except OSError:
+        return False
+
+
+def _leave_pipes(pipes: Sequence[int]) -> None:
+    """Close a worker's pipes in a fork of its component: they would hide that worker or sweep has ended."""
+    for number in pipes:
+        os.closerange(number, number + 1)
+    for number in filter(_is_pipe, (1, 2)):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
 
 
 def _end_with(parent: int) -> None:
