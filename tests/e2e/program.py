@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,6 +103,7 @@ class AtWork:
         request = {"folder": folder, "arguments": list(arguments), "environment": environment, "leave": True}
         self.pid = _server().ask(request | dict(zip(("out", "err"), self._files, strict=True)))
         self.returncode: int | None = None
+        self._sent: int | None = None
 
     def poll(self) -> int | None:
         if self.returncode is None:
@@ -109,6 +111,7 @@ class AtWork:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
+        self._sent = number
         if self.poll() is None:  # it is not waited for elsewhere: the id is still its own
             os.kill(self.pid, number)
 
@@ -116,7 +119,15 @@ class AtWork:
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float) -> tuple[str, str]:
-        """Wait for its end and return what it has printed."""
+        """Wait for its end and return what it has printed.
+
+        A Ctrl-C that falls into compiled code or a callback may be lost; people press it again.
+        """
+        if self._sent is not None:
+            with suppress(AssertionError):
+                wait_until(lambda: self.poll() is not None, timeout / 4)
+            if self.poll() is None:
+                self.send_signal(self._sent)
         wait_until(lambda: self.poll() is not None, timeout)
         out, err = (file.read_text() for file in self._files)
         return out, err
