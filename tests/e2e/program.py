@@ -121,7 +121,8 @@ class AtWork:
     def communicate(self, timeout: float) -> tuple[str, str]:
         """Wait for its end and return what it has printed.
 
-        A Ctrl-C that falls into compiled code or a callback may be lost; people press it again.
+        Python ignores a Ctrl-C that falls into a destructor, as numba runs many while it compiles; people
+        press it again.
         """
         if self._sent is not None:
             with suppress(AssertionError):

@@ -462,7 +462,7 @@ def distinct(codes: LongArray) -> LongArray:
     return codes[first]
 
 
-def stored(matrix: "sparse.csr_array", user: IntArray, item: IntArray) -> BoolArray:
+def stored(matrix: "sparse.csr_array", user: IntArray | LongArray, item: IntArray | LongArray) -> BoolArray:
     """Return whether each (user, item) is a stored entry of `matrix`, shape (n,)."""
     if not len(user):
         return np.zeros(0, np.bool_)
@@ -471,7 +471,7 @@ def stored(matrix: "sparse.csr_array", user: IntArray, item: IntArray) -> BoolAr
 
 
 def apart(history: "sparse.csr_array", held_out: list[Interactions]) -> bool:
-    """Whether held-out parts repeat no pair, and share none with each other or with `known`."""
+    """Whether held-out parts repeat no pair, and share none with each other or with `history`."""
     before = [history]
     for part in held_out:
         matrix = part.to_csr(copy=False)

@@ -11,6 +11,7 @@ from scipy import sparse
 from recgauge.data.catalogue import Catalogue, Similarity
 from recgauge.errors import MetricError
 from recgauge.judging import JudgedTopK
+from recgauge.judging.ineligible import repeated_items
 from recgauge.metrics.metric import Metric, denominator, divide
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 from recgauge.utils.exact import fixed_slices
@@ -196,11 +197,8 @@ def mean_over_list(
 def distinct_lists(judged: JudgedTopK, k: int | None) -> JudgedTopK:
     """Return the same lists with the places of repeated items empty; as they are where nothing repeats."""
     items = judged.items[:, :k]
-    order = np.argsort(items, axis=1, kind="stable")
-    ranked = np.take_along_axis(items, order, axis=1)
-    repeats = np.zeros(items.shape, np.bool_)
-    np.put_along_axis(repeats, order[:, 1:], (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] >= 0), 1)
-    return replace(judged, items=np.where(repeats, -1, items)) if repeats.any() else judged
+    repeated = repeated_items(items, judged.users, judged.catalogue)
+    return judged if repeated is None else replace(judged, items=np.where(repeated, -1, items))
 
 
 def exposure(judged: JudgedTopK, k: int | None, n_items: int) -> DoubleArray:

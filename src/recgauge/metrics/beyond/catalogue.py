@@ -645,7 +645,7 @@ class LongTailShare(UserMetric):
     @property
     def needs(self) -> frozenset[str]:
         """Training interactions, and the head's items where they are given."""
-        return frozenset({"train", "head"} if self.head_items == "given" else {"train"})
+        return needs_of_head(self.head_items)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the tail's share of each list, shape (m,)."""
@@ -727,6 +727,11 @@ def whole(share: float, count: int) -> int:
     (29, 28)
     """
     return int(share * count * (1 + 1e-12))
+
+
+def needs_of_head(head_items: HeadItems) -> frozenset[str]:
+    """Return what a metric of the short head needs: `head_of` reads the training rows, or a given head."""
+    return frozenset({"train", "head"} if head_items == "given" else {"train"})
 
 
 def head_of(

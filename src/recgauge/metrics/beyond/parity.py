@@ -2,15 +2,16 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from recgauge.data.interactions import stored
 from recgauge.judging import JudgedTopK
 from recgauge.metrics.beyond import distinct_lists, relevant_items, seen_items, sum_over_list, train_rows
-from recgauge.metrics.beyond.catalogue import HeadItems, head_of
+from recgauge.metrics.beyond.catalogue import HeadItems, head_of, needs_of_head
 from recgauge.metrics.metric import RunMetric, UserMetric, quiet
-from recgauge.utils.checks import BoolArray, DoubleArray, LongArray, PositiveShare
+from recgauge.utils.checks import BoolArray, DoubleArray, PositiveShare
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class LongTailCount(UserMetric):
     @property
     def needs(self) -> frozenset[str]:
         """Training interactions, and the head's items where they are given."""
-        return _needs(self.head_items)
+        return needs_of_head(self.head_items)
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the number of each list's items in the tail, shape (m,)."""
@@ -96,7 +97,7 @@ class _Parity(RunMetric):
     @property
     def needs(self) -> frozenset[str]:
         """Training interactions, and the head's items where they are given."""
-        return _needs(self.head_items)
+        return needs_of_head(self.head_items)
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return what head and tail have, then what they could have, shape (4,)."""
@@ -175,8 +176,8 @@ class PopularityOpportunity(_Parity):
 
     def _possible(self, judged: JudgedTopK, group: BoolArray) -> float:
         owner, item = relevant_items(self, judged)
-        kept = group[item]
-        return float(np.count_nonzero(~_seen(self, judged, owner[kept], item[kept])))
+        owner, item = owner[group[item]], item[group[item]]
+        return float(np.count_nonzero(~stored(seen_items(self, judged), judged.users[owner], item)))
 
 
 @dataclass(frozen=True)
@@ -234,16 +235,3 @@ class PopularityParity(_Parity):
         seen = seen_items(self, judged)
         history = seen[judged.users]
         return float(judged.n_users * np.count_nonzero(group) - np.count_nonzero(group[history.indices]))
-
-
-def _needs(head_items: Literal["most_popular", "given"]) -> frozenset[str]:
-    return frozenset({"train", "head"} if head_items == "given" else {"train"})
-
-
-def _seen(metric: RunMetric, judged: JudgedTopK, owner: LongArray, item: LongArray) -> BoolArray:
-    """Return which pairs of a row and an item are among the user's training items."""
-    seen = seen_items(metric, judged)
-    history = seen[judged.users]
-    width = np.int64(seen.shape[1])
-    rows = np.repeat(np.arange(history.shape[0], dtype=np.int64), np.diff(history.indptr))
-    return np.isin(owner * width + item, rows * width + history.indices)
