@@ -81,12 +81,8 @@ def run(*words: str, **settings: Any) -> FinishedRun:
                 raise RecgaugeError(str(explain_error(error, folder))) from error
             with chdir(folder if config.hydra.job.chdir else "."):
                 return run_for_python(config)
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, YAMLError) as error:
             raise ConfigError(explain_config_error(error, command.overrides, command.compose)) from error
-        except YAMLError as error:
-            raise ConfigError(
-                f"a file of settings cannot be read: {' '.join(str(error).split())}."
-            ) from error
 
 
 def _refuse_sweep(command: CommandLine) -> None:

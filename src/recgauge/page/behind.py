@@ -25,13 +25,11 @@ from recgauge.report.blocks import (
 from recgauge.report.card_tables import card_tables, percent
 from recgauge.report.comparison_tables import number, seconds
 from recgauge.runs.record import RunRecord
-from recgauge.runs.settings import flat_settings, numeric_settings
+from recgauge.runs.settings import flat_settings, numeric_settings, part
 from recgauge.runs.stored import PREDICTIONS, read_table
 from recgauge.utils.checks import DoubleArray
 
 MOST_RATINGS = 10  # that errors are shown for; of finer scales, whole ratings
-NOT_SHOWN = ("tracking", "data", "engine", "jobs", "reuse", "force", "study")
-"""Settings that say where files and results go and how work is divided; they change no number."""
 
 
 def behind(data: ReportData) -> Section:
@@ -190,11 +188,9 @@ def _configuration(data: ReportData) -> list[PageBlock]:
 
 
 def _shown(record: RunRecord) -> dict[str, str]:
-    hidden = NOT_SHOWN if record.search is not None else (*NOT_SHOWN, "search")
-    of_numbers = numeric_settings(record.settings)  # without paths
-    parts = {key: of_numbers[key] for key in ("dataset", "split", "model") if key in of_numbers}
-    shown = record.settings | parts
-    return flat_settings({key: value for key, value in shown.items() if key not in hidden})
+    """Return the settings that can change a number, without paths; of a search, what chose the model's."""
+    settings = numeric_settings(record.settings) | {"filters": record.settings.get("filters") or {}}
+    return flat_settings(settings | (part(record.settings, "search") if record.search is not None else {}))
 
 
 def _common_and_different(
