@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self, runtime_checkable
 
@@ -262,6 +263,36 @@ class FoldsIn(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesHistories(Protocol):
+    """A model that answers for any history: rows that it is given when it makes lists, oldest first.
+
+    `fit` is given the training rows in the same order: of each user the oldest first, as the split orders
+    rows of one time.
+    """
+
+    @property
+    def uses_order(self) -> bool:
+        """Whether that order can change a score; such a model is refused where nothing orders the rows."""
+        ...
+
+    def with_histories(self, rows: Interactions) -> Self:
+        """Return the fitted model with these rows as its users' histories, in place of those it has.
+
+        Parameters
+        ----------
+        rows : Interactions
+            Over the item ids of the training rows. Users are those who are asked for, whose codes `score`
+            takes; they need not be users of the training rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        ...
+
+
 class FactorModel(Recommender):
     """A recommender that keeps `Factors`; subclasses only write `fit`, which stores ``_factors``."""
 
@@ -305,6 +336,11 @@ class ItemWeightModel(Recommender):
 
     _item_weights: ItemWeights | None = None
 
+    @property
+    def uses_order(self) -> bool:
+        """Whether the order of a user's rows can change a score; see `TakesHistories`."""
+        return False
+
     def item_weights(self) -> ItemWeights | None:
         """Return the users' rows and the learned weights."""
         return self.learned_weights()
@@ -328,6 +364,12 @@ class ItemWeightModel(Recommender):
         rows = (fitted.interactions + self.user_rows(histories)).tocsr()
         self._item_weights = ItemWeights(rows, fitted.weights)
         return self
+
+    def with_histories(self, rows: Interactions) -> Self:
+        """Return a copy with the weights that were learned and the users' rows made of these."""
+        model = copy(self)
+        model._item_weights = ItemWeights(self.user_rows(rows), self.learned_weights().weights)
+        return model
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return what each user's items count, shape (n_users, n_items) float32; by default 1 a row."""
