@@ -9,7 +9,7 @@ pytestmark = pytest.mark.e2e
 
 WRONG = [
     (["model=svdd"], "model=svdd: model has no such option. Did you mean svd?"),
-    (["metrics=[HitRate@5]"], "Cutoffs stand apart: metrics=[hit_rate] cutoffs=[5]."),
+    (["metrics=[HitRate@5]"], "there is no such suite or metric. Did you mean hit_rate?"),
     (["model.n_factor=3"], "Did you mean n_factors?"),
     (["model.n_factors=5000"], "below the 1000 users and 1500 items"),
     (["model=null"], "model=null: model takes one option"),
@@ -25,7 +25,9 @@ WRONG = [
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: recgauge run -m model=svd,random."),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
-    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets, such as cutoffs=[5,10]"),
+    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets"),
+    (["cutoffs=[ten]"], "cutoffs=[ten]: expected a whole number"),
+    (["seed=abc"], "seed=abc: expected a whole number"),
     (
         ["search.n_factor.low=4"],
         "search.n_factor.low: search svd has no such setting. Did you mean n_factors?",

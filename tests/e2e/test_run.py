@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from mlflow import MlflowClient
 
+from recgauge.sweeps.places import conf_folder
+
 pytestmark = pytest.mark.e2e
 
 
@@ -104,10 +106,17 @@ def test_tracking_can_be_switched_off(workplace):
     assert (folder / "record.json").exists()
 
 
-def test_help_lists_groups_and_commands(workplace):
+def test_help_lists_models_and_splits(workplace):
     done = workplace.run("--help")
     assert done.code == 0
-    assert "model: " in done.out
-    assert "svd" in done.out
-    assert done.out.count("recgauge run") >= 5  # run.py is not in this folder
-    assert "run.py" not in done.out
+    options = [file.stem for group in ("model", "split") for file in (conf_folder() / group).glob("*.yaml")]
+    assert options
+    assert all(f"\n  {option} " in done.out for option in options)
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "run.py" not in done.out  # which is not in this folder
+
+
+def test_help_of_an_option_lists_its_settings(workplace):
+    done = workplace.run("model=ease", "--help")
+    assert done.code == 0
+    assert "model.l2: 250.0" in done.out

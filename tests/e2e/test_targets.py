@@ -180,12 +180,6 @@ IN_A_FILE = {
         ["+allowed_targets=[mine]"],
         "'stranger.Thing' is not one of recgauge.*, mine.*",
     ),
-    "logging of the help": (
-        EXPERIMENT,
-        f"{GLOBAL}hydra: {{hydra_logging: {LOGGING}}}",
-        ["--help"],
-        "hydra.hydra_logging: ",
-    ),
     "swept option that widens allowed_targets": (
         "debug/mine.yaml",
         f"{GLOBAL}allowed_targets: [stranger]\nmodel: {THING}",

@@ -95,7 +95,12 @@ def command_line(
 
 
 def _start(hydra_main: Callable[..., None], command: CommandLine) -> None:
-    """Run one job or a sweep, or let Hydra show help, settings and the like."""
+    """Run one job or a sweep, show help, or let Hydra show settings and the like."""
+    if "help" in command.options:
+        from recgauge.cli.help import run_help
+
+        sys.stdout.write(f"{run_help(command.overrides, command.options.get('config_dir'))}\n")
+        return
     needs_settings = {"version", "shell_completion"}.isdisjoint(command.options)
     config = command.composed() if needs_settings else OmegaConf.create()
     if command.shows:

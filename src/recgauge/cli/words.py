@@ -5,11 +5,14 @@ search path names, and sets environment variables. A file of settings may be a s
 configuration is composed here first, by Hydra's Compose API, and checked before Hydra acts on it.
 """
 
+import re
+import shlex
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError, RecgaugeError, said
+from recgauge.metrics.names import without_cutoffs
 from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
@@ -37,6 +41,7 @@ _VALUES = {"cfg": "-c", "package": "-p", "config_dir": "-cd", "info": "-i"}
 _SHOWN = ("help", "hydra_help", "version", "shell_completion", "cfg", "info")
 """Options that show something, so that no job runs."""
 _SEARCH_PATH = "hydra.searchpath"
+_PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
 _OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = option_groups("rows", "model", "output", options="one")
 
@@ -64,10 +69,14 @@ class CommandLine:
             raise ConfigError(
                 f"--{min(alone)}: goes with --cfg, such as --cfg=job. Add it, or leave --{min(alone)} out."
             )
-        overrides = (*parsed.overrides, *rest)
-        for word in overrides:
+        overrides = _with_cutoffs((*parsed.overrides, *rest))
+        for before, word in pairwise(("", *overrides)):
             if "=" not in word and not word.startswith("~"):
-                raise ConfigError(f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.")
+                whole = shlex.quote(f"{before} {word}")
+                hint = f" If it belongs to the word before it, type {whole}." if "=" in before else ""
+                raise ConfigError(
+                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.{hint}"
+                )
             if any("\udc80" <= sign <= "\udcff" for sign in word):  # how Python shows what it cannot decode
                 raise ConfigError(
                     f"{word}: has bytes that are not UTF-8 text, and records could not name it. Rename the "
@@ -183,6 +192,27 @@ def _parser() -> ArgumentParser:
     for name, short in (_FLAGS | _VALUES).items():
         parser.add_argument(f"--{name.replace('_', '-')}", *filter(None, [short]), **kinds[name])
     return parser
+
+
+def _with_cutoffs(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words with metrics as they are printed taken apart.
+
+    ``metrics=[ndcg@10,recall@20]`` becomes ``metrics=[ndcg,recall] cutoffs=[10,20]``.
+    """
+    named = next((word for word in words if _PRINTED.fullmatch(word)), None)
+    if named is None:
+        return tuple(words)
+    names, cutoffs = without_cutoffs(named.partition("=")[2].strip("[]").split(","))
+    typed = next((word for word in words if word.startswith("cutoffs=")), None)
+    if typed is not None:
+        if lacking := [k for k in cutoffs if str(k) not in re.findall(r"\d+", typed)]:
+            raise ConfigError(
+                f"{named}: {typed} has no {lacking[0]}, and every metric is computed at each of these. "
+                "Leave cutoffs out, or name the metrics without @."
+            )
+        cutoffs = []
+    own = [f"metrics=[{','.join(names)}]", *([f"cutoffs={cutoffs}".replace(" ", "")] if cutoffs else [])]
+    return tuple(part for word in words for part in (own if word == named else [word]))
 
 
 def _single(words: Sequence[Override]) -> list[Override]:

@@ -104,10 +104,8 @@ class Convention:
             return self.metrics[chosen]
         if make := NAMED.get(chosen) or metric_class(chosen):
             return make()
-        meant, k = meant_metric(name)
+        meant, _ = meant_metric(name)
         hint = "" if meant is None else f"Did you mean {meant}? "
-        if k is not None and meant is not None:
-            hint = f"Cutoffs stand apart: metrics=[{meant}], cutoffs=[{k}]. "
         names = ", ".join(sorted(self.known()))
         raise ConfigError(
             f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {names}."

@@ -1,6 +1,7 @@
 """Any table of interactions: CSV, TSV, ``::``, Parquet, Arrow, JSON, RecBole, LightGCN; packed or not."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -221,7 +222,7 @@ class Table(DatasetSource):
     def command(self) -> str:
         """What is typed before settings."""
         path = f"[{','.join(self._paths)}]" if len(self._paths) > 1 else self._paths[0]
-        return f"recgauge run dataset=table dataset.path={path}"
+        return f"recgauge run dataset=table {shlex.quote(f'dataset.path={path}')}"
 
     def with_attributes(self, names: Sequence[str]) -> Self:
         """Return the table with further columns of its rows."""

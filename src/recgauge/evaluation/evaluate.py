@@ -29,6 +29,7 @@ from recgauge.files.frames import is_frame
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
+from recgauge.metrics.names import without_cutoffs
 from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     relevant: "Mapping[Any, Any] | pd.DataFrame | Relevant",
     *,
     metrics: Metrics = ("precision", "recall", "ndcg"),
-    cutoffs: Sequence[int | None] = (5, 10),
+    cutoffs: Sequence[int | None] | None = None,
     conventions: str | Convention = "standard",
     train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,
     item_features: Any = None,
@@ -87,9 +88,11 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         grades, grade or rating; or held-out rows.
     metrics : sequence of str or Metric, mapping of str to either, str or Metric
         Suites are ranking, beyond_accuracy, diversity and curves.
-        A name has the meaning of the convention; a metric object is used as it is.
+        A name has the meaning of the convention; a metric object is used as it is. Names may carry the
+        cutoffs: ``("ndcg@10", "recall@20")``.
     cutoffs : sequence of int or None, default (5, 10)
-        Only the first k items count; None: the whole list, whose keys have no ``_at_k``.
+        Every metric is computed at each: only the first k items count; None: the whole list, whose keys have
+        no ``_at_k``. Those of the names, if these carry some.
     conventions : str or Convention, default "standard"
         Whose definitions and policies: a library's, an article's, or recgauge's own.
     train : mapping, DataFrame or Interactions, optional
@@ -169,7 +172,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     """
     chosen = {"ties": ties, "unknown": unknown, "seen": seen, "repeats": repeats, "longest": longest}
     convention = get_convention(conventions).with_policies(chosen | {"no_list": no_list})
-    cutoffs = check_all_cutoffs(cutoffs)
+    metrics, cutoffs = _with_cutoffs(metrics, cutoffs)
     check_longest(convention.policies, cutoffs)
     suite = select_metrics(metrics, convention)
     check_measures_lists(suite)
@@ -327,6 +330,23 @@ def check_measures_lists(suite: Mapping[str, Definition]) -> None:
                 f"metrics: {name!r} must be a UserMetric or a RunMetric to measure lists, "
                 f"got {type(definition.metric).__name__}."
             )
+
+
+def _with_cutoffs(
+    metrics: Metrics, cutoffs: Sequence[int | None] | None
+) -> tuple[Metrics, tuple[int | None, ...]]:
+    """Return the metrics without cutoffs in their names, and the cutoffs: the names' own, else the given."""
+    named = (
+        [] if isinstance(metrics, (Metric, Mapping)) else [metrics] if isinstance(metrics, str) else metrics
+    )
+    names, own = without_cutoffs(metric for metric in named if isinstance(metric, str))
+    if not own:
+        return metrics, check_all_cutoffs((5, 10) if cutoffs is None else cutoffs)
+    if any(isinstance(metric, Metric) for metric in named):
+        raise ConfigError("metrics: names with cutoffs, such as ndcg@10, go with other names only.")
+    if cutoffs is not None and not set(own) <= set(check_all_cutoffs(cutoffs)):
+        raise ConfigError(f"cutoffs={cutoffs!r} lacks one of the names' own, {own}. Leave cutoffs out.")
+    return names, check_all_cutoffs(own if cutoffs is None else cutoffs)
 
 
 def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:

@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import headline_cutoff
+from recgauge.metrics.names import as_key, headline_cutoff
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.utils.checks import check_int
@@ -139,13 +139,14 @@ def watched_metric(
         key = next((name for name in preferred if name in metrics), next(iter(metrics)))
         if not isinstance(metrics[key].metric, RatingMetric):
             key = f"{key}_at_{headline_cutoff(cutoffs)}"
+    key = as_key(key)
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)
     if definition is None or of_lists == isinstance(definition.metric, RatingMetric):
         raise ConfigError(
             f"{key} is not a result of this run. Its metrics are {', '.join(metrics)}; those of lists need a "
-            f"cutoff of the run, as in ndcg_at_{cutoffs[-1]}."
+            f"cutoff of the run, as in ndcg@{cutoffs[-1]}."
         )
     return key, definition, int(k) if of_lists else None
 

@@ -49,6 +49,19 @@ def label(metric: str) -> str:
     return metric.replace("_at_", "@")
 
 
+def without_cutoffs(printed: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Return metrics without their cutoffs, each once, and all cutoffs, rising.
+
+    Examples
+    --------
+    >>> without_cutoffs(["ndcg@10", "ndcg@5", "rmse"])
+    (['ndcg', 'rmse'], [5, 10])
+    """
+    parts = [re.fullmatch(r"(.+?)(?:@(\d+))?", name) for name in printed]
+    names = dict.fromkeys(part[1] for part in parts if part)
+    return list(names), sorted({int(part[2]) for part in parts if part and part[2]})
+
+
 def split_key(key: str) -> tuple[str, int | None]:
     """Return the name and the cutoff of a result, None where it has no cutoff.
 

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -25,7 +26,8 @@ def conf_folder() -> Path:
 
 def program(command: Literal["run", "ui"] = "run") -> str:
     """Return how a run, or the page of tracked results, is started here: in a checkout, or in any folder."""
-    if Path.cwd() != _CHECKOUT:
+    is_command = command == "run" and Path(sys.argv[0]).stem == "recgauge"
+    if is_command or Path.cwd() != _CHECKOUT:
         return f"recgauge {command}"
     return "python run.py" if command == "run" else "make ui"
 

@@ -35,6 +35,7 @@ _OWN = "experiment="
 FINISHED = "attributes.status = 'FINISHED'"
 _NAME = re.compile(r"\b(param(?:eter)?|metric|tag)s?\.(`[^`]*`|\"[^\"]*\")?([\w./-]*)", re.IGNORECASE)
 _VALUE = re.compile(r"'[^']*'|(?<!\.)\"[^\"]*\"")
+_CUTOFF = re.compile(r"\b(metrics?\.[`\"]?\w+)@(\d+)", re.IGNORECASE)
 _FIELDS = {"p": "params", "m": "metrics", "t": "tags"}
 """Names in a search of MLflow, and where a run has them."""
 _PAGE = 1000  # runs that are asked for at a time
@@ -138,7 +139,11 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
 
 
 def chosen_runs(store: Store, where: str) -> "list[Run]":
-    """Return the runs that a user's search chooses; a name that no run has is an error, not an empty list."""
+    """Return the runs that a user's search chooses; a name that no run has is an error, not an empty list.
+
+    Metrics may be written as everywhere: ``metrics.ndcg@10 > 0.2``.
+    """
+    where = _CUTOFF.sub(r"\1_at_\2", where)
     runs = runs_of(store, where)
     for kind, quoted, plain in _NAME.findall(_VALUE.sub("", where)):  # values may look like names
         field, name = _FIELDS[kind[0].lower()], quoted[1:-1] or plain

@@ -1,5 +1,11 @@
 """What ``recgauge`` says of its commands and conventions, and of words that are none."""
 
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+
 import pytest
 
 from recgauge.cli.commands import cli
@@ -14,7 +20,6 @@ from recgauge.cli.commands.cli import main
         (["-m", "model=svd,ease"], "Write recgauge run -m model=svd,ease."),
         (["model=svd"], "Write recgauge run model=svd."),
         (["--uri", "x"], "--uri: a command comes first. Commands: run, "),
-        ([], "name a command: run, "),
     ],
 )
 def test_words_that_are_no_command(words, message, capsys):
@@ -24,12 +29,43 @@ def test_words_that_are_no_command(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_each_command_has_help(capsys):
-    for name in cli.COMMANDS.keys() - {"run"}:
-        with pytest.raises(SystemExit) as ended:
-            cli.main([name, "--help"])
-        assert ended.value.code == 0
-        assert f"usage: recgauge {name}" in capsys.readouterr().out
+def test_no_command_shows_the_help(capsys):
+    assert cli.main([]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"\n  {name} " in printed for name in cli.COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"run"}))
+def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, "--help"])
+    assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert f"usage: recgauge {name}" in printed
+    assert len(cli.EXAMPLES[name]) >= 2
+    parser = argparse.ArgumentParser()
+    getattr(cli.command_module(name), f"add_{name}_options")(parser)
+    for words in cli.EXAMPLES[name]:
+        assert f"recgauge {name} {words}".strip() in printed
+        _, rest = parser.parse_known_args(shlex.split(words))
+        assert not [word for word in rest if word.startswith("-")]
+
+
+@pytest.mark.parametrize(
+    ("line", "completion"),
+    [
+        ("recgauge comp", "compare"),
+        ("recgauge compare --base", "--baseline"),
+        ("recgauge run model=p3", "model=p3alpha"),
+        ("recgauge run -m dataset=ml_lat", "dataset=ml_latest_small"),
+    ],
+)
+def test_a_shell_completes_commands_options_and_settings(line, completion, tmp_path):
+    answer = tmp_path / "answer"
+    asked = {"COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9", "_ARGCOMPLETE": "1"}
+    asked |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(answer), "_ARGCOMPLETE_IFS": "\n"}
+    subprocess.run([sys.executable, "-m", "recgauge"], env=os.environ | asked, check=True)
+    assert answer.read_text().split() == [completion]
 
 
 def test_a_name_shows_definitions_and_the_versions_that_prove_them(capsys):
