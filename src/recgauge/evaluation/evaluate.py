@@ -51,7 +51,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     recommendations: "Mapping[Any, Sequence[Any]] | pd.DataFrame | TopK",
     relevant: "Mapping[Any, Any] | pd.DataFrame | Relevant",
     *,
-    metrics: Metrics = ("precision", "recall", "ndcg"),
+    metrics: Metrics = ("ndcg", "recall", "precision"),
     cutoffs: Sequence[int | None] | None = None,
     conventions: str | Convention = "standard",
     train: "Mapping[Any, Any] | pd.DataFrame | Interactions | None" = None,

@@ -182,7 +182,7 @@ class PartTask:
     {'precision_at_2': 0.25, 'ndcg_at_2': 0.3155}
     """
 
-    metrics: Metrics = ("precision", "recall", "ndcg")
+    metrics: Metrics = ("ndcg", "recall", "precision")
     cutoffs: Sequence[int | None] = (5, 10)
     conventions: str | Convention = "standard"
     items: Any = None

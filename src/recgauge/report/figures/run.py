@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from recgauge.runs.record import RankingResult, RunResult
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
-_DRAWN = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg")
+_DRAWN = ("ndcg", "recall", "map", "mrr", "hit_rate", "f1", "precision")
 _MOST_NAMED = 12  # bars with their share on top
 _MOST_VALUES, _BINS = 20, 10
 
