@@ -21,10 +21,12 @@ same-python:
 $(INSTALLED): pyproject.toml constraints.txt | same-python
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "recgauge needs Python >= 3.11: make PYTHON=python3.12 ..."; exit 1; }
-	@echo "installing recgauge and its dependencies into $(VENV) with $(if $(UV),uv (half a minute),pip (about 2 minutes))"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@$(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python $(DEPENDENCIES) || { echo "uv failed: with pip now"; false; } ||,)\
-	  $(BIN)/python -m pip install --quiet $(DEPENDENCIES)
+	@uv="$(UV)"; test -n "$$uv" || { echo "fetching uv, which installs fast"; \
+	  $(BIN)/python -m pip install --quiet uv && uv=$(BIN)/uv; }; \
+	echo "installing recgauge and its dependencies into $(VENV) with $${uv:-pip}: about half a minute, 2 minutes with pip"; \
+	{ test -n "$$uv" && $$uv pip install --compile-bytecode --python $(BIN)/python $(DEPENDENCIES); } || \
+	  { echo "with pip now:"; $(BIN)/python -m pip install $(DEPENDENCIES); }
 	@touch $@
 
 install: $(INSTALLED)  ## make .venv with everything that running and testing need
