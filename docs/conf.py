@@ -14,7 +14,7 @@ project = "recgauge"
 author = copyright = "The recgauge authors"
 version = release = installed_version("recgauge")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 root_doc = "docs/index"
 include_patterns = [
     "*.md",
