@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -86,13 +87,13 @@ def best(trials: Sequence[Trial], *, maximize: bool = True) -> Trial:
 
 
 def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, metric: str = "") -> str:
-    """Say how the last trial ended, of how many if that is known, and which one is the best so far.
+    """Say how the last trial ended, of how many if that is known, the best so far, and the time left.
 
     Examples
     --------
     >>> trials = [Trial(0, {"l2": 3}, "finished", 0.5, 2.0), Trial(1, {"l2": 9}, "finished", 0.25, 4.0)]
     >>> trial_sentence(trials, 20, maximize=True, metric="ndcg_at_10")
-    'trial 2 of 20: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s'
+    'trial 2 of 20: ndcg@10 0.2500 with l2=9; best 0.5000 of trial 1; 4.0 s, about 0:00:54 left'
     """
     trial = done[-1]
     ended = f"failed ({trial.reason})"
@@ -103,7 +104,10 @@ def trial_sentence(done: Sequence[Trial], of: int | None, *, maximize: bool, met
         first = best(done, maximize=maximize)
         so_far = f"best {first.value:.4f} of trial {first.number + 1}"
     number = f"{trial.number + 1}" if of is None else f"{trial.number + 1} of {of}"
-    return f"trial {number}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s"
+    left = 0 if of is None else of - len(done)
+    mean = sum(each.seconds for each in done) / len(done)
+    time_left = f", about {timedelta(seconds=round(mean * left))} left" if left > 0 else ""
+    return f"trial {number}: {ended} with {trial.words}; {so_far}; {trial.seconds:.1f} s{time_left}"
 
 
 class Pruned(Exception):  # noqa: N818 - ends a trial, is no error
