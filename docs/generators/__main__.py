@@ -8,6 +8,7 @@ from pathlib import Path
 from articles_page import articles_page
 from experiments_page import experiments_page
 from metrics_page import metrics_page
+from pictures import pictures
 from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.studies import publish, read_results
 from settings_page import settings_page
@@ -15,6 +16,8 @@ from settings_page import settings_page
 DOCS = Path(__file__).parents[1]
 CONF, EXPERIMENTS = DOCS.parent / "conf", DOCS.parent / "experiments"
 
+for name, picture in pictures().items():
+    (DOCS / "images" / f"{name}.svg").write_text(picture, encoding="utf-8")
 (DOCS / "metrics.md").write_text(metrics_page(), encoding="utf-8")
 (DOCS / "articles.md").write_text(articles_page(), encoding="utf-8")
 (DOCS / "settings.md").write_text(settings_page(CONF), encoding="utf-8")

@@ -104,6 +104,14 @@ PAIR_COLUMNS: dict[str, Callable[["Pair"], str]] = {
 """Columns of a table of pairs; where there is little room the first ones are shown."""
 
 
+PAIR_WORDS = (
+    "better/equal/worse: shares of users for whom a is. effect: the difference in standard deviations of the "
+    "users' differences; .2 is small, .8 large. detectable: the smallest difference that so many users show "
+    "in four of five samples. users needed: how many would show this difference."
+)
+"""What the columns of a table of pairs mean."""
+
+
 def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[Block]:
     """Return a comparison as blocks.
 
@@ -170,7 +178,7 @@ def pair_table(
         tuple(rows),
         words=("b",),
         names=2,
-        note=note,
+        note=" ".join(filter(None, [note, PAIR_WORDS])),
         sortable=True,
         droppable=True,
     )

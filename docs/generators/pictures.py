@@ -1,0 +1,192 @@
+"""docs/images/*.svg: what a split does to rows, what letters say, which rows a search sees."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from recgauge.data.interactions import Interactions
+from recgauge.data.split import Split
+from recgauge.splits import Splitter
+from recgauge.splits.by_date import RollingWindow, TemporalDate
+from recgauge.splits.folds import KFold, KFoldUsers, StrongGeneralisation
+from recgauge.splits.shares import (
+    LeaveLastOut,
+    LeaveRandomOut,
+    RandomPerUser,
+    RandomRows,
+    TemporalFraction,
+    TemporalPerUser,
+)
+
+COLOURS = {
+    "train": "#9bb7d4",
+    "fold-in": "#c8b6e2",
+    "validation": "#f2c14e",
+    "test": "#d1495b",
+    "unused": "#dddddd",
+}
+_DAY = 86_400
+_TIMES = {  # days of the rows of each user
+    "u1": [0, 2, 3, 5, 9, 11, 14],
+    "u2": [1, 4, 6, 7, 8, 12, 17, 19],
+    "u3": [2, 6, 10, 13, 16, 18],
+    "u4": [0, 1, 3, 5, 6, 8],
+    "u5": [7, 10, 12, 15, 19],
+}
+_SPLITS: Mapping[str, Splitter] = {
+    "random": RandomRows(test_size=0.2, validation_size=0.1),
+    "random_per_user": RandomPerUser(test_size=0.2, validation_size=0.2),
+    "leave_one_out": LeaveRandomOut(),
+    "leave_one_out_last": LeaveLastOut(n_validation=1),
+    "last_n": LeaveLastOut(n=2, n_validation=1),
+    "k_fold": KFold(n_splits=5),
+    "temporal_fraction": TemporalFraction(test_size=0.2, validation_size=0.1),
+    "temporal_date": TemporalDate(test_from="1970-01-13", cold_users="keep"),
+    "temporal_per_user": TemporalPerUser(test_size=0.2, validation_size=0.2),
+    "rolling_window": RollingWindow(n_windows=3, window=1, test_days=4, cold_users="keep"),
+    "strong_generalisation": StrongGeneralisation(n_test=1, hidden=0.5),
+    "k_fold_users": KFoldUsers(n_splits=3, hidden=0.5),
+}
+
+
+def pictures() -> dict[str, str]:
+    """Return the text of each picture by its name."""
+    return {"splits": _splits(), "letters": _letters(), "tuning": _tuning()}
+
+
+def _rows() -> Interactions:
+    pairs = [(user, day) for user, days in _TIMES.items() for day in days]
+    items = np.arange(len(pairs)) % 9
+    return Interactions.from_ids([user for user, _ in pairs], items, None, [day * _DAY for _, day in pairs])
+
+
+def _parts(split: Split) -> dict[tuple[int, int], str]:
+    """Return the part of each row, by user and day."""
+    parts = {
+        "train": split.train,
+        "validation": split.validation,
+        "test": split.test,
+        "fold-in": split.fold_in,
+    }
+    return {
+        (int(user), int(time) // _DAY): name
+        for name, part in parts.items()
+        if part is not None and part.timestamp is not None
+        for user, time in zip(part.user, part.timestamp, strict=True)
+    }
+
+
+def _splits() -> str:
+    rows = _rows()
+    shapes: list[str] = []
+    for number, (name, splitter) in enumerate(_SPLITS.items()):
+        left, top = 20 + number % 3 * 245, 62 + number // 3 * 130
+        shapes.append(_text(left, top, name, weight="bold"))
+        split = splitter.split(rows, rng=np.random.default_rng(3), overlap=True)
+        parts = _parts(split)
+        for at, days in enumerate(_TIMES.values()):
+            y = top + 12 + at * 18
+            shapes.append(_line(left, y + 6, left + 222, y + 6))
+            shapes += [_square(left + day * 11, y, COLOURS[parts.get((at, day), "unused")]) for day in days]
+    legend = [
+        ("train", "train"),
+        ("validation", "validation"),
+        ("test", "test"),
+        ("fold-in", "fold-in"),
+        ("unused", "not used"),
+    ]
+    shapes += _legend(legend, 20, 18)
+    shapes.append(_text(560, 28, "each line a user, time to the right", size=11))
+    return _svg(760, 590, shapes, "Five users' rows over time under each split")
+
+
+def _letters() -> str:
+    """Three runs: the first two share a letter, the third has one of its own."""
+    runs = [
+        ("ease", 0.178, 0.170, 0.186, "a"),
+        ("svd", 0.171, 0.163, 0.179, "a"),
+        ("popularity", 0.094, 0.086, 0.102, "b"),
+    ]
+    shapes = []
+
+    def x(value: float) -> float:
+        return 120 + (value - 0.08) * 4200
+
+    for row, (name, mean, low, high, letter) in enumerate(runs):
+        y = 40 + 36 * row
+        shapes += [_text(16, y + 5, name), _line(x(low), y, x(high), y, "#33658a", 3)]
+        shapes.append(f'<circle cx="{x(mean):.0f}" cy="{y}" r="5" fill="#33658a"/>')
+        shapes.append(_text(590, y + 5, f"{mean:.3f} {letter}", weight="bold"))
+    shapes.append(
+        _text(120, 150, "ease and svd share the letter a: their difference may be chance.", size=12)
+    )
+    shapes.append(
+        _text(120, 168, "popularity has no letter in common with them: it is worse than both.", size=12)
+    )
+    return _svg(
+        680, 182, shapes, "Means with 95 % intervals; runs that share a letter are not shown to differ"
+    )
+
+
+def _tuning() -> str:
+    """Search on validation rows, final model on train and validation, one look at test."""
+    steps = [
+        ("search: each trial learns from train, validation decides", ("train", "validation"), (0, 1)),
+        ("final model: learns from train and validation", ("train", "train"), (0, 1)),
+        ("evaluated once: test", ("unused", "unused", "test"), (0, 1, 2)),
+    ]
+    edges, shapes = (20, 380, 470, 600), []
+    for row, (text, parts, spans) in enumerate(steps):
+        y = 20 + row * 56
+        shapes.append(_text(20, y + 10, text, size=13))
+        for part, at in zip(parts, spans, strict=True):
+            width = edges[at + 1] - edges[at] - 4
+            shapes.append(_bar(edges[at], y + 18, width, COLOURS[part]))
+        if len(parts) == 2:
+            shapes.append(_bar(edges[2], y + 18, edges[3] - edges[2] - 4, "none"))
+            shapes.append(_text(edges[2] + 12, y + 31, "test: not looked at", size=11))
+    shapes += _legend(
+        [("train", "learns from"), ("validation", "decides"), ("test", "final number")], 20, 184
+    )
+    return _svg(620, 206, shapes, "Which rows a search, the final model and the final number see")
+
+
+def _legend(entries: Sequence[tuple[str, str]], x: int, y: int) -> Iterator[str]:
+    for part, text in entries:
+        yield _square(x, y, COLOURS[part])
+        yield _text(x + 16, y + 10, text, size=12)
+        x += 34 + 7 * len(text)
+
+
+def _square(x: int, y: int, colour: str) -> str:
+    return f'<rect x="{x}" y="{y}" width="11" height="11" rx="2" fill="{colour}"/>'
+
+
+def _bar(x: int, y: int, width: int, colour: str) -> str:
+    edge = ' stroke="#999"' if colour == "none" else ""
+    return f'<rect x="{x}" y="{y}" width="{width}" height="18" rx="3" fill="{colour}"{edge}/>'
+
+
+def _line(x: float, y: float, end: float, bottom: float, colour: str = "#bbb", width: int = 1) -> str:
+    return (
+        f'<line x1="{x:.0f}" y1="{y}" x2="{end:.0f}" y2="{bottom}" stroke="{colour}" stroke-width="{width}"/>'
+    )
+
+
+def _text(x: float, y: float, text: str, *, size: int = 13, weight: str = "normal") -> str:
+    return f'<text x="{x:.0f}" y="{y}" font-size="{size}" font-weight="{weight}">{text}</text>'
+
+
+def _svg(width: int, height: int, shapes: Sequence[str], title: str) -> str:
+    """Return a picture on white, which is readable on dark pages, too."""
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+            'font-family="sans-serif" fill="#222">',
+            f"<title>{title}</title>",
+            f'<rect width="{width}" height="{height}" fill="white"/>',
+            *shapes,
+            "</svg>",
+            "",
+        ]
+    )
