@@ -14,6 +14,7 @@ from recgauge.errors import ConfigError
 from recgauge.evaluation.evaluate import check_measures_lists
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.learning import EpochPoint, Learning, Watched, fit_watched, watched_metric
+from recgauge.evaluation.outside import value_of_policies
 from recgauge.evaluation.ranking_task import RankingTask, add_full_rankings, rank_relevant
 from recgauge.evaluation.values import evaluate_or_refuse, ties_at_cutoffs
 from recgauge.filters import Filter, apply_filters
@@ -31,6 +32,7 @@ from recgauge.guards.checks import (
     check_ties,
 )
 from recgauge.judging import Policies, check_longest
+from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import Kind
 from recgauge.models import GivesLists, KeepsNeighbours, RatingPredictor, Recommender
 from recgauge.models.isolated import Isolated
@@ -96,6 +98,9 @@ class Experiment(DataPlan):
         Every metric of lists is computed at each; the largest is the length of the lists.
     policies : Policies
         What happens to users without relevant items, equal scores and the like.
+    usual : mapping of str to str
+        Policies that hold where recorded lists have repeated or seen items; see
+        `Convention.for_ineligible`.
     memory_mib : int
         Memory for blocks of users while lists are made, MiB; never changes a number.
     sanity : bool
@@ -111,6 +116,7 @@ class Experiment(DataPlan):
     metrics: Mapping[str, Definition]
     cutoffs: tuple[int, ...]
     policies: Policies = field(default_factory=Policies)
+    usual: Mapping[str, str] = field(default_factory=lambda: {"repeats": "miss"})
     memory_mib: int = 256
     sanity: bool = False
     curves: bool = False
@@ -119,6 +125,8 @@ class Experiment(DataPlan):
     def __post_init__(self) -> None:
         DataPlan.__post_init__(self)  # a class with slots has no super() without arguments
         check_longest(self.policies, self.cutoffs)
+        if isinstance(self.model, Recorded):
+            self.model.check_policies({name: getattr(self.policies, name) for name in REASONS})
         of_lists = self.metrics_of("lists")
         if self.sanity and not of_lists:
             raise ConfigError("sanity: chance and the best reachable are of lists; add metrics=ranking.")
@@ -269,6 +277,7 @@ def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, releva
         experiment.policies,
         experiment.seed,
         experiment.memory_mib,
+        experiment.usual,
     )
 
 
@@ -308,13 +317,23 @@ def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) ->
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
     """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
+    counts = dict[str, int]()
     with timings.stage("recommend") as reporter:
-        lists = task.recommend(model, reporter)
+        if isinstance(model, Recorded):
+            lists = model.whole_lists(task.listed_users, task.candidates)
+            task, counts = task.for_lists(lists, model.n_unknown)
+        if not counts:
+            lists = task.recommend(model, reporter)
     with timings.stage("metrics"):
         measure = partial(task.evaluate, lists=lists)
         top_k, relevant = lists.of(task.users), task.relevant
         evaluation, refused = evaluate_or_refuse(task.metrics, measure)
         ties = ties_at_cutoffs(task.metrics, top_k, relevant, cutoffs=task.cutoffs, measure=measure)
+        n_listed = int(lists.lengths.sum())
+        ineligible = value_of_policies(counts, n_listed, task.metrics, evaluation, measure)
+        evaluation = replace(evaluation, ineligible=ineligible)
+        if counts:
+            top_k = task.judged_lists(top_k)
     sanity = rankings = None
     if experiment.sanity:
         random = Random().fit(task.split.train, rng=stream(experiment.seed, "sanity"))

@@ -120,7 +120,8 @@ def check_protocols(
             protocols[name] = protocol([record for record in records if record is not None], metrics)
     remedy = "To compare all the same, give their per-user values as data frames."
     require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
-    _refuse_other_definitions(runs, metrics, subject)
+    if len(protocols) < len(runs):
+        _refuse_other_definitions(runs, metrics, subject)
 
 
 def _refuse_other_definitions(

@@ -134,7 +134,9 @@ class _Lists:
         self.record = record = next(iter(runs.values())).record
         chosen = record.settings.get("conventions") or {}
         convention = get_convention(chosen.get("name", "standard"))
-        self.convention = convention.with_policies({"ties": record.settings.get("ties")})
+        # stored lists have empty places for misses, and are as they were after dropping
+        named = {name: record.settings.get(name) for name in ("ties", "repeats", "no_list")}
+        self.convention = convention.with_policies(named)
         self.stored = {model: run.lists() for model, run in runs.items()}
         lowest = record.dataset.relevant_from
         self.inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}

@@ -138,9 +138,24 @@ class Convention:
         }
         return replace(self, policies=replace(self.policies, **chosen), deviations=deviations)
 
-    def with_repeats(self) -> "Convention":
-        """Return the same convention for lists that repeat items, which miss where they would be refused."""
-        return self.with_policies({"repeats": "miss"}) if self.policies.repeats == "refuse" else self
+    def for_ineligible(self, chosen: Mapping[str, Any]) -> dict[str, str]:
+        """Return the policies of repeated and seen items where lists from outside have such, unless chosen.
+
+        Repeated items, which the convention refuses, miss. Libraries and articles do not look at training
+        rows, so that seen items are as any other.
+
+        Examples
+        --------
+        >>> from recgauge.conventions import get_convention
+        >>> get_convention("recbole").for_ineligible({"repeats": "every", "seen": None})
+        {'seen': 'hit'}
+        """
+        policies = {}
+        if chosen.get("repeats") is None and self.policies.repeats == "refuse":
+            policies["repeats"] = "miss"
+        if chosen.get("seen") is None and self.name in (*LIBRARIES, *ARTICLES):
+            policies["seen"] = "hit"
+        return policies
 
     def defines(self, name: str) -> bool:
         """Whether the source itself has this metric; if not, the default definition is used."""

@@ -47,6 +47,8 @@ class Catalogue:
         The short head, where the user names its items.
     in_data : ndarray of bool, shape (n_items,), or None
         Of lists from outside with training rows: the items of training rows and of the truth.
+    excluded : scipy.sparse.csr_array, shape (n_users, n_items), or None
+        Of lists from outside: the items that users have seen, where these are not those of `seen`.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Catalogue:
     irrelevant: LongArray | None = None
     head: BoolArray | None = None
     in_data: BoolArray | None = None
+    excluded: "sparse.csr_array | None" = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
@@ -81,7 +84,7 @@ class Catalogue:
             object.__setattr__(self, "train_users", users)
         first, second, both = slice(1), slice(1, 2), slice(2)
         axes = {"seen": second, "train_counts": first, "train_users": first, "features": first, "head": first}
-        axes["in_data"] = first
+        axes |= {"in_data": first, "excluded": second}
         for name, axis in (axes | {"similarity": both}).items():
             array = getattr(self, name)
             if array is not None and set(array.shape[axis]) != {n_items}:
@@ -159,6 +162,57 @@ def make_catalogue(
     return Catalogue(size, counts, n_train_users, seen, features, similarity, in_data=in_data)
 
 
+def for_outside(
+    catalogue: Catalogue, in_data: BoolArray, excluded: "sparse.csr_array | None", n_unknown: int
+) -> Catalogue:
+    """Return the catalogue for lists from outside, whose unknown items have the codes behind its own.
+
+    `in_data`: which items have a row. `excluded`: items that users have seen; None: nothing counts as seen.
+
+    Examples
+    --------
+    >>> catalogue = for_outside(Catalogue(2, np.array([3, 0])), np.array([True, False]), None, 1)
+    >>> catalogue.n_items, catalogue.train_counts.tolist(), catalogue.in_data.tolist()
+    (3, [3, 0, 0], [True, False, False])
+    """
+    from scipy import sparse
+
+    size = catalogue.n_items + n_unknown
+
+    def longer(array: Any) -> Any:
+        return None if array is None else np.concatenate((array, np.zeros(n_unknown, array.dtype)))
+
+    def pad_matrix(matrix: Any, shape: tuple[int, int]) -> Any:
+        resized = matrix.copy()
+        resized.resize(shape)
+        return resized
+
+    def larger(matrix: Any, *, rows: bool = False, columns: bool = False) -> Any:
+        if matrix is None:
+            return None
+        shape = (matrix.shape[0] + rows * n_unknown, matrix.shape[1] + columns * n_unknown)
+        if not sparse.issparse(matrix):
+            return np.pad(matrix, [(0, new - old) for old, new in zip(matrix.shape, shape, strict=True)])
+        return pad_matrix(matrix, shape)
+
+    n_users = 0 if catalogue.seen is None else catalogue.seen.shape[0]
+    nothing = sparse.csr_array((n_users, size), dtype=bool)
+    is_same = excluded is not None and excluded is catalogue.seen
+    seen = larger(catalogue.seen, columns=True)
+    return replace(
+        catalogue,
+        n_items=size,
+        train_counts=longer(catalogue.train_counts),
+        train_users=longer(catalogue.train_users),
+        seen=seen,
+        features=larger(catalogue.features, rows=True),
+        similarity=larger(catalogue.similarity, rows=True, columns=True),
+        head=longer(catalogue.head),
+        in_data=longer(in_data),
+        excluded=seen if is_same else nothing if excluded is None else larger(excluded, columns=True),
+    )
+
+
 def with_head(catalogue: Catalogue, head: Sequence[Any], item_ids: IdArray | None = None) -> Catalogue:
     """Return the catalogue with the items of the short head, named by their ids, or by codes without ids.
 
@@ -175,6 +229,8 @@ def with_head(catalogue: Catalogue, head: Sequence[Any], item_ids: IdArray | Non
     ids = range(catalogue.n_items) if item_ids is None else item_ids.tolist()
     code_of = {item: code for code, item in enumerate(ids)}
     items = as_ids("head", head).tolist()
+    if not items:
+        raise SchemaError("head: names no item. Name the items of the short head; in a file, an id a line.")
     if unknown := [item for item in items if item not in code_of]:
         raise SchemaError(
             f"head: {len(unknown):,} of {len(items):,} items are in no other table, such as "

@@ -206,22 +206,22 @@ class Ineligible:
 
     Parameters
     ----------
-    counts : mapping of str to int
+    counts : dict of str to int
         How many listed items are ``unknown``, ``seen`` or ``repeats``; only those that there are.
-    policies : mapping of str to str
+    policies : dict of str to str
         What becomes of them, see `Policies`.
     n_items : int
         All listed items.
     instead : str
         Another policy for all of them.
     key : str
-        The first result.
+        The result that is judged once more: the metric and cutoff to read first.
     difference : float or None
         The result under that policy less the result; None if it has no value.
     """
 
-    counts: Mapping[str, int]
-    policies: Mapping[str, str]
+    counts: dict[str, int]
+    policies: dict[str, str]
     n_items: int
     instead: str = ""
     key: str = ""

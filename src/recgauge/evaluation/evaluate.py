@@ -1,7 +1,6 @@
 """`recgauge.evaluate`: ranked lists from anywhere, as codes, measured under one convention."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recgauge.conventions import ARTICLES, LIBRARIES, Convention, Definition, get_convention
+from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue, with_head
 from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
@@ -19,10 +18,11 @@ from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation, Ineligible
+from recgauge.evaluation import Evaluation
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import item_rows, ranked_rows
+from recgauge.evaluation.outside import value_of_policies
 from recgauge.evaluation.values import ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
@@ -194,7 +194,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     if unknown or seen:
         _require_train(inputs)
     counts = _count_ineligible(recommendations, inputs)
-    convention = _for_ineligible(convention, counts, repeats, seen)
+    usual = convention.for_ineligible({"repeats": repeats, "seen": seen})
+    convention = convention.with_policies({name: usual[name] for name in usual if name in counts})
     suite = select_metrics(metrics, convention)
     has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
@@ -210,23 +211,13 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
-    ineligible = _value_of_policies(counts, inputs, convention, suite, result, measure)
+    n_items = int(inputs.top_k.lengths.sum())
+    ineligible = value_of_policies(counts, n_items, suite, result, measure)
     result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
     return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
-
-
-def _for_ineligible(
-    convention: Convention, counts: Mapping[str, int], repeats: Repeats | None, seen: Seen | None
-) -> Convention:
-    """Return the convention with its policies for repeated and seen items that there are."""
-    if repeats is None and "repeats" in counts:
-        convention = convention.with_repeats()
-    if seen is None and "seen" in counts and convention.name in (*LIBRARIES, *ARTICLES):
-        return convention.with_policies({"seen": "hit"})  # they do not look at training rows
-    return convention
 
 
 def _check_keep(keep: Collection[str]) -> None:
@@ -251,31 +242,6 @@ def _count_ineligible(recommendations: Any, inputs: EvaluationInputs) -> dict[st
     if isinstance(recommendations, TopK):
         return {}
     return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue)
-
-
-def _value_of_policies(
-    counts: Mapping[str, int],
-    inputs: EvaluationInputs,
-    convention: Convention,
-    suite: Mapping[str, Definition],
-    result: Evaluation,
-    measure: Callable[..., Evaluation],
-) -> Ineligible | None:
-    """Judge the first result once more, with all ineligible items dropped, or as misses if they are."""
-    if not counts:
-        return None
-    policies = {name: getattr(convention.policies, name) for name in counts}
-    instead = "miss" if set(policies.values()) == {"drop"} else "drop"
-    first = result.results[0]
-    definition = suite[first.name]
-    choices: dict[str, Any] = dict.fromkeys(counts, instead)
-    other = replace(definition.policies, **choices)
-    difference = None
-    with suppress(MetricError):
-        changed = measure({first.name: replace(definition, policies=other)}, cutoffs=(first.k,))
-        difference = changed.results[0].value - first.value
-    n_items = int(inputs.top_k.lengths.sum())
-    return Ineligible(counts, policies, n_items, instead, first.key, difference)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:

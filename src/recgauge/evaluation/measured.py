@@ -16,7 +16,7 @@ from recgauge.evaluation.recorded_runs import (
     evaluate_ratings_of_runs,
     measures_ratings,
 )
-from recgauge.judging import check_longest
+from recgauge.judging import Seen, check_longest
 from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import metric_key
 from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
@@ -82,6 +82,7 @@ def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
     relevant_from: float | None = None,
     n_items: int | None = None,
     head: Sequence[str] | None = None,
+    seen: Seen | None = None,
     seed: int = 0,
 ) -> MeasuredRuns:
     """Measure lists, or predicted ratings, that were read whole; options as of `evaluate_lists_of_runs`."""
@@ -89,7 +90,14 @@ def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
         recorded, results = evaluate_ratings_of_runs(recorded, suite, convention, settings)
     else:
         results = evaluate_lists_of_runs(
-            recorded, suite, convention, relevant_from=relevant_from, n_items=n_items, head=head, seed=seed
+            recorded,
+            suite,
+            convention,
+            relevant_from=relevant_from,
+            n_items=n_items,
+            head=head,
+            seen=seen,
+            seed=seed,
         )
     return MeasuredRuns(
         results,

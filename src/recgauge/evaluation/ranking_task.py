@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.conventions import Definition
-from recgauge.data.catalogue import Catalogue
+from recgauge.data.catalogue import Catalogue, for_outside
 from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import rise, sorted_pairs
@@ -25,6 +26,7 @@ from recgauge.evaluation import (
 )
 from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
 from recgauge.judging import Policies
+from recgauge.judging.ineligible import count_ineligible, judged_places
 from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
@@ -130,6 +132,10 @@ class RankingTask:
         Of random orders of equal scores.
     memory_mib : int
         Memory for blocks of users, MiB; never changes a number.
+    usual : mapping of str to str
+        Policies that hold where lists from outside have such items; see `Convention.for_ineligible`.
+    n_unknown : int or None
+        Of lists from outside with ineligible items: how many items the data set does not have.
     """
 
     dataset: Dataset
@@ -141,6 +147,8 @@ class RankingTask:
     policies: Policies
     seed: int
     memory_mib: int
+    usual: Mapping[str, str] = field(default_factory=dict)
+    n_unknown: int | None = None
 
     @property
     def only_relevant(self) -> bool:
@@ -188,9 +196,42 @@ class RankingTask:
         features = None if self.dataset.item_features is None else self.dataset.item_features.matrix
         split, test = self.split, self.split.test
         catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in, seen=split.seen)
-        return replace(
+        catalogue = replace(
             catalogue, irrelevant=self.candidates.irrelevant(self.relevant, test.n_users, test.n_items)
         )
+        if self.n_unknown is None:
+            return catalogue
+        parts = (split.train, split.fold_in, split.validation, test)
+        in_data = np.logical_or.reduce([part.item_counts() > 0 for part in parts if part is not None])
+        return for_outside(catalogue, in_data, self.candidates.excluded, self.n_unknown)
+
+    def for_lists(self, lists: TopK, n_unknown: int) -> tuple["RankingTask", dict[str, int]]:
+        """Return the task of judging whole lists from outside, and how many of their items are ineligible.
+
+        The task is this one where none is. `lists` are those of `listed_users`, whose unknown items have the
+        codes behind those of the data set.
+        """
+        task = replace(self, n_unknown=n_unknown)
+        counts = count_ineligible(lists.items, lists.users, task.catalogue)
+        if not counts:
+            return self, counts
+        usual: dict[str, Any] = {name: value for name, value in self.usual.items() if name in counts}
+        metrics = {
+            name: replace(each, policies=replace(each.policies, **usual))
+            for name, each in self.metrics.items()
+        }
+        return replace(task, metrics=metrics, policies=replace(self.policies, **usual)), counts
+
+    def judged_lists(self, lists: TopK) -> TopK:
+        """Return lists of this task as they were judged, down to the largest cutoff.
+
+        A place that counts and hits nothing has a code behind those of the data set, another for each rank.
+        """
+        judged = judged_places(lists.items, lists.scores, lists.users, self.catalogue, self.policies)
+        items, scores, missed = judged
+        codes = self.split.test.n_items + np.arange(items.shape[1], dtype=np.int32)
+        k = max(self.cutoffs)
+        return TopK(lists.users, np.where(missed, codes, items)[:, :k], scores[:, :k])
 
     def recommend(self, model: Recommender, progress: Progress) -> TopK:
         """Return a model's lists for `listed_users`, with what ties with their last items."""

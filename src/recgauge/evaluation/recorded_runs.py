@@ -11,6 +11,7 @@ from recgauge.data.tables import Ragged
 from recgauge.errors import ConfigError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
+from recgauge.judging import Seen
 from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import metric_class, metric_key
 from recgauge.recorded import ListSettings, RecordedRuns
@@ -63,7 +64,7 @@ def measures_ratings(suite: Suite) -> bool:
     return True
 
 
-def evaluate_lists_of_runs(
+def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
     recorded: RecordedRuns,
     suite: Suite,
     convention: Convention,
@@ -71,12 +72,13 @@ def evaluate_lists_of_runs(
     relevant_from: float | None = None,
     n_items: int | None = None,
     head: Sequence[str] | None = None,
+    seen: Seen | None = None,
     seed: int = 0,
 ) -> dict[str, Evaluation]:
     """Return the results of every run by its name, those of the suite in their order.
 
     The catalogue is `n_items`, else what the files name if there are training rows. `head`: ids of the short
-    head, as text.
+    head, as text. `seen`: the policy that the user names, in place of the convention's.
     """
     codes = None
     if head is not None:
@@ -86,8 +88,8 @@ def evaluate_lists_of_runs(
         n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
-    if not all(run.lists.distinct for run in recorded.runs):
-        convention = convention.with_repeats()
+    if convention.policies.repeats == "refuse" and not all(run.lists.distinct for run in recorded.runs):
+        convention = convention.with_policies({"repeats": "miss"})  # those of one table are measured alike
     evaluations = {}
     for run in recorded.runs:
         evaluation = evaluate(
@@ -100,6 +102,7 @@ def evaluate_lists_of_runs(
             train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items,
             head=codes,
+            seen=seen,
             seed=seed,
         )
         by_key = {result.key: result for result in evaluation.results}

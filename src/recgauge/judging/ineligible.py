@@ -37,9 +37,12 @@ def seen_codes(
     start: LongArray, codes: IntArray, users: IntArray, catalogue: Catalogue | None
 ) -> BoolArray | None:
     """Return which items are of the user's training rows; user j's are ``codes[start[j]:start[j + 1]]``."""
-    if catalogue is None or catalogue.in_data is None or catalogue.seen is None:
+    if catalogue is None or catalogue.in_data is None:
         return None
-    rows = catalogue.seen[users]
+    matrix = catalogue.seen if catalogue.excluded is None else catalogue.excluded
+    if matrix is None:
+        return None
+    rows = matrix[users]
     return shared(start, codes, rows.indptr.astype(np.int64), rows.indices, catalogue.n_items)
 
 
@@ -83,6 +86,26 @@ def drop_ineligible(
     order = np.argsort(dropped | (items < 0), axis=1, kind="stable")
     items = np.take_along_axis(np.where(dropped, -1, items), order, axis=1)
     return items, np.take_along_axis(np.where(dropped, -np.inf, scores), order, axis=1)
+
+
+def judged_places(
+    items: IntArray, scores: FloatArray, users: IntArray, catalogue: Catalogue | None, policies: "Policies"
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return lists and scores (m, k) after dropping, and which places count and hit nothing.
+
+    Such a place is the only one of a list of which nothing is left.
+    """
+    begun = items[:, 0] >= 0
+    items, scores = drop_ineligible(items, scores, users, catalogue, policies)
+    missed = np.zeros(items.shape, bool)
+    for name, find in REASONS.items():
+        if getattr(policies, name) == "miss" and (mask := find(items, users, catalogue)) is not None:
+            missed |= mask
+    emptied = begun & (items[:, 0] < 0)
+    missed[emptied, 0] = True
+    scores = scores.copy()
+    scores[emptied, 0] = 0.0
+    return items, scores, missed
 
 
 def _starts(items: IntArray) -> tuple[LongArray, BoolArray]:

@@ -92,6 +92,19 @@ def importance(key: str) -> int:
     return HEADLINE.index(name) if name in HEADLINE else len(HEADLINE)
 
 
+def headline_key(keys: Iterable[str]) -> str:
+    """Return the metric that people look at first, at the cutoff to read first.
+
+    Examples
+    --------
+    >>> headline_key(["precision_at_5", "ndcg_at_5", "ndcg_at_10", "precision_at_10"])
+    'ndcg_at_10'
+    """
+    keys = list(keys)
+    cutoff = headline_cutoff(split_key(key)[1] for key in keys)
+    return min(keys, key=lambda key: (split_key(key)[1] != cutoff, importance(key)))
+
+
 def metric_label(key: str) -> str:
     """Return a metric's key as people write it.
 

@@ -1,27 +1,28 @@
 """Lists that another program made, evaluated like those of any model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
 from recgauge.candidates import CandidateItems
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, stored
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
 from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
-from recgauge.utils.checks import FloatArray, IntArray, check_choice, shown
+from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_choice, shown
+from recgauge.utils.grouped import repeats
 from recgauge.utils.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from recgauge.recorded.coded import CodedLists
 
 STRICT = (*REFUSED, "unknown_items", "repeats")
-"""Findings that stop a run unless they are kept."""
+"""Findings that a run warns of; those of `REFUSED` stop it unless they are kept."""
 
 
 @dataclass(eq=False)
@@ -29,9 +30,10 @@ class Recorded(Recommender, RatingPredictor):
     r"""Lists from files: CSV, TSV, Parquet, Arrow, JSON or a TREC run, plain or packed.
 
     Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
-    run's split, candidates and metrics; what is not a candidate, such as items seen in training, is taken
-    out, and nothing is added, so lists may be shorter than the largest cutoff. Rating metrics take the scores
-    of a file, such as its column ``prediction``, as predicted ratings of the test rows.
+    run's split, candidates and metrics, and nothing is added, so lists may be shorter than the largest
+    cutoff. The run's policies say what becomes of unknown, seen and repeated items; other items that are no
+    candidates are taken out. Rating metrics take the scores of a file, such as its column ``prediction``, as
+    predicted ratings of the test rows.
 
     Parameters
     ----------
@@ -53,8 +55,7 @@ class Recorded(Recommender, RatingPredictor):
         What orders a list; ``auto``: ranks where the file has them, else scores; TREC runs by scores. Items
         that are equal in what orders them are ordered by item code.
     refuse, keep : sequence of str
-        Findings that stop the run, and those that do not; see `recgauge.recorded.findings.MEANINGS`. Items
-        that the data set does not have are refused: leaving them out moves up those below.
+        Findings that stop the run, and those that do not; see `recgauge.recorded.findings.MEANINGS`.
     tag : str, optional
         Which run of a file that holds several.
 
@@ -74,7 +75,7 @@ class Recorded(Recommender, RatingPredictor):
     path: str
     format: str | None = None
     order: Order = "auto"
-    refuse: Sequence[str] = STRICT[-2:]
+    refuse: Sequence[str] = ()
     keep: Sequence[str] = ()
     tag: str | None = None
     columns: Mapping[Role, Choice] | None = None
@@ -129,6 +130,7 @@ class Recorded(Recommender, RatingPredictor):
         (progress or NoProgress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
+        self._n_items = train.n_items
         for line in describe([finding for finding in self.findings if finding.name not in STRICT]):
             (progress or NoProgress()).note(f"{self.path}: {line}")
         return self
@@ -180,14 +182,48 @@ class Recorded(Recommender, RatingPredictor):
             "be made of them. Leave metrics=[curves] out."
         )
 
+    @property
+    def n_unknown(self) -> int:
+        """How many listed items the data set does not have; their codes follow its own."""
+        return self._coded_lists().n_unknown
+
+    def check_policies(self, policies: Mapping[str, str]) -> None:
+        """Refuse policies of unknown, seen and repeated items that would go on where these are refused."""
+        replace(self._settings, policies=policies)
+
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
-        """Return the first `k` candidates of the users' lists; -1 pads short ones."""
+        """Return the first `k` candidates of the users' lists, each item once; -1 pads short ones."""
+        row, item, score = self._rows(users)
+        held = item < self._n_items
+        held[held] = candidates.holds(users[row[held]].astype(np.int32), item[held])
+        row, item, score = row[held], item[held], score[held]
+        again = repeats(np.searchsorted(row, np.arange(len(users) + 1)), item, self._n_items)
+        if again is not None:
+            row, item, score = row[~again], item[~again], score[~again]
+        return _top_k(users, row, item, score, k)
+
+    def whole_lists(self, users: IntArray, candidates: CandidateItems) -> TopK:
+        """Return the users' lists with all ineligible items: unknown, seen and repeated ones.
+
+        Only those of the data set are left out that a rule does not name among its candidates.
+        """
+        row, item, score = self._rows(users)
+        if candidates.limited:
+            kept = item >= self._n_items
+            owner, known = users[row[~kept]].astype(np.int32), item[~kept]
+            held = candidates.holds(owner, known)
+            if candidates.excluded is not None:
+                held |= stored(candidates.excluded, owner, known)
+            kept[~kept] = held
+            row, item, score = row[kept], item[kept], score[kept]
+        return _top_k(users, row, item, score, max(1, int(np.bincount(row).max(initial=1))))
+
+    def _rows(self, users: IntArray) -> tuple[LongArray, IntArray, DoubleArray]:
+        """Return the rows of users' lists, best first: positions among `users`, codes of items, scores."""
         recorded = self._coded_lists()
         lengths = np.diff(recorded.start)[users]
         row = np.repeat(np.arange(len(users)), lengths)
         at = np.arange(len(row)) + np.repeat(recorded.start[users] - np.cumsum(lengths) + lengths, lengths)
-        held = candidates.holds(users[row].astype(np.int32), recorded.items[at])
-        row, at = row[held], at[held]
         item = recorded.items[at]
         if recorded.scores is None:
             score = -(np.arange(len(row)) - np.searchsorted(row, row)).astype(np.float64)
@@ -197,9 +233,14 @@ class Recorded(Recommender, RatingPredictor):
             if (later & (row[1:] == row[:-1])).any():  # lists mostly have this order
                 order = np.lexsort((item, -score, row))
                 item, score = item[order], score[order]
-        place = np.arange(len(row)) - np.searchsorted(row, row)
-        kept = place < k
-        items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
-        items[row[kept], place[kept]] = item[kept]
-        scores[row[kept], place[kept]] = score[kept]
-        return TopK(users, items, scores)
+        return row, item, score
+
+
+def _top_k(users: IntArray, row: LongArray, item: IntArray, score: DoubleArray, k: int) -> TopK:
+    """Lay out the first `k` rows of each user; -1 pads short lists."""
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    kept = place < k
+    items, scores = np.full((len(users), k), -1, np.int32), np.full((len(users), k), -np.inf)
+    items[row[kept], place[kept]] = item[kept]
+    scores[row[kept], place[kept]] = score[kept]
+    return TopK(users, items, scores)

@@ -17,7 +17,7 @@ from recgauge.models import KnownRatings, RatingPredictor, Recommender
 from recgauge.packages.public import PREDICTED
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PREDICTIONS, read_table
+from recgauge.runs.stored import LISTS, PREDICTIONS, listed_items, read_table
 from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.resources import check_memory
 
@@ -55,7 +55,7 @@ class StoredOutput(Recommender, RatingPredictor):
         path = self.folder / LISTS
         rows = read_table(path, ["user_id", "item_id", "rank", "score"])
         user = _positions(rows["user_id"], self._user_ids[users], path)
-        item = _positions(rows["item_id"], self._item_ids, path)
+        missed = ~np.asarray(rows["item_id"].is_valid())
         rank, score = (np.asarray(rows[name].to_pandas()) for name in ("rank", "score"))
         if rank.dtype.kind != "i" or score.dtype.kind != "f":
             raise SchemaError(f"{path}: rank and score should be numbers.")
@@ -63,7 +63,10 @@ class StoredOutput(Recommender, RatingPredictor):
         cell = user * k + rank - 1
         if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(cell)) == len(cell)):
             raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
-        if not candidates.holds(users[user], item.astype(np.int32)).all():
+        # a place that hits nothing has a code behind those of the data, another for each rank
+        item = len(self._item_ids) + rank.astype(np.int64) - 1
+        item[~missed] = _positions(listed_items(rows)["item_id"], self._item_ids, path)
+        if not candidates.holds(users[user[~missed]], item[~missed].astype(np.int32)).all():
             raise SchemaError(f"{path}: has items that are no candidates of their users.")
         items = np.full((len(users), k), -1, np.int32)
         scores = np.full((len(users), k), -np.inf, score.dtype)
@@ -102,8 +105,8 @@ def computable(
 ) -> dict[str, Definition]:
     """Return the metrics whose values follow from the files of a run.
 
-    Others need the scores of all items, lists of users who are not evaluated, or the items that tie with the
-    ends of the lists.
+    Others need the scores of all items, lists of users who are not evaluated, the items that tie with the
+    ends of the lists, or those that could hit nothing.
     """
     wide = task is not None and len(task.listed_users) > len(task.users)
     kinds = {"lists": (run.folder / LISTS).is_file(), "ratings": _predictions(run.folder).is_file()}
@@ -113,7 +116,14 @@ def computable(
         if kinds.get(definition.metric.kind, False)
         and not (wide and definition.metric.needs_all_users)
         and not _needs_ends(definition, run.record)
+        and not _needs_places(definition, run.record)
     }
+
+
+def _needs_places(definition: Definition, record: RunRecord) -> bool:
+    """Whether a value depends on the items of places that hit nothing, which no file has."""
+    metric = definition.metric
+    return record.ineligible is not None and (not metric.needs_relevant or bool(metric.needs))
 
 
 def _needs_ends(definition: Definition, record: RunRecord) -> bool:

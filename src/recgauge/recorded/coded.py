@@ -33,7 +33,8 @@ class CodedLists:
     """Lists of codes, users back to back, best items first."""
 
     start: LongArray  # (n_users + 1,) user u's items are at start[u]:start[u + 1]
-    items: IntArray  # (n,)
+    items: IntArray  # (n,) items that the data set does not have follow its codes
+    n_unknown: int  # how many of these there are
     scores: DoubleArray | None  # (n,), None where ranks order the lists
     findings: tuple[Finding, ...]
     understood: str = ""  # how the file was read, in words
@@ -74,7 +75,7 @@ def read_coded_lists(  # noqa: PLR0913 - what a model is set to, by name
     header: bool | None = None,
     cells: CellFormat | None = None,
 ) -> CodedLists:
-    """Read the lists of one run for the users and items of `train`; others are counted and left out."""
+    """Read the lists of one run for the users of `train`; others are counted and left out."""
     like = wanted("lists", columns, cells, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
@@ -130,7 +131,7 @@ def _coded(
     ids: tuple[np.ndarray, np.ndarray],
     codes: tuple[IntArray, IntArray],
 ) -> CodedLists:
-    """Turn joint codes into those of the data set, and leave out what it does not have.
+    """Turn joint codes into those of the data set, and leave out the users that it does not have.
 
     `ids` are those of all joint codes of users and items, `codes` the joint code of each of the data set.
     """
@@ -138,9 +139,12 @@ def _coded(
     user_of[codes[0]], item_of[codes[1]] = (np.arange(len(joint)) for joint in codes)
     lists = run.lists
     user = np.repeat(user_of[np.searchsorted(ids[0], lists.users)], lists.lengths)
+    unknown = np.unique(lists.items[item_of[lists.items] < 0])
+    item_of[unknown] = len(codes[1]) + np.arange(len(unknown))
     item = item_of[lists.items]
-    kept = np.flatnonzero((user >= 0) & (item >= 0))
+    kept = np.flatnonzero(user >= 0)
     kept = kept[np.argsort(user[kept], kind="stable")]
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(codes[0])))))
-    return CodedLists(start, item[kept].astype(np.int32), scores, run.findings, understood, run.meetings)
+    items = item[kept].astype(np.int32)
+    return CodedLists(start, items, len(unknown), scores, run.findings, understood, run.meetings)

@@ -80,11 +80,11 @@ _FATES: Mapping[str, str] = {
 
 _IN_RUN: Mapping[FindingName, str] = {
     "without_prediction": "the mean of the training ratings is taken",
-    "repeats": "left out, the better place stays",
+    "repeats": "judged as `repeats` says",
     "unknown_users": "left out",
-    "unknown_items": "left out, the items below move up",
+    "unknown_items": "judged as `unknown` says",
     "ties": "in the order of item codes, then as `ties` says",
-    "seen_items": "taken out where they are no candidates",
+    "seen_items": "judged as `seen` says",
 }
 """What becomes of it in a run, where that differs."""
 

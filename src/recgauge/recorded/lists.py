@@ -13,7 +13,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
-from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to, places
+from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import repeats, run_starts, shared
 
@@ -112,10 +112,6 @@ class Context:
         contradicted = report.order(start, rank, score, row, repeated)
         if by_rank and contradicted:
             score = None
-        if repeated is not None and self.settings.in_run:
-            kept = np.flatnonzero(~repeated)
-            row, item, score = places(row, kept), item[kept], None if score is None else score[kept]
-            runs, repeated = UserRuns.of(runs.of_rows()[kept]), None
         users, lengths = runs.users, runs.lengths
         lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=repeated is None)
         meetings = self._meetings(lists)

@@ -166,6 +166,8 @@ def mark_lines(record: "RunRecord") -> list[str]:
             texts.append(f"overridden {guard.name}: {guard.message}")
         elif guard.fired:
             texts.append(f"warning  {guard.name}: {guard.message}")
+    if record.ineligible is not None:
+        texts.append(f"lists    {record.ineligible.sentence}")
     return texts
 
 

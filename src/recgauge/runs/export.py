@@ -17,7 +17,7 @@ from recgauge.data.split import Split
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
 from recgauge.runs.export_page import ExportFile, Files, about_page
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, grades, read_table
+from recgauge.runs.stored import LISTS, PREDICTIONS, TEST, grades, listed_items, read_table
 from recgauge.utils.checks import shown
 from recgauge.utils.files import text_writer, write_files
 
@@ -271,6 +271,7 @@ def export_run(  # noqa: PLR0913 - what a command asks, by name
         parts = _stored_part(run) if load is None else _all_parts(run, forms, load)
     paths = [run.folder / name for name in (LISTS, PREDICTIONS)]
     lists, predictions = (read_table(path) if path.is_file() else None for path in paths)
+    lists = None if lists is None else listed_items(lists)
     judged = pa.Table.from_pandas(_judged(run, forms, grades), preserve_index=False)
     exporter = Exporter(
         record.dataset.name,

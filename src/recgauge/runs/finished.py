@@ -165,8 +165,9 @@ class FinishedRun(Shown):
         return table.set_index("user_id")
 
     def recommended(self) -> "pd.DataFrame":
-        """Return the lists: user_id, item_id, rank from 1, score."""
-        return self._table(LISTS)
+        """Return the lists: user_id, item_id, rank from 1, score; no rows of places that hit nothing."""
+        table: pd.DataFrame = stored.listed_items(stored.read_table(self.folder / LISTS)).to_pandas()
+        return table
 
     def recommended_to(self, user: object) -> "pd.DataFrame":
         """Return the list of a user as `recommended` does, in the memory of some of the lists at a time."""
@@ -175,7 +176,9 @@ class FinishedRun(Shown):
 
         with stored.opened(self.folder / LISTS) as file:
             own = [batch.filter(pc.equal(batch["user_id"], user)) for batch in file.iter_batches()]
-            table: pd.DataFrame = pa.Table.from_batches(own, file.schema_arrow).to_pandas()
+            table: pd.DataFrame = stored.listed_items(
+                pa.Table.from_batches(own, file.schema_arrow)
+            ).to_pandas()
             return table
 
     def test(self) -> "pd.DataFrame":
@@ -185,8 +188,9 @@ class FinishedRun(Shown):
     def lists(self) -> "StoredLists":
         """Return lists and held-out rows, to evaluate them under several definitions."""
         names = {"user_id": "user", "item_id": "item"}
-        listed = self.recommended().rename(columns=names)[["user", "item", "score"]]
-        return StoredLists(listed, self.test())
+        listed, test = stored.read_table(self.folder / LISTS), self.test()
+        listed = stored.with_placeholders(listed, test["item_id"].to_numpy())
+        return StoredLists(listed.to_pandas().rename(columns=names)[["user", "item", "score"]], test)
 
     def judged(self, relevant_from: float | None) -> "pd.DataFrame":
         """Return user_id, item_id and grade of each judged pair once."""

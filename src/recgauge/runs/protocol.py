@@ -15,6 +15,9 @@ CAUSES = {
 }
 """Digests, each with the settings that explain why two of them differ."""
 
+_OF_OUTSIDE = ("unknown", "seen", "duplicates", "longest")
+"""Policies that act on lists from outside alone; settings and conventions say them."""
+
 
 def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Protocol:
     """Return what a number stands on: settings by their names, digests of rows, definitions of `metrics`.
@@ -60,6 +63,7 @@ def _covers(cause: str, names: Mapping[str, object]) -> bool:
 def _of_run(record: RunRecord, keys: Sequence[str]) -> Protocol:
     split, results = record.split, {entry.key: entry for entry in record.results}
     policies = [policy.partition("=") for policy in record.policies.split(", ") if policy]
+    policies = [policy for policy in policies if policy[0] not in _OF_OUTSIDE]
     facts = {
         # the chosen options count, and tell more than the settings that they stand for
         **{group: record.names.get(group, "none") for group in option_groups("rows", options="one")},

@@ -13,7 +13,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import PARTS, Split, Step
 from recgauge.errors import ModelError, SchemaError
-from recgauge.evaluation import Evaluation, MetricResult, Ties
+from recgauge.evaluation import Evaluation, Ineligible, MetricResult, Ties
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.ranking_task import SanityRows
@@ -297,6 +297,8 @@ class RunRecord:
     job: JobFacts | None = None
     # whose values the numbers are of, of all who were held out; records of earlier versions do not say
     coverage: Coverage | None = None
+    # unknown, seen and repeated items of lists from outside, and how they were judged
+    ineligible: Ineligible | None = None
 
     @classmethod
     def from_result(
@@ -320,6 +322,7 @@ class RunRecord:
                 "incomparable": ranking.candidates.incomparable,
                 "candidates_sha256": ranking.candidates.sha256(),
                 "sanity": None if sanity is None else SanityFacts(dict(sanity.chance), dict(sanity.oracle)),
+                "ineligible": ranking.evaluation.ineligible,
                 "ties": TieFacts({str(k): share for k, share in ties.shares.items()}, dict(ties.expected)),
             }
         return cls(

@@ -17,6 +17,8 @@ NUMERIC: tuple[Use, ...] = ("rows", "model", "metrics")
 """The uses of settings that can change a number."""
 LISTS, WATCH, TUNE = "metrics=[ranking]", "learning.watch=true", "tune=tpe"
 """Words without which settings change nothing (`recgauge.sweeps.needs`)."""
+POLICIES = ("ties", "unknown", "seen", "repeats", "longest", "no_list")
+"""Settings that are policies of the conventions (`recgauge.judging.Policies`), where they are named."""
 FOLDS = ("fold", "window")
 """Settings of a split that choose one of several parts of the same data."""
 LOCAL_DATASET_SETTINGS = ("mirror", "cache", "archive", "offline", "sha256", "path", "prepared", "limits")
@@ -113,6 +115,11 @@ class RunSettings:
     metrics: Any = setting("metrics", dict, options="several")
     conventions: Any = setting("rows", options="one")
     ties: str | None = setting("rows", needs=LISTS)
+    unknown: str | None = setting("rows", needs=LISTS)
+    seen: str | None = setting("rows", needs=LISTS)
+    repeats: str | None = setting("rows", needs=LISTS)
+    longest: int | None = setting("rows", needs=LISTS)
+    no_list: str | None = setting("rows", needs=LISTS)
     tracking: Any = setting("output", options="one")
     cutoffs: list[int] = setting("metrics", lambda: [1, 5, 10, 20], needs=LISTS)
     conventions_table: bool = setting("metrics", default=False, needs=LISTS, in_search=False)

@@ -14,7 +14,7 @@ from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
-from recgauge.utils.arrow import arrow_table, to_numpy
+from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray
 
 if TYPE_CHECKING:
@@ -184,6 +184,36 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
         if missing := [name for name in columns or () if name not in file.schema_arrow.names]:
             raise SchemaError(f"{path}: has no column {listed(missing)}. {AGAIN}")
         return file.read(columns=columns)
+
+
+def listed_items(lists: "pa.Table") -> "pa.Table":
+    """Return rows of lists without those of places that count and hit nothing."""
+    return lists.filter(lists["item_id"].is_valid()) if lists["item_id"].null_count else lists
+
+
+def with_placeholders(lists: "pa.Table", item_ids: "npt.NDArray[Any]") -> "pa.Table":
+    """Return rows of lists whose places that hit nothing hold ids of no item, another for each rank.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> lists = pa.table({"item_id": [7, None, 5], "rank": [1, 2, 3]})
+    >>> with_placeholders(lists, np.array([9]))["item_id"].to_pylist()
+    [7, 11, 5]
+    """
+    import pyarrow.compute as pc
+
+    items, rank = lists["item_id"], to_numpy(lists["rank"])
+    if not items.null_count:
+        return lists
+    known = np.concatenate((item_ids, to_numpy(items.drop_null()).astype(item_ids.dtype)))
+    if known.dtype.kind in "iu":
+        placeholders = rank.astype(np.int64) + known.max(initial=0)
+    else:
+        longest = max(map(len, known.tolist()), default=0)
+        placeholders = np.array(["_" * longest + f"_{number}" for number in rank.tolist()])
+    filled = pc.coalesce(items, to_arrow(placeholders).cast(items.type))
+    return lists.set_column(lists.column_names.index("item_id"), "item_id", filled)
 
 
 @contextmanager

@@ -246,7 +246,10 @@ def holds(settings: Mapping[str, Any], value: object) -> bool:
 
 
 def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> None:
-    """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score."""
+    """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score.
+
+    A place of lists from outside that counts and hits nothing has no item_id.
+    """
     name = FILES[lists]
     if name is None:
         return
@@ -268,11 +271,14 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
             users, items, scores = top_k.users[part], top_k.items[part], top_k.scores[part]
             kept = items >= 0
             if lists != "true":
+                kept &= items < ids.n_items
                 kept &= np.isin(users[:, None].astype(np.int64) * ids.n_items + items, pairs)
             row, column = np.nonzero(kept)
+            codes = items[row, column]
+            codes = pa.array(codes, mask=codes >= ids.n_items)  # a place that counts and hits nothing
             columns = (
                 user_ids.take(to_arrow(users[row])),
-                item_ids.take(to_arrow(items[row, column])),
+                item_ids.take(codes),
                 to_arrow((column + 1).astype(np.int32)),
                 to_arrow(scores[row, column]),
             )

@@ -19,7 +19,7 @@ from recgauge.metrics.curves.full_ranking import FullRankingMetric
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import GivesLists, RatingPredictor, Recommender
 from recgauge.models.recommend import FitOn
-from recgauge.runs.settings import RunSettings, stores_model
+from recgauge.runs.settings import POLICIES, RunSettings, stores_model
 from recgauge.runs.targets import TARGET, allowed_packages, check_component, find_class
 from recgauge.splits import Splitter
 from recgauge.studies import Study
@@ -57,6 +57,11 @@ def compose(
             f"save_model: {type(model).__name__} only predicts ratings, and a saved model recommends items. "
             "Leave out save_model and tracking.log_model, or choose a model that ranks items."
         )
+    if settings.seen in ("miss", "drop") and (settings.candidates or {}).get("seen") == "none":
+        raise ConfigError(
+            f"seen={settings.seen}: with candidates.seen=none seen items are candidates as any other. "
+            "Leave out one of the two."
+        )
     watched, plan, packages = settings.learning, compose_plan(settings), settings.allowed_targets
     return Experiment(
         dataset=plan.dataset,
@@ -70,6 +75,7 @@ def compose(
         model=model,
         metrics=suite,
         policies=conventions.policies,
+        usual=conventions.for_ineligible({"repeats": settings.repeats, "seen": settings.seen}),
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         sanity=settings.sanity,
         curves=settings.figures,
@@ -98,7 +104,7 @@ def compose_metrics(settings: RunSettings) -> tuple[Convention, dict[str, Defini
     """Build the conventions and the metrics that settings name, by the results' names."""
     packages = allowed_packages(settings.allowed_targets)
     conventions = build(settings.conventions, Convention, "conventions", packages)
-    conventions = conventions.with_policies({"ties": settings.ties})
+    conventions = conventions.with_policies({name: getattr(settings, name) for name in POLICIES})
     suite = {
         name: metric
         for name, node in (settings.metrics or {}).items()

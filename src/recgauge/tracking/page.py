@@ -271,6 +271,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.dataset_sha256": data.sha256,
         FINGERPRINT_TAG: record.fingerprint(),
         "recgauge.judging": record.policies,
+        "recgauge.ineligible": "" if record.ineligible is None else record.ineligible.sentence,
         "recgauge.leak": leak_mark(record.fit_on) or "",
         "recgauge.evaluate_on": record.evaluated_on,
         "recgauge.tuned": "" if record.search is None else str(record.search),

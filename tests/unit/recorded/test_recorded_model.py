@@ -33,13 +33,11 @@ def test_lists_are_those_of_the_file_and_never_filled_up(tmp_path):
     assert lists(model, k=1, users=(2, 0)) == [[y], [z]]
 
 
-def test_items_that_the_data_set_does_not_have_are_refused_with_their_row(tmp_path):
+def test_items_that_the_data_set_does_not_have_can_be_refused_with_their_row(tmp_path):
     text = "user,item,rank\na,nowhere,1\na,z,2\n"
     with pytest.raises(DataError, match=r"recs\.csv, line 2\. unknown_items: 1 "):
-        fitted(tmp_path, text)
-    assert lists(fitted(tmp_path, text, keep=["unknown_items"]), k=1, users=(0,)) == [
-        [TRAIN.item_ids.tolist().index("z")]
-    ]
+        fitted(tmp_path, text, refuse=["unknown_items"])
+    assert lists(fitted(tmp_path, text), k=1, users=(0,)) == [[TRAIN.item_ids.tolist().index("z")]]
 
 
 def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):

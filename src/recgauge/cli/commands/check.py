@@ -219,7 +219,9 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     if len(recorded.runs) != 2:
         names = listed(run.name for run in recorded.runs)
         raise ConfigError(f"--candidate, --baseline: expected a run in each file, got {names}.")
-    measured = measure_recorded(recorded, suite, convention, settings, relevant_from=options.relevant_from)
+    measured = measure_recorded(
+        recorded, suite, convention, settings, relevant_from=options.relevant_from, seen=options.seen
+    )
     for line in grade_lines(measured):
         say(line)
     digest = " ".join(file_digest(Path(path)) for path in options.truth)

@@ -149,6 +149,7 @@ def _in_memory(
         relevant_from=options.relevant_from,
         n_items=options.n_items,
         head=_ids_of(options.head),
+        seen=options.seen,
         seed=options.seed,
     )
     procedure: dict[str, Any] = {"baseline": options.baseline, "seed": options.seed}
