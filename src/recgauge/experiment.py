@@ -22,6 +22,7 @@ from recgauge.guards import GuardResult, GuardSettings, enforce
 from recgauge.guards.checks import (
     check_candidates,
     check_coverage,
+    check_direction,
     check_filters,
     check_lengths,
     check_neighbours,
@@ -296,6 +297,8 @@ def _with_lists(
         of_lists = enforce(check_coverage(listed, task.split, of_lists=True), experiment.guards)
         names = {guard.name for guard in of_lists}
         guards = (*(guard for guard in guards if guard.name not in names), *of_lists)
+    if isinstance(model, Recorded):
+        guards += (check_direction(ranking.reversal, model),)
     if ranking.sanity is not None:
         guards += tuple(check_sanity(ranking.evaluation, ranking.sanity))
     return guards
@@ -317,10 +320,11 @@ def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) ->
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
     """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
-    counts = dict[str, int]()
+    counts, reversal = dict[str, int](), None
     with timings.stage("recommend") as reporter:
         if isinstance(model, Recorded):
             lists = model.whole_lists(task.listed_users, task.candidates)
+            reversal = task.reversal(lists)
             task, counts = task.for_lists(lists, model.n_unknown)
         if not counts:
             lists = task.recommend(model, reporter)
@@ -357,4 +361,5 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         candidates=task.candidates,
         sanity=sanity,
         rankings=rankings,
+        reversal=reversal,
     )

@@ -11,6 +11,7 @@ from recgauge.comparison.run_groups import RunGroup, group, headline_keys
 from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics.names import headline_cutoff, importance, split_key
+from recgauge.recorded.direction import opposite_orders
 from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.protocol import differences, identity, protocol
@@ -69,6 +70,9 @@ def compare_runs(
         values = {name: run_group.values(keys, groups) for name, run_group in named.items()}
         tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
     comparison = compare_values(tables, procedure)
+    orders = {name: each.records[0].list_order for (_, name), each in compared.items()}
+    if opposite := opposite_orders({name: order for name, order in orders.items() if order}):
+        comparison = replace(comparison, warnings=(*comparison.warnings, opposite))
     all_notes = (*comparison.notes, *notes, *own_notes)
     return replace(comparison, groups=compared, differences=tuple(marked), notes=all_notes)
 

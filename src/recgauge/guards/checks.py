@@ -17,6 +17,7 @@ from recgauge.filters import Filter
 from recgauge.guards import GuardResult, GuardSettings, Level, by_share
 from recgauge.judging import Policies
 from recgauge.models.recorded import STRICT, Recorded
+from recgauge.recorded.direction import Reversal
 from recgauge.recorded.findings import describe
 from recgauge.utils.checks import BoolArray, LongArray
 
@@ -382,6 +383,15 @@ def check_sanity(evaluation: Evaluation, rows: SanityRows) -> list[GuardResult]:
         limits: list[tuple[float, Level, str]] = [(1.0, "warning", message)]
         results.append(by_share(name, float(len(keys)), "" if keys else f"No metric is {where}", limits))
     return results
+
+
+def check_direction(reversal: Reversal | None, model: Recorded) -> GuardResult:
+    """Warn of recorded lists whose hits stand at their end."""
+    if reversal is None:
+        message = f"The lists, ordered by {model.order_of_lists}, are not better from their end."
+        return GuardResult("lists_reversed", 0.0, "note", message)
+    share = reversal.reverse / reversal.as_ordered
+    return GuardResult("lists_reversed", share, "warning", f"{reversal.sentence(model.order_of_lists)}.")
 
 
 def check_recorded(model: Recorded) -> tuple[GuardResult, ...]:

@@ -13,6 +13,7 @@ from recgauge.errors import ConfigError, ModelError
 from recgauge.files.columns import CellFormat, Choice, Role
 from recgauge.files.formats import FORMATS
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
+from recgauge.recorded.direction import ListOrder
 from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_choice, shown
 from recgauge.utils.grouped import repeats
@@ -91,9 +92,7 @@ class Recorded(Recommender, RatingPredictor):
         for role in self.columns or {}:
             check_choice("Recorded: columns", role, ("user", "item", "items", "rank", "score", "tag"))
         check_choice("Recorded: format", self.format, (None, *FORMATS))
-        self._settings = ListSettings(
-            self.order, [name for name in self.refuse if name not in self.keep], self.keep, in_run=True
-        )
+        self._settings = ListSettings(self.order, self.refuse, self.keep, in_run=True)
         self._lists: CodedLists | None = None
         self._missing: tuple[Finding, ...] = ()
         self._n_items = 0
@@ -186,6 +185,11 @@ class Recorded(Recommender, RatingPredictor):
     def n_unknown(self) -> int:
         """How many listed items the data set does not have; their codes follow its own."""
         return self._coded_lists().n_unknown
+
+    @property
+    def order_of_lists(self) -> ListOrder:
+        """What ordered the lists, after `fit`."""
+        return self._coded_lists().order
 
     def check_policies(self, policies: Mapping[str, str]) -> None:
         """Refuse policies of unknown, seen and repeated items that would go on where these are refused."""

@@ -38,6 +38,7 @@ from recgauge.files.plausible import spans
 from recgauge.files.rows import Rows, describe_skipped
 from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
+from recgauge.recorded.direction import opposite_orders
 from recgauge.recorded.findings import FINDINGS as FINDINGS
 from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Finding as Finding
@@ -88,7 +89,9 @@ class RecordedRuns:
     def warnings(self) -> list[str]:
         """What must be said first of truth and lists."""
         of_truth = [f"truth: {meeting.warning}" for meeting in self.meetings if meeting.warning]
-        return [*of_truth, *(warning for run in self.runs for warning in run.warnings)]
+        opposite = opposite_orders({run.name: str(run.order) for run in self.runs})
+        of_runs = [warning for run in self.runs for warning in run.warnings]
+        return [*of_truth, *([opposite] if opposite else []), *of_runs]
 
 
 def read_recorded(  # noqa: PLR0913 - what a command asks, by name

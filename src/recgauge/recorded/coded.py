@@ -1,6 +1,6 @@
 """Recorded lists over the users and items of a data set, as codes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from recgauge.recorded import (
     runs_of,
     wanted,
 )
+from recgauge.recorded.direction import ListOrder
 from recgauge.recorded.findings import Finding
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
@@ -39,6 +40,7 @@ class CodedLists:
     findings: tuple[Finding, ...]
     understood: str = ""  # how the file was read, in words
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in the data set
+    order: ListOrder = field(default_factory=ListOrder)  # what ordered the lists
 
     def scores_of(self, users: IntArray, items: IntArray) -> DoubleArray:
         """Return the scores of pairs, NaN where a list does not have the item; SchemaError without scores."""
@@ -147,4 +149,4 @@ def _coded(
     scores = None if lists.values is None else lists.values[kept]
     start = np.concatenate(([0], np.cumsum(np.bincount(user[kept], minlength=len(codes[0])))))
     items = item[kept].astype(np.int32)
-    return CodedLists(start, items, len(unknown), scores, run.findings, understood, run.meetings)
+    return CodedLists(start, items, len(unknown), scores, run.findings, understood, run.meetings, run.order)

@@ -1,7 +1,7 @@
 """The lists of one run: brought into their order, and held against relevance and training rows."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Self
 
@@ -13,6 +13,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
+from recgauge.recorded.direction import MOST_LISTS, ListOrder, Reversal
 from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import repeats, run_starts, shared
@@ -31,12 +32,17 @@ class RecordedLists:
     n_rows: int  # of the file that were usable
     meetings: tuple[Meeting, ...] = ()  # users and items of the lists in what they are measured on
     are_truth: bool = False  # whether the lists hold the very rows of the truth
+    order: ListOrder = field(default_factory=ListOrder)  # what ordered the lists
+    reversal: Reversal | None = None  # that they are better from their end
 
     @property
     def warnings(self) -> list[str]:
         """What must be said first: what did not meet, and lists that are the truth."""
         warnings = [f"{self.name}: {meeting.warning}" for meeting in self.meetings if meeting.warning]
-        return [*warnings, f"{self.name}: {ARE_TRUTH}"] if self.are_truth else warnings
+        warnings += [f"{self.name}: {ARE_TRUTH}"] if self.are_truth else []
+        if self.reversal is not None:
+            warnings.append(f"{self.name}: {self.reversal.sentence(self.order)}")
+        return warnings
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +129,9 @@ class Context:
             report.add("short_lists", short, lambda at: f"user {shown(self.user_ids[users[at]])}")
         by_id = with_ids(lists, self.user_ids)
         are_truth = _same_rows(lists, self.truth)
-        return RecordedLists(name, by_id, report.findings(), len(rows.lines), meetings, are_truth)
+        order = self._list_order(rows, by_rank=by_rank)
+        measured = are_truth, order, self._reversal(lists)
+        return RecordedLists(name, by_id, report.findings(), len(rows.lines), meetings, *measured)
 
     def _orders_by_rank(self, rows: Rows) -> bool:
         order = self.settings.order
@@ -134,6 +142,49 @@ class Context:
         if "rank" not in rows.numbers or "score" not in rows.numbers:
             return "rank" in rows.numbers
         return order == "rank" or (order == "auto" and rows.form != "trec_run")
+
+    def _list_order(self, rows: Rows, *, by_rank: bool) -> ListOrder:
+        """Return what orders the lists, and the words that read them the other way."""
+        of_run = self.settings.in_run
+        rank, score = rows.labels.get("rank", ""), rows.labels.get("score", "")
+        if by_rank and not rank:
+            return ListOrder("row")
+        if by_rank and score:
+            return ListOrder("rank, rising", rank, "model.order=score" if of_run else "--order score")
+        label = (rank if by_rank else score) or "a list's own"
+        column = label.removeprefix("column ")
+        role = "score" if by_rank else "rank"
+        option = f"model.columns.{role}={column}" if of_run else f"--{role} {column}"
+        values = rows.numbers["rank" if by_rank else "score"]
+        may_be_ranks = by_rank or bool(((values >= 0) & (values == np.floor(values))).all())
+        other = option if may_be_ranks else "change the sign of the scores"
+        if by_rank:  # the numbers mostly rise from row to row
+            other += " model.keep=[rising_scores]" if of_run else " --keep rising_scores"
+        return ListOrder("rank, rising" if by_rank else "score, falling", label, other)
+
+    def _reversal(self, lists: Ragged) -> Reversal | None:
+        """Return whether the lists, without items of training rows, are better from their end."""
+        if not len(self.truth.users) or self.settings.in_part:
+            return None
+        n_users, n_items = len(self.user_ids), len(self.item_ids)
+        kept = slice(0, MOST_LISTS)
+        users, lengths = lists.users[kept], lists.lengths[kept]
+        items = lists.items[: lengths.sum()]
+        start = starts_of(np.bincount(users, lengths, n_users).astype(np.int64))
+
+        def shared_with(table: Ragged, rows: BoolArray | None = None) -> BoolArray:
+            owner = np.repeat(table.users, table.lengths)
+            owner, codes = (owner, table.items) if rows is None else (owner[rows], table.items[rows])
+            own = starts_of(np.bincount(owner, minlength=n_users).astype(np.int64))
+            return shared(start, items, own, codes, n_items)
+
+        positive = None if self.truth.values is None else self.truth.values > 0
+        hit = shared_with(self.truth, positive)
+        if self.train is None:
+            return Reversal.of(starts_of(lengths), hit)
+        left = ~shared_with(self.train)
+        owner = np.repeat(np.arange(len(lengths)), lengths)[left]
+        return Reversal.of(starts_of(np.bincount(owner, minlength=len(lengths)).astype(np.int64)), hit[left])
 
     def _compare(self, report: Report, lists: Ragged, row: Places | None) -> None:
         """Report users and items that other files lack, users without a list, and seen items."""

@@ -20,7 +20,9 @@ from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.models import RatingPredictor, Recommender
+from recgauge.models.recorded import Recorded
 from recgauge.models.saved import SavedModel, learned_bytes
+from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
 from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
@@ -41,6 +43,7 @@ class RankingResult:
     sanity: SanityRows | None = None  # chance and the best reachable, if requested
     # ranks of the users' relevant items among all candidates, if a metric or a curve needs that
     rankings: FullRankings | None = None
+    reversal: Reversal | None = None  # of recorded lists: that they are better from their end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -299,6 +302,7 @@ class RunRecord:
     coverage: Coverage | None = None
     # unknown, seen and repeated items of lists from outside, and how they were judged
     ineligible: Ineligible | None = None
+    list_order: str = ""  # what ordered lists from outside, such as ``rank, rising``
 
     @classmethod
     def from_result(
@@ -342,6 +346,7 @@ class RunRecord:
                 if part is not None
                 for name, reason in part.refused.items()
             },
+            list_order=str(result.model.order_of_lists) if isinstance(result.model, Recorded) else "",
             policies="" if ranking is None else ranking.evaluation.policies,
             counts=result.counts,
             seconds=dict(result.seconds),

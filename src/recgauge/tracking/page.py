@@ -272,6 +272,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         FINGERPRINT_TAG: record.fingerprint(),
         "recgauge.judging": record.policies,
         "recgauge.ineligible": "" if record.ineligible is None else record.ineligible.sentence,
+        "recgauge.list_order": record.list_order,
         "recgauge.leak": leak_mark(record.fit_on) or "",
         "recgauge.evaluate_on": record.evaluated_on,
         "recgauge.tuned": "" if record.search is None else str(record.search),
