@@ -19,6 +19,7 @@ from recgauge.datasets.published_files import (
     VerifiedFile,
     is_address,
     listed_digest,
+    packed_name,
     verify,
 )
 from recgauge.datasets.table import join, join_digests
@@ -140,6 +141,7 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
     """
     if locations.archive is not None:
         path = user_path(locations.archive)
+        path = _as_kept(path, published)
         refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
@@ -204,12 +206,18 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str |
         raise MissingDataError(
             f"mirror={folder}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR, or unset it."
         )
-    path = folder / published.filename
+    path = _as_kept(folder / published.filename, published)
     refuse_irregular(path, owner)
     if not path.is_file():
         raise _TransferError(f"has no {published.filename}", may_pass=False)
     listed = listed_digest(folder, published) if owner == "mirror" and published.is_archive else None
     return verify(path, published, pinned, listed=listed)
+
+
+def _as_kept(path: Path, published: PublishedFile) -> Path:
+    """Return the file, or its gzip where a folder has nothing else."""
+    packed = packed_name(path)
+    return path if published.is_archive or path.exists() or not packed.exists() else packed
 
 
 def local_place(published: PublishedFile, locations: Locations) -> str:
@@ -218,7 +226,9 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
         return "archive"
     pairs = _locations(published, locations)
     folders = ((owner.split()[0], Path(place)) for owner, place in pairs if not is_address(place))
-    return next((owner for owner, folder in folders if (folder / published.filename).is_file()), "")
+    return next(
+        (owner for owner, folder in folders if _as_kept(folder / published.filename, published).is_file()), ""
+    )
 
 
 @dataclass

@@ -1,9 +1,11 @@
 """A publisher's file: what is known about it, where it may be, and whether a file is it."""
 
+import gzip
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256 as sha256_of
 from pathlib import Path
 from types import MappingProxyType
 
@@ -29,7 +31,7 @@ class PublishedFile:
     filename : str
         Name of the archive, in the publisher's folder and in every cache and mirror; it may have folders.
         Names that end with ``.zip`` are of archives, whose content may be vouched for; of another file every
-        byte counts.
+        byte counts. A folder may hold such a file as a gzip, under this name with ``.gz``.
     address : str
         Where the publisher offers it.
     size : int
@@ -174,9 +176,7 @@ def verify(
     stay.
     """
     try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            sha256 = digest_of(stream)
+        sha256, size = _digest_and_size(path, published)
     except OSError as error:
         raise MissingDataError(
             f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
@@ -206,6 +206,24 @@ def verify(
         f"{origin or path} is not the publisher's {published.filename}: expected {expected}, "
         f"found {actual}; {problem}{other}. {published.caveat} {remedy}.".replace("  ", " ")
     )
+
+
+def packed_name(path: Path) -> Path:
+    """Return the name of a file's gzip."""
+    return path.with_name(f"{path.name}.gz")
+
+
+def _digest_and_size(path: Path, published: PublishedFile) -> tuple[str, int]:
+    """Return digest and size of a file, of a gzip those of its content, read no further than needed."""
+    if path.name != packed_name(Path(published.filename)).name:
+        with path.open("rb") as stream:
+            return digest_of(stream), path.stat().st_size
+    try:
+        with gzip.open(path) as packed:
+            content = packed.read(published.size + 1)
+    except (gzip.BadGzipFile, *UNPACKING_ERRORS[1:4]) as error:
+        raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
+    return sha256_of(content).hexdigest(), len(content)
 
 
 def _member_problem(path: Path, published: PublishedFile) -> str | None:

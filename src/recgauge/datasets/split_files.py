@@ -27,6 +27,7 @@ from recgauge.utils.progress import Progress
 FileFormat = Literal["text", "user_lines", "count_lines"]
 """A row of columns; a user and its items; the number of items and the items of the user of the line."""
 Part = Literal["train", "test"]
+Repeats = Literal["keep", "once"]
 _COUNTS = ("n_rows", "n_users", "n_items")
 _NAMES: Mapping[Role, columns.Names] = {
     "user": columns.USERS,
@@ -92,6 +93,9 @@ class SplitFiles(FileSource):
         What publications must cite.
     by_hand : str
         How to make the files, as a sentence that goes on, if nobody offers them in this form.
+    repeats : {"keep", "once"}
+        Of one file: whether a pair in several rows stays in all of them, or in the first alone, as where
+        authors hold rows in a matrix of ones. A pair in both files stays in both.
     ratings : bool
         Whether the third column, or the one that a header calls so, is a rating; without, data are implicit.
     relevant_from : float, optional
@@ -143,6 +147,7 @@ class SplitFiles(FileSource):
     licence: str
     citation: str | None = None
     by_hand: str = ""
+    repeats: Repeats = "keep"
     ratings: bool = False
     relevant_from: Real | None = None
     n_rows: Count | None = None
@@ -208,14 +213,14 @@ class SplitFiles(FileSource):
             self._read(part, file, verified.path)
             for part, file, verified in zip(parts, self._split_files, verified_files, strict=True)
         )
-        rows = self._with_all_items(join([train, test]))
+        held_out = self._counted(join([test]), 0)
+        rows = self._with_all_items(self._counted(join([train, test]), len(train.lines)))
         for count, n_read in zip(_COUNTS, (len(rows), rows.n_users, rows.n_items), strict=True):
             if (declared := getattr(self, count)) is not None and declared != n_read:
                 raise SchemaError(
                     f"{self.name}: {count} must be {declared:,}, got {n_read:,} of {train.file} and "
                     f"{test.file}. Correct dataset.{count}, or format and separator of the files."
                 )
-        held_out = partial(PublishedParts, join([test]))
         return Dataset(
             name=self.name,
             interactions=rows,
@@ -226,8 +231,16 @@ class SplitFiles(FileSource):
             source=self.source,
             licence=self.licence,
             citation=self.citation,
-            published=PublishedSplits(self.name, {"files": held_out}),
+            published=PublishedSplits(self.name, {"files": partial(PublishedParts, held_out)}),
         )
+
+    def _counted(self, rows: Interactions, n_train: int) -> Interactions:
+        """Return the rows that count, of which the first `n_train` are those of the training file."""
+        if self.repeats == "keep":
+            return rows
+        of_test = np.arange(len(rows)) >= n_train
+        pairs = (of_test.astype(np.int64) * rows.n_users + rows.user) * rows.n_items + rows.item
+        return rows.take(np.sort(np.unique(pairs, return_index=True)[1]))
 
     def _with_all_items(self, rows: Interactions) -> Interactions:
         if self.item_ids_below is None:

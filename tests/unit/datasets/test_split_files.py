@@ -1,5 +1,6 @@
 """Published splits as data sets: what is read, where it is found, and what is refused in one line."""
 
+import gzip
 import hashlib
 from dataclasses import replace
 
@@ -69,6 +70,28 @@ def test_each_file_has_its_format(split_of, rng, options, test_options, train, t
     assert pairs(split.test) == [(first, 3), (last, 2)]
 
 
+def test_a_pair_that_a_file_repeats_counts_once_where_it_does_for_the_authors(split_of, rng):
+    repeated = split_of(TRAIN + b"bob\ty\t5\n", TEST + TEST, repeats="once", ratings=True).load()
+    split = publish(repeated, rng)
+    assert pairs(split.train) == [("ann", "x"), ("bob", "x"), ("bob", "y")]
+    assert split.train.value.tolist() == [5, 4, 1]
+    assert pairs(split.test) == [("ann", "y"), ("bob", "x")]
+
+
+def test_a_mirror_may_hold_a_file_as_a_gzip(split_of, tmp_path):
+    source, papers = split_of(), tmp_path / "mirror" / "papers"
+    digest = source.digest()
+    (papers / "train.tsv").unlink()
+    packed = gzip.compress(TRAIN)
+    (papers / "train.tsv.gz").write_bytes(packed)
+    assert source.load().sha256 == source.digest() == digest
+    altered = gzip.compress(TRAIN.replace(b"5", b"4")), gzip.compress(TRAIN + TRAIN), packed[:-9], b"no gzip"
+    for content in altered:
+        (papers / "train.tsv.gz").write_bytes(content)
+        with pytest.raises(IntegrityError, match=r"train\.tsv"):
+            source.load()
+
+
 @pytest.mark.parametrize("changed", [TEST[:-3], TEST.upper()])
 def test_another_byte_is_refused_whatever_the_mirror_lists(split_of, tmp_path, changed):
     source = split_of()
@@ -103,6 +126,7 @@ def test_items_without_a_row_count_where_the_authors_count_them(split_of):
 @pytest.mark.parametrize(
     ("name", "n_train", "n_test", "n_in_both"),
     [
+        ("recsys2023_epinions", 236_714, 63_434, 130),
         ("sigir2025_movielens", 84_143, 15_857, 0),
         ("sigir2025_beauty", 70_473, 31_126, 3_033),
         ("tois2021_spectralcf_ml1m", 179_207, 47_103, 0),
