@@ -1,15 +1,18 @@
 """experiments/README.md: every experiment, its question, and what became of its published numbers."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
 from recgauge.cli.commands.experiments import experiment_names, question_and_time
-from recgauge.studies import read_results
+from recgauge.studies import read_results, results_file
 from recgauge.studies.published_table import MEANINGS, OPEN, REPRODUCED, VERDICTS
 
 _HEAD = """# Experiments: published numbers, run again
 
 {sentence}
+
+![Published numbers and ours, by verdict](published_numbers.png)
 
 Each row of an experiment's results names the number's source, its tolerance with the reason, ours and the
 verdict; its page explains what is not reproduced. `recgauge experiments` lists what can be run here, and
@@ -17,10 +20,20 @@ verdict; its page explains what is not reproduced. `recgauge experiments` lists 
 
 """
 
+_RESULT_FILES = (
+    "dozens_of_datasets",
+    "ease_curve",
+    "epinions_tuned",
+    "intent_aware_2025",
+    "language_model_lists",
+    "lod_personalized",
+)
+"""Experiments on numbers that studies published as files beside their articles."""
+
 
 def counts(folder: Path) -> dict[str, Counter[str]]:
     """Return how often each verdict was given, by experiment; those without published numbers have none."""
-    files = {name: folder / name / "results.csv" for name in experiment_names()}
+    files = {name: results_file(folder / name) for name in experiment_names()}
     return {
         name: Counter(row["verdict"] for row in read_results(file) if row.get("verdict"))
         for name, file in files.items()
@@ -31,9 +44,15 @@ def counts(folder: Path) -> dict[str, Counter[str]]:
 def sentence(verdicts: dict[str, Counter[str]]) -> str:
     """Return what the first screens say."""
     total = sum(verdicts.values(), Counter())
-    return (
-        f"{total[REPRODUCED]:,} of {total.total():,} published numbers are reproduced; {total[OPEN]:,} wait, "
-        "mostly for models that recgauge does not have."
+    judged = sum(count for verdict, count in total.items() if verdict != OPEN)
+    found = ", ".join(f"{total[verdict]:,} {verdict}" for verdict in VERDICTS[:-1] if total[verdict])
+    return f"{judged:,} published numbers are judged: {found}; {total[OPEN]:,} more are open."
+
+
+def front_page(readme: str, verdicts: dict[str, Counter[str]]) -> str:
+    """Return README.md with the sentence of these verdicts."""
+    return re.sub(
+        r"^[\d,]+ published numbers are judged: .*$", sentence(verdicts), readme, flags=re.MULTILINE
     )
 
 
@@ -55,4 +74,10 @@ def experiments_page(folder: Path) -> str:
     meanings = "\n".join(f"- {verdict}: {meaning}" for verdict, meaning in MEANINGS.items())
     asked = "\n".join(f"- {named[name]}: {questions[name]}" for name, found in verdicts.items() if not found)
     head = _HEAD.format(sentence=sentence(verdicts))
-    return f"{head}{table}\n\n{meanings}\n\n## Questions without published numbers\n\n{asked}\n"
+    files = [name for name in _RESULT_FILES if name in verdicts]
+    n_files = sum(verdicts[name].total() for name in files)
+    note = (
+        f"{n_files:,} of them ({', '.join(files)}) are of result files that studies\n"
+        "published beside their articles; how many of these numbers the articles print was not checked."
+    )
+    return f"{head}{table}\n\n{note}\n\n{meanings}\n\n## Questions without published numbers\n\n{asked}\n"

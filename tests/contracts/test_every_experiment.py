@@ -1,5 +1,6 @@
 """Every experiment has a page whose table is that of its results, and every published number a source."""
 
+import gzip
 import re
 from importlib.metadata import version
 
@@ -8,6 +9,7 @@ from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from experiments_page import counts, experiments_page, sentence
+from numbers_figure import FIGURE, plot_numbers
 from recgauge.cli.commands.experiments import experiment_names, study_of
 from recgauge.conventions import conventions
 from recgauge.experiments import FOLDER
@@ -31,8 +33,26 @@ STUDIES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 def test_the_front_pages_count_what_the_results_say():
     folder = REPOSITORY / "experiments"
     assert (folder / "README.md").read_text(encoding="utf-8") == experiments_page(folder), "run: make docs"
-    number = sentence(counts(folder)).partition(" are ")[0]
-    assert number in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert sentence(counts(folder)) in (REPOSITORY / "README.md").read_text(encoding="utf-8"), (
+        "run: make docs"
+    )
+
+
+def test_packed_results_count_as_others_do(tmp_path):
+    """Of the same rows, packed or not, come the same counts and the same figure."""
+    drawn = []
+    for packed in (False, True):
+        folder = tmp_path / str(packed)
+        for name in ("ease_curve", "stability", "worked_examples"):
+            content = (FOLDER / name / "results.csv").read_bytes()
+            (folder / name).mkdir(parents=True)
+            if packed:
+                (folder / name / "results.csv.gz").write_bytes(gzip.compress(content))
+            else:
+                (folder / name / "results.csv").write_bytes(content)
+        drawn.append((counts(folder), save_png(plot_numbers(folder), folder / FIGURE).read_bytes()))
+    assert drawn[0] == drawn[1]
+    assert drawn[0][0]["ease_curve"]["reproduced"] == 294
 
 
 def test_folders_and_studies_are_the_same():
@@ -61,10 +81,20 @@ CONSTRAINTS = (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").split
 DRAWN_WITH = ("matplotlib", "pillow", "numpy")
 
 
-@pytest.mark.skipif(
+drawn_as_committed = pytest.mark.skipif(
     any(f"{library}=={version(library)}" not in CONSTRAINTS for library in DRAWN_WITH),
     reason="other versions of what draws than those of constraints.txt",
 )
+
+
+@drawn_as_committed
+def test_the_committed_figure_of_all_numbers_is_that_of_the_committed_results(tmp_path):
+    again = save_png(plot_numbers(FOLDER), tmp_path / FIGURE).read_bytes()
+    assert again == (FOLDER / FIGURE).read_bytes(), "run: make docs"
+    assert len(again) < 200_000
+
+
+@drawn_as_committed
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_committed_figures_are_those_of_the_committed_results(name, tmp_path):
     folder = FOLDER / name

@@ -6,12 +6,13 @@ MLflow.
 """
 
 import csv
+import gzip
 import io
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TextIO, cast
 
 from recgauge.errors import MissingDataError, SchemaError
 from recgauge.metrics.names import label as label
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, str]
 """One row of results.csv: column to text, every row with the same columns."""
+RESULTS = "results.csv"
 BEGIN = "<!-- results:begin -->"
 END = "<!-- results:end -->"
 
@@ -93,9 +95,24 @@ def results_text(rows: Sequence[Row]) -> str:
 
 
 def read_results(path: Path) -> list[Row]:
-    """Return the rows of a results.csv."""
-    with path.open(newline="", encoding="utf-8") as file:
+    """Return the rows of a results.csv, which may be packed as results.csv.gz."""
+    with open_text(path) as file:
         return list(csv.DictReader(file))
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a text for reading, or where it is not there the one that is packed beside it."""
+    if path.suffix != ".gz" and not path.is_file():
+        path = path.with_name(f"{path.name}.gz")
+    if path.suffix == ".gz":
+        return cast("TextIO", gzip.open(path, "rt", newline="", encoding="utf-8"))
+    return path.open(newline="", encoding="utf-8")
+
+
+def results_file(folder: Path) -> Path:
+    """Return the results of an experiment's folder, packed or not; they may not be there."""
+    packed = folder / f"{RESULTS}.gz"
+    return packed if packed.is_file() else folder / RESULTS
 
 
 def publish(study: Study, rows: Sequence[Row], folder: Path) -> None:
