@@ -40,6 +40,8 @@ class Study(ABC):
     """Names of files that every run must have stored, in addition to its record."""
     measured: ClassVar[tuple[str, ...]] = ()
     """Columns of results.csv that no two runs share, such as seconds; see `publish`."""
+    compressed: ClassVar[bool] = False
+    """Whether the rows are so many that they are kept as results.csv.gz."""
     columns: ClassVar[tuple[str, ...]] = ()
     """All columns of results.csv, of a study whose rows are each of one run."""
     name: str
@@ -121,21 +123,28 @@ def publish(study: Study, rows: Sequence[Row], folder: Path) -> None:
     Rows that differ from those in the folder by nothing but what was measured leave these as they are: the
     same numbers never change a committed file.
     """
-    results = folder / "results.csv"
+    results = results_file(folder)
     stored = read_results(results) if results.is_file() else []
     unmeasured = [[{**row, **dict.fromkeys(study.measured)} for row in each] for each in (stored, rows)]
     shown = stored if unmeasured[0] == unmeasured[1] else rows
-    write_results(folder, shown, study.figures(shown))
+    write_results(folder, shown, study.figures(shown), compressed=study.compressed)
     write_page(folder, folder, study.markdown(shown))
 
 
-def write_results(folder: Path, rows: Sequence[Row], figures: "Mapping[str, Figure]") -> list[Path]:
-    """Write results.csv and the figures; return the files. Equal rows give equal bytes."""
+def write_results(
+    folder: Path, rows: Sequence[Row], figures: "Mapping[str, Figure]", *, compressed: bool = False
+) -> list[Path]:
+    """Write results.csv, packed or not, and the figures; return the files. Equal rows give equal bytes."""
     from recgauge.report.figures.style import save_png
 
     folder.mkdir(parents=True, exist_ok=True)
-    results = folder / "results.csv"
-    results.write_text(results_text(rows), encoding="utf-8")
+    results, text = folder / RESULTS, results_text(rows)
+    if compressed:
+        results = folder / f"{RESULTS}.gz"
+        if not results.is_file() or read_results(results) != list(rows):  # another zlib packs otherwise
+            results.write_bytes(gzip.compress(text.encode(), mtime=0))
+    else:
+        results.write_text(text, encoding="utf-8")
     return [results, *(save_png(figure, folder / f"{name}.png") for name, figure in figures.items())]
 
 

@@ -13,7 +13,7 @@ from recgauge.errors import MissingDataError, SchemaError
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings, option_groups
-from recgauge.studies import Row, Study, distinct, folded, label, table, where
+from recgauge.studies import Row, Study, distinct, folded, label, open_text, table, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,12 +109,12 @@ class PublishedNumber:
 
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:
-    """Read and check a published.csv."""
+    """Read and check a published.csv, plain or packed as gzip."""
     if not path.is_file():
         raise MissingDataError(
             f"{path}: there is no such file. It holds the published numbers of the experiment."
         )
-    with path.open(newline="", encoding="utf-8") as file:
+    with open_text(path) as file:
         reader = csv.DictReader(file, strict=True)
         _check_columns(path, reader.fieldnames or ())
         numbers = []

@@ -25,7 +25,18 @@ from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import use_of
 from recgauge.runs.stored import PER_USER
-from recgauge.studies import Study, publish, results_text, without_details, write_page, write_results
+from recgauge.studies import (
+    Row,
+    Study,
+    publish,
+    read_results,
+    results_file,
+    results_text,
+    without_details,
+    write_page,
+    write_results,
+)
+from recgauge.studies.published_table import OPEN
 from recgauge.sweeps.places import experiment_folder, served_by
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import print_sweep
@@ -204,8 +215,9 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     """Write, track and print what a study makes of its runs.
 
     The output folder gets results.csv, results.md, the figures and the page, README.md. In a checkout,
-    ``experiments/<name>`` gets them too, unless the command line changes the experiment. The store gets a
-    run of its own with the table as note and artifact, unless it has the same one already.
+    ``experiments/<name>`` gets them too, unless the command line changes the experiment or more rows are open
+    than there. The store gets a run of its own with the table as note and artifact, unless it has the same
+    one already.
     """
     folder = sweep.folder
     source = experiment_folder(study.name)
@@ -214,14 +226,16 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
     part = study.markdown(rows)
     changed = [word for word in sweep.words if _changes_experiment(word)]
     figures = study.figures(rows)
-    files = write_results(folder, rows, figures)
+    files = write_results(folder, rows, figures, compressed=study.compressed)
     (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
     write_page(folder, source, part)
     lacking = sum(job.record is None for job in runs)
     published = None if changed or lacking else _checkout_folder(study.name)
+    reason = "" if published is None else _more_open(rows, results_file(published))
+    if reason:
+        published = None
     if published is not None:
         publish(study, rows, published)
-    reason = ""
     if changed:
         reason = f"{' '.join(changed)} makes another experiment"
     elif lacking and _checkout_folder(study.name) is not None:
@@ -243,6 +257,13 @@ def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliv
         values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counts.items()},
     )
     _track(summary, [*files, folder / "results.md"], sweep, deliveries)
+
+
+def _more_open(rows: Sequence[Row], results: Path) -> str:
+    """Say that more rows are open than in results that exist, as where files are missing here."""
+    stored = read_results(results) if results.is_file() else []
+    n_open, n_stored = (sum(row.get("verdict") == OPEN for row in each) for each in (rows, stored))
+    return f"{n_open:,} numbers are open here, {n_stored:,} there" if stored and n_open > n_stored else ""
 
 
 def _changes_experiment(word: str) -> bool:

@@ -20,9 +20,10 @@ class Timed(Study):
     name: str = "x"
     value: str = "1"
     seconds: str = "1.5"
+    verdict: str = "reproduced"
 
     def rows(self, runs, source):
-        return [{"model": "svd", "verdict": "reproduced", "value": self.value, "seconds": self.seconds}]
+        return [{"model": "svd", "verdict": self.verdict, "value": self.value, "seconds": self.seconds}]
 
     def markdown(self, rows):
         return f"{rows[0]['value']} in {rows[0]['seconds']} s"
@@ -66,3 +67,12 @@ def test_another_experiment_leaves_the_page_alone(place, word, capsys):
     assert [file.name for file in page.iterdir()] == ["README.md"]
     assert (place / "outputs" / "results.csv").exists()
     assert f"{word} makes another experiment" in capsys.readouterr().out
+
+
+def test_more_open_rows_than_are_committed_change_no_committed_file(place):
+    page = place / "experiments" / "x"
+    run(Timed(), place)
+    first = {file.name: file.read_bytes() for file in page.iterdir()}
+    run(Timed(value="2", verdict="open"), place)
+    assert {file.name: file.read_bytes() for file in page.iterdir()} == first
+    assert read_results(place / "outputs" / "results.csv")[0]["verdict"] == "open"

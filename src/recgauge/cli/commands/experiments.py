@@ -17,7 +17,7 @@ from recgauge.errors import MissingDataError, MissingLibraryError
 from recgauge.experiments import FOLDER
 from recgauge.runs.environment import environment
 from recgauge.runs.folder import file_digest
-from recgauge.studies import Study, read_results
+from recgauge.studies import Study, read_results, results_file
 from recgauge.studies.published_table import VERDICTS, tally
 from recgauge.sweeps.compose import build_study
 from recgauge.sweeps.places import conf_folder, experiment_folder, program, work_folder
@@ -132,7 +132,7 @@ def question_and_time(name: str) -> tuple[str, str]:
 
 def _results(name: str) -> str:
     """Return the tally of the published results, which in a checkout are those of the last run."""
-    path = FOLDER / name / "results.csv"
+    path = results_file(FOLDER / name)
     if not path.is_file():
         return "in the tracking store"
     rows = read_results(path)
