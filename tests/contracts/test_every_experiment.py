@@ -142,7 +142,7 @@ def test_verdicts_are_known_words_and_open_ones_have_a_reason(name):
             assert row["verdict"] != OPEN or row["reason"]
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.csv")), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*/published.csv*")), ids=lambda path: path.parent.name)
 def test_every_published_number_has_a_source_and_a_reason_for_its_tolerance(path):
     numbers = read_published(path)
     assert all(number.source and number.why for number in numbers)
