@@ -137,11 +137,11 @@ class Evaluation:
         """Return how many users there are and the first numbers, in a line behind what did not meet."""
         first = [f"{result.key.replace('_at_', '@')} {result.value:.4f}" for result in self.results[:4]]
         more = f", and {len(self.results) - 4} more" if len(self.results) > 4 else ""
-        unmet = "".join(f"Warning: {warning}\n" for warning in self._warnings())
+        unmet = "".join(f"Warning: {warning}\n" for warning in self.warnings())
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
-    def _warnings(self) -> list[str]:
-        """Say of which tables less than half met, which grades count for nothing, and which items."""
+    def warnings(self) -> list[str]:
+        """Return of which tables less than half met, which grades count for nothing, and which items."""
         warnings = [meeting.warning for meeting in self.meetings]
         warnings += [] if self.grades is None else [self.grades.warning]
         warnings += [] if self.ineligible is None else [self.ineligible.sentence]
@@ -161,7 +161,7 @@ class Evaluation:
         n_left_out = self.counts.get("users_left_out", 0)
         left_out = f", {n_left_out:,} left out" if n_left_out else ""
         users = f"{self.counts.get('users_evaluated', len(self.users)):,} users{left_out}"
-        return html_table(rows, header, [*self._warnings(), f"Mean over {users} ± its standard error."])
+        return html_table(rows, header, [*self.warnings(), f"Mean over {users} ± its standard error."])
 
 
 def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:

@@ -128,10 +128,24 @@ def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]], suite: 
     return MeasuredRuns(results, findings, meetings, n_lists, tables, warnings)
 
 
+def user_table(evaluation: Evaluation, user: str = "user_id") -> "pa.Table":
+    """Return a row per user and a column per metric; the schema says what was measured."""
+    values = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
+    table = arrow_table({user: evaluation.users, **values})
+    return table.cast(described(table.schema, _about(evaluation)))
+
+
+def _about(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what the columns of users' values hold."""
+    definitions = evaluation.definitions().items()
+    return {
+        "definitions": {key: f"{text}; {evaluation.policies}" for key, text in definitions},
+        "higher_is_better": {entry.key: entry.higher_is_better for entry in evaluation.results},
+    }
+
+
 def _tables_in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
-    for name, evaluation in results.items():
-        values = {entry.key: entry.per_user for entry in evaluation.results if entry.per_user is not None}
-        yield name, arrow_table({"user_id": evaluation.users, **values})
+    return ((name, user_table(evaluation)) for name, evaluation in results.items())
 
 
 def _tables_of_parts(
@@ -158,10 +172,7 @@ def write_users(measured: MeasuredRuns, file: Path) -> None:
     from pyarrow import parquet
 
     first, is_alone = next(iter(measured.results.values())), len(measured.results) == 1
-    about: dict[str, Any] = {
-        "definitions": {key: f"{text}; {first.policies}" for key, text in first.definitions().items()},
-        "higher_is_better": {entry.key: entry.higher_is_better for entry in first.results},
-    }
+    about = _about(first)
     if is_alone:
         about["run"] = next(iter(measured.results))
     texts = [("run", pa.string()), ("user_id", pa.string()), ("metric", pa.string()), ("value", pa.float64())]

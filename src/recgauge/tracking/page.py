@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
+from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
 from recgauge.metrics.names import headline_cutoff
 from recgauge.models.recommend import leak_mark
@@ -33,6 +34,8 @@ from recgauge.runs.settings import (
 )
 
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
+EVALUATED_TAG = "recgauge.evaluated"
+"""Of a run whose evaluator has stored values of users by id: their file."""
 SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
 BY_CUTOFF = "by_cutoff/"
@@ -323,7 +326,7 @@ def run_note(record: RunRecord) -> str:
     return shortened(lines, "record.json")
 
 
-def definitions(record: RunRecord) -> dict[str, str]:
+def definitions(record: RunRecord | Evaluation) -> dict[str, str]:
     """Return the definition of each metric, with ``@k`` for its cutoffs."""
     return {
         entry.name: entry.definition if entry.k is None else entry.definition.replace(f"@{entry.k}", "@k", 1)
@@ -331,7 +334,7 @@ def definitions(record: RunRecord) -> dict[str, str]:
     }
 
 
-def shortened(lines: Sequence[str], file: str) -> str:
+def shortened(lines: Sequence[str], file: str, longest: int = LONGEST) -> str:
     r"""Join lines; of a text that MLflow would cut, keep the first whole lines and name a file with the rest.
 
     Examples
@@ -342,11 +345,11 @@ def shortened(lines: Sequence[str], file: str) -> str:
     ['first', '', 'The rest is in record.json.']
     """
     text = "\n".join(lines)
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
     end = f"\n\nThe rest is in {file}."
     kept: list[str] = []
-    left = LONGEST - len(end)
+    left = longest - len(end)
     for line in lines:
         left -= len(line) + 1
         if left < 0:
