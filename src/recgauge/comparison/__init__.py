@@ -12,6 +12,9 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare as compare
     from recgauge.comparison.comparing import compare_values as compare_values
+    from recgauge.comparison.conditions import Condition as Condition
+    from recgauge.comparison.conditions import LoggedRun as LoggedRun
+    from recgauge.comparison.conditions import conditions_of as conditions_of
     from recgauge.comparison.groups import activity as activity
     from recgauge.comparison.groups import cut_groups as cut_groups
     from recgauge.comparison.groups import days_in_data as days_in_data
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
+    from recgauge.comparison.over_seeds import compare_over_seeds as compare_over_seeds
     from recgauge.comparison.reading import read_long as read_long
     from recgauge.comparison.reading import read_run as read_run
     from recgauge.comparison.resampling import Rounded as Rounded

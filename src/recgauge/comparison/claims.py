@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
-from recgauge.data.coverage import of_few
 from recgauge.errors import listed
 from recgauge.metrics.names import metric_label
 
@@ -37,21 +36,24 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
     if result.n_held_out is not None and result.n_held_out > result.n_users:
         metric += f" of {result.n_users:,} of {result.n_held_out:,} users"
     if pair.equal == 1:
-        return f"{pair.a} and {pair.b} have the same {metric} for every user."
+        return f"{pair.a} and {pair.b} have the same {metric} for every {result.unit[:-1]}."
     if not pair.differs:
-        power = "so few users can show no difference at all"
-        if pair.detectable is not None:
+        power = f"so few {result.unit} can show no difference at all"
+        if result.unit == "seeds" and pair.users_needed is not None:
+            power = f"too few seeds to tell: about {pair.users_needed:,} of each would (80 % power)"
+        elif pair.detectable is not None:
             power = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
-        text = _with_interval(pair.difference, pair.low, pair.high, decimals, result.n_users)
+        text = _with_interval(pair.difference, pair.low, pair.high, decimals) + result.of_few
         return f"No difference shown between {pair.a} and {pair.b}: {text} {metric}, {sure}; {power}."
     ends = sorted((abs(pair.low), abs(pair.high)))
     if pair.low <= 0 <= pair.high:  # the test decides; its interval may lie a little differently
         ends = [pair.low, pair.high] if pair.difference > 0 else [-pair.high, -pair.low]
     wins = (pair.difference > 0) == result.higher_is_better
-    text = _with_interval(abs(pair.difference), ends[0], ends[1], decimals, result.n_users)
+    text = _with_interval(abs(pair.difference), ends[0], ends[1], decimals) + result.of_few
+    shares = f"; {100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose"
     return (
-        f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {text} {metric}, {sure}; "
-        f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
+        f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {text} {metric}, {sure}"
+        f"{shares if result.unit == 'users' else ''}."
     )
 
 
@@ -79,9 +81,8 @@ def short(value: float, decimals: int) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
-def _with_interval(value: float, low: float, high: float, decimals: int, n_users: int) -> str:
-    ends = f"[{short(low, decimals)}, {short(high, decimals)}]"
-    return f"{short(value, decimals)} {ends}{of_few(n_users)}"
+def _with_interval(value: float, low: float, high: float, decimals: int) -> str:
+    return f"{short(value, decimals)} [{short(low, decimals)}, {short(high, decimals)}]"
 
 
 def _decimals(width: float) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import frexp, inf, ldexp, sqrt
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from recgauge.comparison.resampling import (
     normal_interval,
     poisson_weights,
 )
-from recgauge.comparison.results import MetricComparison, Pair, Procedure, Repeats, RunRow, Test
+from recgauge.comparison.results import MetricComparison, Pair, Procedure, Repeats, RunRow, Test, Unit
 from recgauge.comparison.tests_of_pairs import (
     UserSums,
     benjamini_hochberg,
@@ -57,8 +57,8 @@ class _Difference(NamedTuple):
     deviation: float  # of the users' differences
     interval: tuple[float, float]
     p: dict[str, float]
-    better: int  # users for whom the first run is better
-    worse: int
+    better: float  # users for whom the first run is better
+    worse: float
     p_folds: float | None = None
 
 
@@ -71,6 +71,7 @@ class Measured(ABC):
     runs: tuple[str, ...]
     higher_is_better: bool
     procedure: Procedure
+    unit: ClassVar[Unit] = "users"
 
     @property
     @abstractmethod
@@ -97,6 +98,10 @@ class Measured(ABC):
             return holm(first), student_quantile(1 - level / (2 * len(differences)), self.n_compared - 1)
         adjusted = benjamini_hochberg(first) if self.procedure.correction == "bh" else first
         return adjusted, student_quantile(1 - level / 2, self.n_compared - 1)
+
+    def n_of(self, run: int) -> int:  # noqa: ARG002 -- seeds are not the same in every run
+        """Return how many values a run has."""
+        return self.n_compared
 
     def _pair(self, a: int, b: int, difference: _Difference, p: float, critical: float) -> Pair:
         n, base, stderr = self.n_compared, self.mean(b), difference.deviation / sqrt(self.n_compared)
@@ -150,7 +155,7 @@ class Measured(ABC):
                 self.runs[run],
                 means[run],
                 *self.interval(run),
-                self.n_compared,
+                self.n_of(run),
                 letters=mark,
                 is_best=means[run] == means_in_order[0],
                 is_second=means[run] == means_in_order[1],
@@ -168,6 +173,7 @@ class Measured(ABC):
             n_left_out,
             over_rows=over_rows,
             n_held_out=n_held_out,
+            unit=self.unit,
         )
         return replace(result, claims=metric_claims(result, self.procedure))
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from recgauge.comparison.over_datasets import DatasetsResult
+from recgauge.data.coverage import of_few
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import as_key
 from recgauge.report.shown import Shown
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Interval = Literal["bca", "percentile", "normal"]
 Test = Literal["t", "permutation", "bootstrap", "wilcoxon", "sign"]
 Correction = Literal["max_t", "holm", "bh", "none"]
+Unit = Literal["users", "seeds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,8 @@ class MetricComparison:
         Whether numbers are over all rows of all users, such as RMSE, and not means over users.
     n_held_out : int or None
         Users whose rows were held out, evaluated or not; None where the runs do not say, or differ in it.
+    unit : {"users", "seeds"}
+        Whose values intervals and tests are of; numbers of users here are numbers of seeds then.
     """
 
     dataset: str
@@ -243,6 +247,7 @@ class MetricComparison:
     claims: tuple[str, ...] = ()
     over_rows: bool = False
     n_held_out: int | None = None
+    unit: Unit = "users"
 
     @property
     def users(self) -> str:
@@ -254,8 +259,13 @@ class MetricComparison:
         '59 of 243 users with test rows'
         """
         if self.n_held_out is None or self.n_held_out <= self.n_users:
-            return f"{self.n_users:,} users"
+            return f"{self.n_users:,} {self.unit}"
         return f"{self.n_users:,} of {self.n_held_out:,} users with test rows"
+
+    @property
+    def of_few(self) -> str:
+        """Of how many users intervals are, where they are few; else an empty text."""
+        return of_few(self.n_users) if self.unit == "users" else ""
 
     def row(self, run: str) -> RunRow:
         """Return the row of a run; KeyError if there is none."""
@@ -396,7 +406,7 @@ class Comparison(Shown):
         """Return the rows of `to_frame` as dictionaries."""
         return [
             {"dataset": result.dataset, "metric": result.metric}
-            | _flat(asdict(row))
+            | {key.replace("users", result.unit): value for key, value in _flat(asdict(row)).items()}
             | ({"n_held_out": n} if (n := result.n_held_out) is not None and what == "runs" else {})
             for result in self.results
             for row in (result.rows if what == "runs" else result.pairs)

@@ -238,7 +238,7 @@ def t_bound(mean: float, stderr: float, n: int, level: float, skewness: float = 
     return mean - stderr * (z if abs(a) < _SYMMETRIC else (copysign(abs(cubed) ** (1 / 3), cubed) - 1) / a)
 
 
-def detectable_difference(stderr: float, n: int, critical: float, power: float = 0.8) -> float | None:
+def detectable_difference(stderr: float, n: float, critical: float, power: float = 0.8) -> float | None:
     """Return the smallest true difference that n users would show with this power, None if none can be shown.
 
     `stderr` is of their mean difference; from a t of `critical` on there is a difference.
@@ -265,7 +265,7 @@ def users_to_show(difference: float, detectable: float | None, n: int) -> int | 
     return max(2, ceil(n * (detectable / difference) ** 2))
 
 
-def student_quantile(share: float, degrees: int) -> float:
+def student_quantile(share: float, degrees: float) -> float:
     """Return a quantile of Student's t.
 
     Examples
@@ -278,7 +278,7 @@ def student_quantile(share: float, degrees: int) -> float:
     return float(stdtrit(degrees, share))
 
 
-def two_sided_t(mean: float, stderr: float, degrees: int) -> float:
+def two_sided_t(mean: float, stderr: float, degrees: float) -> float:
     """Return the two-sided p-value of Student's t-test of a mean.
 
     Examples

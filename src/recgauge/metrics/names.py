@@ -15,14 +15,15 @@ raw full rounded achievable rendle features relevant 2
 """
 """Last words of names that say how a metric is averaged or gained, and never that it is turned round."""
 _MORE_IS_BETTER = """
-aclt ap aplt ar appeared_item average_precision average_recall coverage distributional_coverage f1_score
-f_score hit hit_ratio hr intra_list_diversity item_coverage lauc list_diversity map_divide_by_k
-mean_average_precision mean_inter_list_diversity mean_inv_user_freq mean_reciprocal_rank mrr_ms_marco ncrr
-pap recall_with_cutoff reciprocal_rank roc_auc rr shannon_entropy surprisal
+accuracy aclt ap aplt ar appeared_item average_precision average_recall balanced_accuracy coverage
+distributional_coverage f1_score f_score hit hit_ratio hr intra_list_diversity item_coverage lauc
+list_diversity map_divide_by_k mean_average_precision mean_inter_list_diversity mean_inv_user_freq
+mean_reciprocal_rank mrr_ms_marco ncrr pap recall_with_cutoff reciprocal_rank roc_auc
+rr shannon_entropy surprisal
 """
 _LESS_IS_BETTER = """
-arp average_popularity avg_rec_popularity gini_index mean_absolute_error mean_squared_error popularity_share
-root_mean_squared_error
+arp average_popularity avg_rec_popularity gini_index log_loss mean_absolute_error mean_squared_error
+popularity_share root_mean_squared_error
 """
 """Names of conventions and other programs, beside those of recgauge's own metrics."""
 

@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recgauge.data.coverage import of_few
 from recgauge.errors import listed
 from recgauge.metrics.names import label
 from recgauge.models.recommend import leak_mark
@@ -158,7 +157,7 @@ def _mean(result: "MetricComparison", row: "RunRow") -> Cell:
     start, length = min(ends), (max(ends) - min(ends)) or 1.0
     low, middle, high = (100 * (end - start) / length for end in (row.low, row.mean, row.high))
     rank: Rank = "best" if row.is_best else "second" if row.is_second else ""
-    small = tuple(text for text in (f"{interval(row)}{of_few(row.n_users)}", deviation(row)) if text)
+    small = tuple(text for text in (f"{interval(row)}{result.of_few}", deviation(row)) if text)
     return Cell(number(row.mean), small, rank, row.letters, (low, middle, high), order=row.mean)
 
 
@@ -169,12 +168,12 @@ def pair_table(
     rows = []
     for pair in result.pairs if pairs is None else pairs:
         texts = [pair.a, pair.b, *(text_of(pair) for text_of in PAIR_COLUMNS.values())]
-        texts[3] += of_few(result.n_users)  # the interval
+        texts[3] += result.of_few  # the interval
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     dataset = f"{result.dataset}, " if result.dataset else ""
     return TableBlock(
         f"{dataset}{label(result.metric)}: a minus b",
-        ("a", "b", *PAIR_COLUMNS),
+        ("a", "b", *(name.replace("users", result.unit) for name in PAIR_COLUMNS)),
         tuple(rows),
         words=("b",),
         names=2,
@@ -212,6 +211,8 @@ def heading(results: "Sequence[MetricComparison]") -> str:
     first = results[0]
     name = f"{first.dataset}: " if first.dataset else ""
     n_runs = sum(1 if row.repeats is None else len(row.repeats.means) for row in first.rows)
+    if first.unit == "seeds":
+        return f"{name}{n_runs} runs, seeds of {len(first.rows)} conditions"
     runs = f"{n_runs} runs" if n_runs == len(first.rows) else f"{n_runs} runs of {len(first.rows)} models"
     together = "" if n_runs == len(first.rows) else " in all of them together"
     return f"{name}{runs}, {first.users}{together}"
@@ -219,12 +220,16 @@ def heading(results: "Sequence[MetricComparison]") -> str:
 
 def explanation(procedure: "Procedure", results: "Sequence[MetricComparison]") -> str:
     """Return how intervals and letters came about, in one paragraph."""
-    kind = f"{100 * procedure.confidence:g} % interval ({INTERVALS[procedure.interval]})"
+    unit = results[0].unit
+    how = INTERVALS[procedure.interval].replace("users", unit)
+    kind = f"{100 * procedure.confidence:g} % interval ({how})"
     over_rows = [label(result.metric) for result in results if result.over_rows]
-    text = f"Mean over users with its {kind}"
+    text = f"Mean over {unit} with its {kind}"
     if over_rows:
         text = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
-    if any(row.repeats for row in results[0].rows):
+    if unit == "seeds":
+        text += "; ±: deviation over seeds; Welch's t-test, paired where both have the same seeds"
+    elif any(row.repeats for row in results[0].rows):
         text += ", of several seeds or folds the mean of their means; ±: deviation of these means"
     if lower := [label(result.metric) for result in results if not result.higher_is_better]:
         text += f"; of {listed(lower)} less is better"

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from recgauge.tracking.finding import require_stored as require_stored
     from recgauge.tracking.finding import run_folder as run_folder
     from recgauge.tracking.finding import stored_run as stored_run
+    from recgauge.tracking.logged import compare_logged as compare_logged
+    from recgauge.tracking.logged import log_comparison as log_comparison
+    from recgauge.tracking.logged import named_experiment as named_experiment
     from recgauge.tracking.outbox import Deliveries as Deliveries
     from recgauge.tracking.page import experiment_tag as experiment_tag
     from recgauge.tracking.pages import address as address

@@ -182,7 +182,7 @@ def _run_by_id(store: Store, run_id: str) -> "Run":
     return run
 
 
-def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
+def run_files(store: Store, run: "Run", names: Sequence[str]) -> Path:
     """Return a folder with the named files of a run that exist; copies of remote files are temporary."""
     run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
     if folder is not None and not folder.is_dir() and store.files is not None:
@@ -207,7 +207,7 @@ def _files_of(store: Store, run: "Run", names: Sequence[str]) -> Path:
 def run_folder(run: str, uri: str, names: Sequence[str]) -> Path:
     """Return a folder with the named files of a run that exist: an output folder, or one by its id."""
     store = Store(uri)
-    return Path(run) if Path(run).is_dir() else _files_of(store, _run_by_id(store, run), names)
+    return Path(run) if Path(run).is_dir() else run_files(store, _run_by_id(store, run), names)
 
 
 def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
@@ -380,4 +380,4 @@ class _RunQuery:
 
     def _stored(self, run: "Run") -> _Location:
         run_id = run.info.run_id
-        return _files_of(self.store, run, self.files), run_id, f"run {run_id}"
+        return run_files(self.store, run, self.files), run_id, f"run {run_id}"

@@ -18,14 +18,17 @@ from recgauge.cli.commands.options import (
     refuse_missing,
     runs_of,
     say,
+    store_uri,
     stored_values,
 )
 from recgauge.comparison.comparing import USUAL, compare, compare_parts, require_equal_protocols
 from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.comparison.stored_values import holds_values
+from recgauge.errors import ConfigError
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
+from recgauge.tracking import Store, compare_logged, log_comparison, named_experiment
 from recgauge.utils.files import check_formats
 
 
@@ -34,6 +37,12 @@ def add_compare_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     add_procedure(parser)
     add_directions(parser)
+    logged = "compare the finished runs of an MLflow experiment, a name or an id, of any library"
+    parser.add_argument("--mlflow", metavar="EXPERIMENT", help=logged)
+    over = "params and tags in which repeats of a run differ (default: usual names of seeds and folds)"
+    parser.add_argument("--over", metavar="NAMES", type=named, default=(), help=over)
+    log = "write the comparison of --mlflow back, as a run and into the experiment's description"
+    parser.add_argument("--log", action="store_true", help=log)
     parser.add_argument(
         "--out", metavar="FILE", type=Path, nargs="+", default=[], help="also write .md, .tex, .csv or .json"
     )
@@ -62,7 +71,11 @@ def run_compare(options: Namespace) -> None:
     """Find, check and compare the runs, print tables, and write files."""
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
-    if are_tables(options.sources):
+    if options.mlflow is not None:
+        comparison = _compared_logged(options)
+    elif options.over or options.log:
+        raise ConfigError("--over, --log: belong to --mlflow EXPERIMENT. Name it, or leave them out.")
+    elif are_tables(options.sources):
         comparison = _compared_tables(options)
     elif any(map(holds_values, options.sources)):
         comparison = _compared_values(options)
@@ -82,6 +95,24 @@ def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison
         comparable, left_out = agreeing(runs)
         runs, notes = comparable or runs, [*notes, *left_out]
     return compare_runs(runs, _procedure(options), metrics=options.metrics, mark=options.mark, notes=notes)
+
+
+def _compared_logged(options: Namespace) -> Comparison:
+    """Return the comparison of anybody's runs of an experiment, and log it if that is wanted."""
+    if options.sources or options.mark:
+        raise ConfigError("--mlflow: compares the runs of one experiment. Leave SOURCE and --mark out.")
+    store = named_experiment(Store(store_uri(options)), options.mlflow)
+    comparison = compare_logged(
+        store,
+        _procedure(options, USUAL),
+        metrics=options.metrics,
+        where=options.where,
+        over=options.over,
+        directions=directions_of(options),
+    )
+    if options.log:
+        say(f"logged   run {log_comparison(store, comparison)} of the experiment {store.experiment}")
+    return comparison
 
 
 def _compared_values(options: Namespace) -> Comparison:

@@ -1,0 +1,195 @@
+"""`recgauge compare --mlflow`: anybody's runs of an experiment compared, and the table written back."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from recgauge.comparison.comparing import check_protocols, compare_values
+from recgauge.comparison.conditions import Condition, LoggedRun, chosen_metrics, conditions_of
+from recgauge.comparison.over_seeds import compare_over_seeds
+from recgauge.comparison.reading import read_run
+from recgauge.comparison.results import Comparison, Procedure
+from recgauge.comparison.user_values import UserValues
+from recgauge.errors import ConfigError, MissingDataError, did_you_mean, listed
+from recgauge.metrics.names import Directions, label
+from recgauge.report.comparison_tables import write_comparison
+from recgauge.runs.stored import PER_USER
+from recgauge.tracking.finding import chosen_runs, reading, run_files
+from recgauge.tracking.page import EVALUATED_TAG, FILES_TAG, SUMMARY_TAG, shortened
+from recgauge.tracking.store import Store, explained
+
+if TYPE_CHECKING:
+    from mlflow.entities import Experiment, Run
+
+    from recgauge.runs.finished import RunValues
+
+OWN = "<!-- comparison by recgauge -->"
+"""Begins what is written into an experiment's description; what stands before it stays."""
+LONGEST_DESCRIPTION = 4_900  # characters; MLflow keeps 5,000 of an experiment's tag
+_OWN_TAGS = ("mlflow.", "recgauge.", "definition.")
+
+
+def named_experiment(store: Store, name: str) -> Store:
+    """Return the store with an experiment of this name or id.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
+    return replace(store, experiment=str(_experiment(store, name).name))
+
+
+def _experiment(store: Store, name: str) -> "Experiment":
+    client = reading(store)
+    with explained(store, "look for experiments"):
+        experiment, experiments = client.get_experiment_by_name(name), client.search_experiments()
+    if same := [
+        each for each in (experiment, *experiments) if each and name in (each.name, each.experiment_id)
+    ]:
+        return same[0]
+    names = [str(each.name) for each in experiments]
+    raise ConfigError(
+        f"--mlflow {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
+        f"It has {listed(names)}."
+    )
+
+
+def compare_logged(
+    store: Store,
+    procedure: Procedure,
+    *,
+    metrics: Sequence[str] | None = None,
+    where: str = "",
+    over: Sequence[str] = (),
+    directions: Directions | None = None,
+) -> Comparison:
+    """Compare the finished runs of an experiment; those that differ in a seed or fold alone are one.
+
+    Where the evaluator has stored values of users by id in all runs, they pair by user; else the numbers of
+    seeds are compared.
+
+    Parameters
+    ----------
+    store : Store
+        With the experiment, of `named_experiment`.
+    procedure : Procedure
+    metrics : sequence of str, optional
+    where : str
+        Which runs, in MLflow's language.
+    over : sequence of str
+        See `conditions_of`.
+    directions : Directions, optional
+
+    Raises
+    ------
+    RecgaugeError
+        If there are no runs that can be compared; the message says what is missing.
+    """
+    stored, notes = _finished(store, where)
+    runs = list(map(_logged, stored))
+    higher, more = chosen_metrics(runs, metrics, directions or Directions())
+    conditions, repeated = conditions_of(runs, over)
+    values: dict[str, RunValues] = {}
+    if all(run.has_users for run in runs) and len(conditions) > 1:
+        values = {run.info.run_id: read_run(run_files(store, run, (PER_USER,)) / PER_USER) for run in stored}
+    if values and all(key in each.values for key in higher for each in values.values()):
+        comparison = compare_values(_tables(conditions, values, higher), procedure)
+    else:
+        comparison = compare_over_seeds(conditions, higher, procedure)
+    return replace(comparison, notes=(*comparison.notes, *notes, *repeated, *more))
+
+
+def _finished(store: Store, where: str) -> "tuple[list[Run], list[str]]":
+    """Return the finished runs that have metrics, newest first, and notes on the others."""
+    runs = [run for run in chosen_runs(store, where) if SUMMARY_TAG not in run.data.tags]
+    finished = [run for run in runs if run.info.status == "FINISHED"]
+    kept = [run for run in finished if run.data.metrics]
+    if not kept:
+        chosen = f" with --where {where!r}" if where else ""
+        raise MissingDataError(
+            f"{store.experiment}: there is no finished run with a metric{chosen}; {len(runs)} runs in all."
+        )
+    n_open, n_empty = len(runs) - len(finished), len(finished) - len(kept)
+    notes = [f"runs left out: {n_open} not finished, {n_empty} without a metric"] if n_open + n_empty else []
+    if any(FILES_TAG in run.data.tags for run in kept):
+        notes.append(f"runs of recgauge are paired by user with `recgauge compare {store.experiment}`")
+    return kept, notes
+
+
+def _logged(run: "Run") -> LoggedRun:
+    tags = run.data.tags
+    own = {name: value for name, value in tags.items() if not name.startswith(_OWN_TAGS)}
+    definitions = {
+        name.removeprefix("definition."): text
+        for name, text in tags.items()
+        if name.startswith("definition.")
+    }
+    name = run.info.run_name or run.info.run_id
+    facts = own | run.data.params
+    return LoggedRun(run.info.run_id, name, facts, run.data.metrics, definitions, EVALUATED_TAG in tags)
+
+
+def _tables(
+    conditions: Sequence[Condition], values: "Mapping[str, RunValues]", higher: Mapping[str, bool]
+) -> list[UserValues]:
+    """Return the values of users by data set, each seed or fold by a number."""
+    numbers: dict[str, int] = {}
+    by_dataset: dict[str, dict[str, list[RunValues]]] = {}
+    for each in conditions:
+        own = by_dataset.setdefault(each.dataset, {}).setdefault(each.name, [])
+        for text, run in each.runs.items():
+            number, of_run = numbers.setdefault(text, len(numbers)), values[run.run_id]
+            own.append(replace(of_run, fold=number) if each.of_folds else replace(of_run, seed=number))
+    for runs in by_dataset.values():
+        check_protocols(runs, list(higher))
+    return [UserValues.of(runs, metrics=list(higher), dataset=name) for name, runs in by_dataset.items()]
+
+
+def log_comparison(store: Store, comparison: Comparison) -> str:
+    """Write a comparison back: as a run with its numbers and files, and into the experiment's description.
+
+    Returns
+    -------
+    str
+        The run's id.
+    """
+    experiment, client = _experiment(store, store.experiment), reading(store)
+    first = comparison.results[0]
+    n_runs = len({row.run for result in comparison.results for row in result.rows})
+    lines = [*(f"- {claim}" for claim in comparison.claims), "", *comparison.to_markdown().splitlines()]
+    with explained(store, "log the comparison"), TemporaryDirectory() as folder:
+        run = client.create_run(
+            experiment.experiment_id,
+            tags={SUMMARY_TAG: "comparison", "mlflow.note.content": shortened(lines, "comparison.md")},
+            run_name=f"comparison · {label(first.metric)} · {n_runs} conditions",
+        )
+        run_id = str(run.info.run_id)
+        for name, value in _numbers(comparison).items():
+            client.log_metric(run_id, name, value)
+        files = [Path(folder, f"comparison{suffix}") for suffix in (".md", ".csv", ".json")]
+        for file in write_comparison(comparison, files):
+            client.log_artifact(run_id, str(file))
+        client.set_terminated(run_id)
+        before = experiment.tags.get("mlflow.note.content", "").partition(OWN)[0].rstrip()
+        longest = LONGEST_DESCRIPTION - len(before)
+        own = shortened([OWN, "", *lines], f"comparison.md of run {run_id}", longest)
+        client.set_experiment_tag(
+            experiment.experiment_id, "mlflow.note.content", f"{before}\n\n{own}".lstrip()
+        )
+    return run_id
+
+
+def _numbers(comparison: Comparison) -> dict[str, float]:
+    """Return means, intervals and differences by names that MLflow takes."""
+    numbers: dict[str, float] = {}
+    for result in comparison.results:
+        for row in result.rows:
+            ends = {"mean": row.mean, "low": row.low, "high": row.high}
+            numbers |= {f"{result.metric}/{row.run}/{end}": value for end, value in ends.items()}
+        for pair in result.pairs:
+            numbers[f"difference/{result.metric}/{pair.a} - {pair.b}"] = pair.difference
+    return {re.sub(r"[^\w\-. /:]", "_", name)[:250]: value for name, value in numbers.items()}
