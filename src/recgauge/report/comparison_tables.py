@@ -177,7 +177,7 @@ def pair_table(
         tuple(rows),
         words=("b",),
         names=2,
-        note=" ".join(filter(None, [note, PAIR_WORDS])),
+        note=" ".join(filter(None, [note, PAIR_WORDS.replace("users", result.unit)])),
         sortable=True,
         droppable=True,
     )
