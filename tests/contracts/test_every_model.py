@@ -186,6 +186,19 @@ def test_saved_and_loaded_it_gives_the_same_lists(kind, checkerboard, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "kind", [k for k in all_models() if hasattr(k, "with_histories")], ids=lambda kind: kind.__name__
+)
+def test_lists_follow_the_histories_given_and_no_code_of_a_user(kind, checkerboard):
+    train, users = checkerboard[0], np.array([9, 5], np.int32)
+    model = fit(kind, train)
+    scores = model.score(users)
+    rows = train.take(np.isin(train.user, users))
+    asked = replace(rows, user=(rows.user == 5).astype(np.int32), user_ids=np.array(["nine", "five"]))
+    assert np.array_equal(model.with_histories(asked).score(np.array([0, 1], np.int32)), scores)
+    assert np.array_equal(model.score(users), scores)
+
+
+@pytest.mark.parametrize(
     "kind", [k for k in all_models() if issubclass(k, EpochModel)], ids=lambda kind: kind.__name__
 )
 def test_between_epochs_it_is_the_model_of_fewer_epochs(kind, checkerboard):

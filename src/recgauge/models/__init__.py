@@ -359,21 +359,28 @@ class ItemWeightModel(Recommender):
         return summed_weights(self.learned_weights(), users)
 
     def fold_in(self, histories: Interactions) -> Self:
-        """Put the users' rows, made like the training rows by `user_rows`, beside them."""
-        fitted = self.learned_weights()
-        rows = (fitted.interactions + self.user_rows(histories)).tocsr()
-        self._item_weights = ItemWeights(rows, fitted.weights)
+        """Put the users' rows, made like the training rows by `user_rows`, in the place of theirs."""
+        fitted, added = self.learned_weights(), self.weighted(histories, self.user_rows(histories))
+        users = np.arange(histories.n_users)
+        sources = np.where(histories.user_counts() > 0, users + len(users), users)
+        self._item_weights = ItemWeights(
+            sparse.vstack([fitted.interactions, added]).tocsr()[sources], fitted.weights
+        )
         return self
 
     def with_histories(self, rows: Interactions) -> Self:
         """Return a copy with the weights that were learned and the users' rows made of these."""
-        model = copy(self)
-        model._item_weights = ItemWeights(self.user_rows(rows), self.learned_weights().weights)
+        model, matrix = copy(self), self.weighted(rows, self.user_rows(rows))
+        model._item_weights = ItemWeights(matrix, self.learned_weights().weights)
         return model
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return what each user's items count, shape (n_users, n_items) float32; by default 1 a row."""
         return matrix_of(rows, "binary")
+
+    def weighted(self, rows: Interactions, matrix: sparse.csr_array) -> sparse.csr_array:  # noqa: ARG002
+        """Return what `user_rows` makes of rows as it counts when lists are made; by default as it is."""
+        return matrix
 
 
 def matrix_of(rows: Interactions, values: Values) -> sparse.csr_array:

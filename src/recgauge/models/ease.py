@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.errors import FitError
-from recgauge.models import ItemWeightModel, check_memory
+from recgauge.models import check_memory
+from recgauge.models.recent import RecentHistory
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
@@ -43,7 +44,7 @@ _PANEL = 512  # rows and columns of the inverse that are done at a time
 
 
 @dataclass(eq=False)
-class EASE(ItemWeightModel):
+class EASE(RecentHistory):
     r"""Predict each item of a user from all the others by ridge regression, in closed form.
 
     .. math:: P = (X^T X + \lambda I)^{-1}, \qquad B_{ij} = -P_{ij} / P_{jj}, \quad B_{jj} = 0
@@ -61,6 +62,8 @@ class EASE(ItemWeightModel):
     max_items : int, optional
         The most popular items that take part; None: all. For catalogues whose inverse does not fit: the
         others teach nothing, and are recommended after all that take part, most popular first.
+    last_n, decay
+        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
 
     Notes
     -----
@@ -123,7 +126,7 @@ class EASE(ItemWeightModel):
             )
         weights = mirrored(gram, np.divide(-1, gram.diagonal(), dtype=np.float32))
         weights.flat[:: n_items + 1] = 0.0
-        self._item_weights = ItemWeights(rows, weights)
+        self._item_weights = ItemWeights(self.weighted(train, rows), weights)
         return self
 
     def _choose(self, train: Interactions, progress: Progress) -> None:
@@ -141,7 +144,13 @@ class EASE(ItemWeightModel):
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return 1 for every row, for the items that take part."""
-        matrix = super().user_rows(rows)
+        return self._participants(super().user_rows(rows))
+
+    def recency(self, rows: Interactions) -> sparse.csr_array:
+        """Return the weights of rows, for the items that take part."""
+        return self._participants(super().recency(rows))
+
+    def _participants(self, matrix: sparse.csr_array) -> sparse.csr_array:
         return matrix if self._kept is None else matrix[:, self._kept]
 
     def item_weights(self) -> ItemWeights | None:

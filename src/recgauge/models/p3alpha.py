@@ -9,7 +9,8 @@ from scipy import sparse
 
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
-from recgauge.models import ItemWeightModel, check_memory
+from recgauge.models import check_memory
+from recgauge.models.recent import RecentHistory
 from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
@@ -20,7 +21,7 @@ _BLOCK = 256  # items that a thread takes at a time
 _BYTES = 24  # of a weight: in the blocks, by target and by source
 
 
-class WalkModel(ItemWeightModel):
+class WalkModel(RecentHistory):
     """A model whose item weights are chances of walks; subclasses are dataclasses of its parameters."""
 
     alpha: float
@@ -43,7 +44,7 @@ class WalkModel(ItemWeightModel):
                 weights.data = (weights.data / np.repeat(sums, np.diff(weights.indptr))).astype(np.float32)
             if self.top_k is not None:
                 weights = cut_columns(weights.tocsc(), self.top_k).tocsr()
-        self._item_weights = ItemWeights(rows, weights)
+        self._item_weights = ItemWeights(self.weighted(train, rows), weights)
         return self
 
     def _largest_walks(self, rows: sparse.csr_array, progress: Progress | None) -> sparse.csr_array:
@@ -113,6 +114,8 @@ class P3alpha(WalkModel):
         Whether, before that, each item i keeps the `top_k` largest of its own weights :math:`W_{ij}`, as they
         are (``plain``) or divided by their sum (``normalized``). The code of [2]_ and of later studies does;
         lists differ much.
+    last_n, decay
+        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
 
     Notes
     -----

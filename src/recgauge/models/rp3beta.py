@@ -27,6 +27,8 @@ class RP3beta(WalkModel):
         Most items i that are kept for an item j, those of the largest weights; None: all.
     first_cut : {"none", "plain", "normalized"}
         Whether each item i keeps the `top_k` largest of its own weights before that, as in `P3alpha`.
+    last_n, decay
+        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
 
     Notes
     -----
