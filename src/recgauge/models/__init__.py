@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from recgauge.models.recorded import Recorded as Recorded
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.saved import SavedModel as SavedModel
+    from recgauge.models.sequential_rules import SequentialRules as SequentialRules
+    from recgauge.models.session_knn import SessionKNN as SessionKNN
     from recgauge.models.slim import SLIM as SLIM
     from recgauge.models.svd import SVD as SVD
     from recgauge.models.svd_pp import SVDpp as SVDpp
