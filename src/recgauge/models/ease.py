@@ -62,8 +62,12 @@ class EASE(RecentHistory):
     max_items : int, optional
         The most popular items that take part; None: all. For catalogues whose inverse does not fit: the
         others teach nothing, and are recommended after all that take part, most popular first.
-    last_n, decay
-        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
+    last_n : int, optional
+        How many of a user's rows count when lists are made, >= 1, the newest; None: all. Weights are learned
+        from all rows.
+    decay : float
+        What a row counts then against the next newer one, above 0 and at most 1; of several rows of an item
+        the newest one says so.
 
     Notes
     -----

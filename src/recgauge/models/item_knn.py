@@ -240,8 +240,12 @@ class ItemKNN(NeighbourSettings, RecentHistory):
         Whose neighbours count: j must be among the k nearest of i (``candidate``, the formula above), or i
         among the k nearest of j (``history``), so that each of the user's items votes for k others,
         as in implicit and irspack; with the other defaults it ranks worse on MovieLens 100K and Gowalla.
-    last_n, decay
-        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
+    last_n : int, optional
+        How many of a user's rows count when lists are made, >= 1, the newest; None: all. Weights are learned
+        from all rows.
+    decay : float
+        What a row counts then against the next newer one, above 0 and at most 1; of several rows of an item
+        the newest one says so.
 
     Notes
     -----

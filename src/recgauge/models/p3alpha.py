@@ -114,8 +114,12 @@ class P3alpha(WalkModel):
         Whether, before that, each item i keeps the `top_k` largest of its own weights :math:`W_{ij}`, as they
         are (``plain``) or divided by their sum (``normalized``). The code of [2]_ and of later studies does;
         lists differ much.
-    last_n, decay
-        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
+    last_n : int, optional
+        How many of a user's rows count when lists are made, >= 1, the newest; None: all. Weights are learned
+        from all rows.
+    decay : float
+        What a row counts then against the next newer one, above 0 and at most 1; of several rows of an item
+        the newest one says so.
 
     Notes
     -----

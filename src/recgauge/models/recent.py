@@ -30,8 +30,8 @@ class RecentHistory(ItemWeightModel):
     -----
     With the defaults all rows count alike, and their order changes nothing. For the next item the newest rows
     say most: on MovieLens 1M, last item held out, ``last_n=10`` and ``decay=0.8`` raise the hit rate at 10 of
-    `recgauge.models.item_knn.ItemKNN` from .070 to .167, and ``last_n=20`` and ``decay=0.9`` that of
-    `recgauge.models.ease.EASE` from .109 to .219.
+    ``ItemKNN(k=10_000)`` from .070 to .167, and ``last_n=20`` and ``decay=0.9`` that of ``EASE(300)`` from
+    .109 to .219.
 
     Rows are ordered by time, those of one time as the table has them.
     """

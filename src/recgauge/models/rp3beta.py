@@ -28,7 +28,7 @@ class RP3beta(WalkModel):
     first_cut : {"none", "plain", "normalized"}
         Whether each item i keeps the `top_k` largest of its own weights before that, as in `P3alpha`.
     last_n, decay
-        Which rows of a user count when lists are made; see `recgauge.models.recent.RecentHistory`.
+        Which rows of a user count when lists are made, and how much, as in `P3alpha`.
 
     Notes
     -----

@@ -55,8 +55,9 @@ class SessionKNN(ItemWeightModel):
     -----
     With ``last_n=None`` these are names and settings of VSKNN in the code of [1]_ (``VMContextKNN``, with
     ``last_n_clicks``), which takes equal similarities and times in no fixed order, divides scores by the
-    user's largest, and has other weights for ``linear``. On MovieLens, where histories are longer than
-    sessions, 10 rows find more than all do.
+    user's largest, and has other weights for ``linear``. Histories of MovieLens are longer than sessions:
+    with the last item held out, the hit rates at 10 are .152 on 1M, .170 on 100K and .108 on latest-small
+    with 10 rows, and .095, .136 and .092 with all.
 
     A session is as new as its newest row; of equal times the lower code is the newer one. Rows are ordered by
     time, those of one time, and sessions without times, as the table has them. A user's own training session
