@@ -98,7 +98,7 @@ class SessionKNN(ItemWeightModel):
         newest = oldest_first(train)[np.cumsum(train.user_counts())[users] - 1]
         age = -newest if train.timestamp is None else -train.timestamp[newest]
         sessions = matrix_of(train, "binary")[users[np.argsort(age, kind="stable")]]
-        rarity = np.log(len(users) / np.maximum(1, train.item_counts()))
+        rarity = np.log(max(1, len(users)) / np.maximum(1, train.item_counts()))
         sessions.data = (1.0 + self.idf_weighting * rarity)[sessions.indices].astype(np.float32)
         neighbours = self._neighbours(train, sessions, progress or NoProgress())
         self._item_weights = ItemWeights(neighbours, sessions)
