@@ -46,7 +46,7 @@ def judged(values, rules, correction="hochberg"):
             "g", pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users)
         )
     }
-    found = judge_users([table], Rules.of(rules).metrics, groups, ALPHA, correction)
+    found = judge_users(table, Rules.of(rules).metrics, groups, ALPHA, correction)
     return [verdict.outcome for verdict in found]
 
 

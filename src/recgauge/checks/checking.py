@@ -1,6 +1,6 @@
 """May a candidate replace a baseline: the public functions, and the two sides that they read and compare."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -13,17 +13,15 @@ from recgauge.checks.decision import Outcome
 from recgauge.checks.looks import Look, count_candidates
 from recgauge.checks.rules import CostRule, MetricRule, Rules
 from recgauge.checks.verdicts import Verdict, count_ungrouped, judge_number, judge_users, ungrouped_verdict
-from recgauge.comparison.comparing import check_protocols, require_equal_protocols
+from recgauge.comparison.comparing import check_protocols
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_groups import RunGroup, group
 from recgauge.comparison.run_segments import OF_USERS, groups_by
 from recgauge.comparison.runs import run_names
-from recgauge.comparison.stored_values import StoredValues
 from recgauge.comparison.user_tables import UserGroups, UserTable
 from recgauge.comparison.user_values import UserValues, meetings_of
 from recgauge.data.dataset import Dataset
-from recgauge.data.ids import IdArray
 from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
@@ -32,9 +30,6 @@ from recgauge.metrics.names import Directions, label
 from recgauge.report.shown import Shown
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.stored import RECORD
-from recgauge.utils.arrow import to_arrow
-from recgauge.utils.checks import DoubleArray
-from recgauge.utils.randomness import hash_ids, mix
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +64,6 @@ class Side:
         Digest of what was judged: the run's fingerprint, or of the values.
     group : RunGroup or None
         Of finished runs.
-    stored : StoredValues or None
-        Values that need not fit into memory; `values` is empty then.
     """
 
     name: str
@@ -81,12 +74,11 @@ class Side:
     test_sha256: str = ""
     sha256: str = ""
     group: RunGroup | None = None
-    stored: StoredValues | None = None
 
     @property
     def of_users(self) -> Collection[str]:
         """The metrics of which there is a value for each user."""
-        return self.values[0].values if self.stored is None else self.stored.metrics
+        return self.values[0].values
 
     @property
     def run_id(self) -> str | None:
@@ -301,14 +293,15 @@ def judge(
     warnings: list[str] = []
     notes = ["The candidate is the baseline itself."] if candidate.sha256 == baseline.sha256 else []
     if tested:
-        parts, notes_of_values = _parts(sides, names, runs, tested, rules.directions)
+        metrics = list(dict.fromkeys(rule.metric for rule in tested))
+        values = UserValues.of(runs, metrics=metrics, directions=rules.directions)
         groups = _groups(candidate, rules, users, load)
-        meetings = _meetings(parts, groups, users)
-        verdicts += (judged := judge_users(parts, tested, groups, rules.alpha, rules.correction))
-        ungrouped, notes_of_groups = _ungrouped(count_ungrouped(parts, tested, groups), rules)
+        meetings = _meetings(values, groups, users)
+        verdicts += (judged := judge_users(values, tested, groups, rules.alpha, rules.correction))
+        ungrouped, notes_of_groups = _ungrouped(count_ungrouped(values, tested, groups), rules)
         verdicts += ungrouped
         warnings += [meeting.warning for meeting in meetings if meeting.warning]
-        notes += [*notes_of_values, *(meeting.sentence for meeting in meetings), *notes_of_groups]
+        notes += [*values.notes, *(meeting.sentence for meeting in meetings), *notes_of_groups]
         if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
             rough = f"below {_FEW} the level is rough where values are skewed."
             notes.append(f"{n_users} users stand behind a verdict: {rough}")
@@ -335,14 +328,12 @@ def _check_users(rules: Rules, users: UserTable | None) -> None:
         )
 
 
-def _meetings(
-    parts: Iterable[UserValues], groups: Mapping[str, UserGroups], users: UserTable | None
-) -> list[Meeting]:
+def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserTable | None) -> list[Meeting]:
     """Count the users that both runs have, and those of the user's own table; refuse next to none."""
-    meetings = [replace(meeting, sides=("candidate", "baseline")) for meeting in meetings_of(parts)]
+    meetings = [replace(meeting, sides=("candidate", "baseline")) for meeting in meetings_of([values])]
     own = next((by for by in groups.values() if users is not None and by.table is users), None)
     if own is not None:
-        meetings.append(own.meeting(next(iter(parts)).users))
+        meetings.append(own.meeting(values.users))
     return [require_meeting(meeting) for meeting in meetings]
 
 
@@ -359,24 +350,6 @@ def _ungrouped(counts: Mapping[str, tuple[int, int]], rules: Rules) -> tuple[lis
             verdicts.append(ungrouped_verdict(by, n_without, n_users))
             notes.append(f"{note}. Give them one, or let them pass with ungrouped: pass in the rules.")
     return verdicts, notes
-
-
-def _parts(
-    sides: Sequence[Side],
-    names: Sequence[str],
-    runs: Mapping[str, Sequence[RunValues]],
-    rules: Sequence[MetricRule],
-    directions: Directions,
-) -> tuple[Iterable[UserValues], tuple[str, ...]]:
-    """Return the values of both sides by the metrics of rules, in parts or all at once, and notes."""
-    first, second = (side.stored for side in sides)
-    if first is None or second is None:
-        metrics = list(dict.fromkeys(rule.metric for rule in rules))
-        table = UserValues.of(runs, metrics=metrics, directions=directions)
-        return [table], table.notes
-    values = first.named(names[0]) + second.named(names[1])
-    require_equal_protocols(list(values.protocols.values()), values.runs, "check", mark=False)
-    return values, values.notes
 
 
 def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequence[RunValues]]) -> None:
@@ -460,7 +433,7 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
             if result.key not in values.values
         }
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
-    users, own = _digests([(values.users, values.values)])
+    users, own = _digests(values)
     metrics = (*values.values, *totals)
     return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own)
 
@@ -493,43 +466,13 @@ def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[s
     )
 
 
-def stored_side(source: str, role: str, rules: Rules) -> Side:
-    """Return one side of a check whose values are in Parquet and read in parts."""
-
-    def judged(common: Sequence[str]) -> list[str]:
-        return [key for key in rules.keys if key in common]
-
-    values = StoredValues.of([source], judged, directions=rules.directions, option=role)
-    if len(values.runs) > 1:
-        raise ConfigError(
-            f"{role}: expected one run, {source} holds {listed(values.runs)}. Name the folder or file of one."
-        )
-    parts = (
-        (part.users, dict(zip(part.metrics, part.values[:, 0], strict=True)))
-        for part in values
-        if part.metrics
-    )
-    users, own = _digests(parts)
-    run = values.runs[0]
-    return Side(run, (), values.common, test_sha256=users, sha256=own, stored=values)
-
-
-def _digests(parts: Iterable[tuple[IdArray, Mapping[str, DoubleArray]]]) -> tuple[str, str]:
-    """Return digests of the users, and of their values, whatever the order of users and parts."""
-    import pyarrow as pa
-
-    n, of_users, of_values = 0, np.zeros(2, np.uint64), np.zeros(1, np.uint64)
-    for users, values in parts:
-        words = hash_ids(pa.chunked_array([to_arrow(users)]), as_text=True)
-        n += len(words)
-        of_users += np.array([words.sum(), mix(words).sum()])
-        for key in sorted(values):
-            bits = np.where(np.isnan(values[key]), np.nan, values[key] + 0.0).view(np.uint64)
-            of_values += mix(
-                mix(words ^ bits) + np.uint64(int(sha256(key.encode()).hexdigest()[:15], 16))
-            ).sum()
-    digest = _digest([str(n), *map(str, of_users.tolist())])
-    return digest, _digest([digest, str(of_values[0])])
+def _digests(run: RunValues) -> tuple[str, str]:
+    """Return digests of the users, and of their values, whatever the order of users."""
+    users = np.asarray(run.users).astype(str)
+    order = np.argsort(users)
+    of_users = _digest(users[order])
+    values = (f"{key} {(run.values[key][order] + 0.0).tolist()}" for key in sorted(run.values))
+    return of_users, _digest([of_users, *values])
 
 
 def _digest(parts: Any) -> str:

@@ -1,7 +1,6 @@
 """What a check says of each rule, in all users and in groups of them, from the values of two runs."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -93,7 +92,7 @@ class Verdict:
 
 
 def judge_users(
-    parts: Iterable[UserValues],
+    values: UserValues,
     rules: Sequence[MetricRule],
     groups: Mapping[str, UserGroups],
     alpha: float,
@@ -101,28 +100,21 @@ def judge_users(
 ) -> list[Verdict]:
     """Judge rules of metrics with a value for each user, of two runs, the candidate first.
 
-    `parts` divide the users, and are iterated up to three times; `alpha` and `correction`
-    are as of `decide`. Refused are users with a value in one run alone, a group that has nobody, and an
-    impossible margin.
+    `alpha` and `correction` are as of `decide`. Refused are users with a value in one run alone, a group that
+    has nobody, and an impossible margin.
     """
-    _check_same_users(parts)
-    sums: dict[_Test, list[UserSums]] = defaultdict(lambda: [UserSums.nobody()] * 3)
-    for test, *columns in _contrasts(parts, rules, groups):  # the contrast, the candidate and the baseline
-        sums[test] = [total + UserSums.of(column) for total, column in zip(sums[test], columns, strict=True)]
-    _check_groups(sums, rules, groups, next(iter(parts)).users)
-    cubes: Counter[_Test] = Counter()
-    if not all(rule.compares for rule in rules):
-        for test, contrast, _, _ in _contrasts(parts, rules, groups):
-            if not rules[test[0]].compares and len(contrast):
-                centred = contrast - sums[test][0].mean
-                cubes[test] += exact_sum(centred * centred * centred)
-    first = next(iter(parts))
-    tests = sorted(sums)
-    estimates = [Estimate.of(sums[test][0], _skewness(sums[test][0], cubes[test])) for test in tests]
+    _check_same_users(values)
+    contrasts = _contrasts(values, rules, groups)
+    sums = {test: [*map(UserSums.of, columns)] for test, columns in contrasts.items()}
+    _check_groups(sums, rules, groups, values.users)
+    estimates = [
+        Estimate.of(sums[test][0], 0.0 if rules[test[0]].compares else _skewness(sums[test][0], contrast))
+        for test, (contrast, *_) in contrasts.items()
+    ]
     verdicts = []
-    for test, estimate, decision in zip(tests, estimates, decide(estimates, alpha, correction), strict=True):
+    for test, estimate, decision in zip(sums, estimates, decide(estimates, alpha, correction), strict=True):
         rule, (_, candidate, baseline) = rules[test[0]], sums[test]
-        higher = first.higher_is_better[first.metrics.index(rule.metric)]
+        higher = values.higher_is_better[values.metrics.index(rule.metric)]
         sign, bound = _axis(rule, baseline, higher=higher)
         low, high = (
             None if end is None else sign * end + bound for end in (decision.low, decision.high)[:: int(sign)]
@@ -146,42 +138,40 @@ def judge_users(
 
 
 def _contrasts(
-    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
-) -> Iterator[tuple[_Test, DoubleArray, DoubleArray, DoubleArray]]:
-    """Yield by rule and group what users of a part add to its contrast, and their values in the two runs."""
-    for part in parts:
-        codes = {by: of_users.codes(part.users) for by, of_users in groups.items()}
-        for number, rule in enumerate(rules):
-            position = part.metrics.index(rule.metric)
-            pair, higher = part.contributions[position], part.higher_is_better[position]
-            for code in np.unique(codes[rule.by]).tolist() if rule.by else [0]:
-                if code < 0:
-                    continue
+    values: UserValues, rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
+) -> dict[_Test, tuple[DoubleArray, DoubleArray, DoubleArray]]:
+    """Return by rule and group the contrast of its users, and their values in the two runs."""
+    codes = {by: of_users.codes(values.users) for by, of_users in groups.items()}
+    contrasts = {}
+    for number, rule in enumerate(rules):
+        position = values.metrics.index(rule.metric)
+        pair, higher = values.contributions[position], values.higher_is_better[position]
+        for code in np.unique(codes[rule.by]).tolist() if rule.by else [0]:
+            if code >= 0:
                 chosen = pair[:, codes[rule.by] == code] if rule.by else pair
                 candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
-                yield (number, code), _contrast(rule, candidate, baseline, higher=higher), candidate, baseline
+                contrast = _contrast(rule, candidate, baseline, higher=higher)
+                contrasts[number, code] = contrast, candidate, baseline
+    return contrasts
 
 
-def _skewness(sums: UserSums, cubes: int) -> float:
-    """Return the skewness of values from the sum of their cubes about the mean.
-
-    That of a few differences is mostly chance, and hardly there; they have none.
-    """
-    squares = sums.stderr**2 * (sums.n_valued - 1)
+def _skewness(sums: UserSums, values: DoubleArray) -> float:
+    """Return the skewness of values: of those compared with a number; of a few differences it is chance."""
+    centred = values - sums.mean
+    cubes, squares = exact_sum(centred * centred * centred), sums.stderr**2 * (sums.n_valued - 1)
     return to_float(cubes, count=sums.n_valued) / squares**1.5 if cubes and squares else 0.0
 
 
 def count_ungrouped(
-    parts: Iterable[UserValues], rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
+    values: UserValues, rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
 ) -> dict[str, tuple[int, int]]:
     """Count by attribute the users with a value who are in no group, and all with a value."""
-    counts = dict.fromkeys(groups, (0, 0))
-    for part in parts:
-        for by, of_users in groups.items():
-            metrics = [part.metrics.index(rule.metric) for rule in rules if rule.by == by]
-            valued = np.isfinite(part.contributions[metrics]).all(axis=1).any(axis=0)
-            without = valued & (of_users.codes(part.users) < 0)
-            counts[by] = counts[by][0] + int(without.sum()), counts[by][1] + int(valued.sum())
+    counts = {}
+    for by, of_users in groups.items():
+        metrics = [values.metrics.index(rule.metric) for rule in rules if rule.by == by]
+        valued = np.isfinite(values.contributions[metrics]).all(axis=1).any(axis=0)
+        without = valued & (of_users.codes(values.users) < 0)
+        counts[by] = int(without.sum()), int(valued.sum())
     return counts
 
 
@@ -263,21 +253,15 @@ def _check_margin(rule: MetricRule, baseline: UserSums, level: float, *, higher:
         )
 
 
-def _check_same_users(parts: Iterable[UserValues]) -> None:
+def _check_same_users(values: UserValues) -> None:
     """Refuse users with a value in one run alone: a candidate must not choose its users."""
-    n_alone: Counter[str] = Counter()
-    examples: dict[str, str] = {}
-    for part in parts:
-        for metric, (first, second) in zip(part.metrics, np.isfinite(part.values), strict=True):
-            if len(alone := np.flatnonzero(first != second)):
-                n_alone[metric] += len(alone)
-                run = part.runs[0 if first[alone[0]] else 1]
-                examples.setdefault(metric, f"{shown(part.users[alone[0]])} in {run}")
-    for metric, n in n_alone.items():
-        raise ConfigError(
-            f"the two runs have other users: {n:,} have a value of {label(metric)} in one of them alone, "
-            f"such as {examples[metric]}. Judge both on the same test rows and users."
-        )
+    for metric, (first, second) in zip(values.metrics, np.isfinite(values.values), strict=True):
+        if len(alone := np.flatnonzero(first != second)):
+            example = f"{shown(values.users[alone[0]])} in {values.runs[0 if first[alone[0]] else 1]}"
+            raise ConfigError(
+                f"the two runs have other users: {len(alone):,} have a value of {label(metric)} in one of "
+                f"them alone, such as {example}. Judge both on the same test rows and users."
+            )
 
 
 def _check_groups(

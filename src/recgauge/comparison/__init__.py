@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.stability import Turn as Turn
     from recgauge.comparison.stability import compare_orders as compare_orders
     from recgauge.comparison.stability_axes import stability_of as stability_of
-    from recgauge.comparison.stored_values import StoredValues as StoredValues
     from recgauge.comparison.tests_of_pairs import UserSums as UserSums
     from recgauge.comparison.user_tables import UserGroups as UserGroups
     from recgauge.comparison.user_tables import UserTable as UserTable

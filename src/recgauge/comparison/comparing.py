@@ -1,6 +1,6 @@
 """Compare runs: the public function, and the steps for each metric."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -239,16 +239,15 @@ def _idle_seeds(table: UserValues) -> list[str]:
 def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> Comparison:
     """Compare runs on their users' values, part by part.
 
-    Equal to `compare` on the values of all users, but for how resamples are drawn: see `poisson_weights` of
-    `recgauge.comparison.resampling`. So nothing depends on the parts, their order or that of the users.
+    Equal to `compare` on the values of all users: nothing depends on the parts, their order or that of the
+    users.
 
     Parameters
     ----------
     parts : iterable of UserValues
         All runs' values of some users each, of equal metrics; iterated twice.
     procedure : Procedure
-        With an interval other than ``bca``, a correction other than ``max_t``, and the tests t, sign and
-        bootstrap.
+        With normal intervals, the t-test, and a correction other than ``max_t``.
 
     Returns
     -------
@@ -257,7 +256,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
     Raises
     ------
     ConfigError
-        If the procedure has more, or there are no two runs or no two users in common.
+        If there are no two runs or no two users in common.
 
     Examples
     --------
@@ -275,9 +274,6 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
     >>> [(row.run, round(row.mean, 2), row.letters) for row in comparison.results[0].rows]
     [('b', 0.75, 'a'), ('a', 0.2, 'b')]
     """
-    _refuse_no_sums(procedure)
-    if isinstance(parts, Iterator):
-        raise TypeError("compare_parts iterates its parts twice; give a list, or what makes them again")
     first = next(iter(parts))
     check_runs(first.runs, procedure)
     warnings = _unmet(parts, procedure)
@@ -289,7 +285,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
             n_users[row] += values.shape[1]
     described = zip(first.metrics, first.higher_is_better, largest.tolist(), n_users, strict=True)
     sums = {
-        row: Sums(first.dataset, metric, first.runs, higher, procedure, greatest, int(n))
+        row: Sums(first.dataset, metric, first.runs, higher, procedure, greatest)
         for row, (metric, higher, greatest, n) in enumerate(described)
         if n > 1
     }
@@ -297,25 +293,10 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
         raise few_users(first.metrics, n_users)
     for part in parts:
         for row, of_metric in sums.items():
-            of_metric.add(*part.complete(row))
+            of_metric.add(*part.complete(row)[1:])
     results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
     notes = notes_on(first.metrics, results, procedure)
     return Comparison(tuple(results), procedure, (), tuple(notes), tuple(warnings))
-
-
-def _refuse_no_sums(procedure: Procedure) -> None:
-    """Refuse what is no sum over users."""
-    more = [
-        ("interval", procedure.interval, ("normal", "percentile")),
-        ("correction", procedure.correction, ("holm", "bh", "none")),
-        *(("tests", test, ("t", "sign", "bootstrap")) for test in procedure.tests),
-    ]
-    for name, value, options in more:
-        if value not in options:
-            raise ConfigError(
-                f"{name}: {value} is no sum over users, so it is not computed in parts; choose one of "
-                f"{', '.join(options)}, or read the files at once with recgauge.compare."
-            )
 
 
 def check_runs(runs: Sequence[str], procedure: Procedure) -> None:

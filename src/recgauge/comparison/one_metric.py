@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import frexp, inf, ldexp, sqrt
+from math import inf, sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from recgauge.comparison.resampling import (
     bootstrap_pooled,
     flipped_sums,
     normal_interval,
-    poisson_weights,
 )
 from recgauge.comparison.results import MetricComparison, Pair, Procedure, Repeats, RunRow, Test, Unit
 from recgauge.comparison.tests_of_pairs import (
@@ -30,7 +29,6 @@ from recgauge.comparison.tests_of_pairs import (
     holm,
     max_t,
     paired_t,
-    sign_p,
     sign_test,
     student_quantile,
     two_sided_t,
@@ -38,14 +36,10 @@ from recgauge.comparison.tests_of_pairs import (
     wilcoxon,
 )
 from recgauge.comparison.user_values import UserValues
-from recgauge.data.ids import IdArray
 from recgauge.errors import ConfigError
-from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import DoubleArray, LongArray
-from recgauge.utils.randomness import hash_ids
 
 _BLOCK_BYTES = 1 << 25  # of the statistics of all pairs at once: memory must not grow with resamples x pairs
-_WEIGHED = 4096  # users whose weights are drawn at a time
 ROUNDING = 1e-12
 """Of the largest value: two sums of the same terms in another order differ by less."""
 
@@ -364,12 +358,9 @@ class Sums(Measured):
     ----------
     largest : float
         The largest absolute value of all users.
-    n_users : int
-        How many users will be added.
     """
 
     largest: float
-    n_users: int
     n_left_out: int = 0
 
     def __post_init__(self) -> None:
@@ -380,32 +371,19 @@ class Sums(Measured):
             for a, b in combinations(range(n), 2)
             if base is None or base in (self.runs[a], self.runs[b])
         }
-        # sums of whole numbers under weights stay below 2**53, so that they are exact in any order
-        self._unit = ldexp(1.0, frexp(self.largest)[1] + (2 * self.n_users).bit_length() - 52)
-        resampled = self.procedure.interval == "percentile" or "bootstrap" in self.procedure.tests
-        self._weighted = np.zeros((self.procedure.n_resamples if resampled else 0, n + 1))
 
     @property
     def n_compared(self) -> int:
         """How many users have been added."""
         return self._of_runs[0].n_valued
 
-    def add(self, users: IdArray, values: DoubleArray, n_left_out: int) -> None:
+    def add(self, values: DoubleArray, n_left_out: int) -> None:
         """Add some users' values, (n_runs, m)."""
-        import pyarrow as pa
-
         self.n_left_out += n_left_out
         for run, row in enumerate(values):
             self._of_runs[run] += UserSums.of(row)
         for a, b in self._of_pairs:
             self._of_pairs[a, b] += UserSums.of(_differences(values, a, b, ROUNDING * self.largest))
-        if len(self._weighted) and len(users):
-            words = hash_ids(pa.chunked_array([to_arrow(users)]), as_text=True)
-            columns = np.vstack([np.rint(values / self._unit), np.ones(len(users))]).T
-            for first in range(0, len(words), _WEIGHED):
-                users_of_block = slice(first, first + _WEIGHED)
-                weights = poisson_weights(words[users_of_block], len(self._weighted), self.procedure.seed)
-                self._weighted += weights @ columns[users_of_block]
 
     def mean(self, run: int) -> float:
         """Return the mean over the users."""
@@ -413,37 +391,21 @@ class Sums(Measured):
 
     def interval(self, run: int) -> tuple[float, float]:
         """Return the interval of the mean over the users."""
-        return self._interval(self._of_runs[run], self._drawn(run))
+        return self._interval(self._of_runs[run])
 
-    def _drawn(self, run: int) -> DoubleArray:
-        """Return the means of a run in the resamples that have a user."""
-        weighted = self._weighted[self._weighted[:, -1] > 0]
-        drawn: DoubleArray = weighted[:, run] / weighted[:, -1] * self._unit
-        return drawn
-
-    def _interval(self, sums: UserSums, drawn: DoubleArray) -> tuple[float, float]:
-        if self.procedure.interval == "percentile":
-            low, high = np.quantile(drawn, [self.procedure.alpha / 2, 1 - self.procedure.alpha / 2])
-            return float(low), float(high)
+    def _interval(self, sums: UserSums) -> tuple[float, float]:
         half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_valued - 1) * sums.stderr
         return sums.mean - half, sums.mean + half
 
     def difference(self, a: int, b: int) -> _Difference:
-        """Return two runs compared by the t-test, the sign test and the bootstrap."""
+        """Return two runs compared by the t-test."""
         sums = self._of_pairs[a, b] if a < b else -self._of_pairs[b, a]
         n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
         if deviation <= ROUNDING * self.largest:  # every user differs by the same
             deviation = 0.0
-        p = {
-            "t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1),
-            "sign": sign_p(sums.above, sums.above + sums.below),
-        }
-        drawn = self._drawn(a) - self._drawn(b)
-        as_large = int((np.abs(drawn - sums.mean) >= abs(sums.mean) - 2 * self._unit).sum())
-        p["bootstrap"] = (as_large + 1) / (len(drawn) + 1)
+        p = {"t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1)}
         gains = sums if self.higher_is_better else -sums
-        tests: dict[str, float] = {test: p[test] for test in self.procedure.tests}
-        return _Difference(sums.mean, deviation, self._interval(sums, drawn), tests, gains.above, gains.below)
+        return _Difference(sums.mean, deviation, self._interval(sums), p, gains.above, gains.below)
 
 
 def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:

@@ -12,6 +12,7 @@ from recgauge.evaluation import Evaluation, about_values
 from recgauge.files.cells import numbers_of
 from recgauge.files.columns import USERS, Roles, is_label
 from recgauge.files.frames import as_arrow, is_frame
+from recgauge.files.stored import PARQUET
 from recgauge.files.tables import OwnTable, read_table
 from recgauge.metrics.names import as_key, usual_direction
 from recgauge.runs.finished import FinishedRun, RunValues
@@ -20,6 +21,7 @@ from recgauge.utils.checks import DoubleArray, LongArray, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     Source: TypeAlias = "Evaluation | FinishedRun | pd.DataFrame | str | Path | RunValues"
 
@@ -126,7 +128,7 @@ def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValue
     columns = metric_columns(table.names, user, table.subject)
     unused = [key for key in columns if may_be_words(key) and not _has_numbers(table, columns[key])]
     unused = unused if len(unused) < len(columns) else []  # the first is then refused
-    about = about_values(table.cells.schema)
+    about = about_values(_schema(source, table))
     return RunValues(
         table.ids(user),
         {key: numbers_in(table, name) for key, name in columns.items() if key not in unused},
@@ -135,6 +137,15 @@ def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValue
         from_file=from_file,
         unused=tuple(columns[key] for key in unused),
     )
+
+
+def _schema(source: Any, table: OwnTable) -> "pa.Schema":
+    """Return the schema of a table, with what a file of Parquet says of its values."""
+    if not isinstance(source, str) or Path(source).suffix not in PARQUET:
+        return table.cells.schema
+    from pyarrow import parquet
+
+    return parquet.read_schema(source)
 
 
 def may_be_words(key: str) -> bool:

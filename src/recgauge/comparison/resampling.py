@@ -7,7 +7,7 @@ processor, with any number of threads and any size of block.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, exp, factorial, frexp, ldexp
+from math import frexp, ldexp
 from typing import Literal, Self
 
 import numpy as np
@@ -15,11 +15,10 @@ import numpy as np
 from recgauge.comparison.tests_of_pairs import student_quantile
 from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import BoolArray, DoubleArray
-from recgauge.utils.randomness import GOLDEN, Words, mix, stream
+from recgauge.utils.randomness import GOLDEN, mix, stream
 from recgauge.utils.resources import over_blocks
 
 _BLOCK_BYTES = 1 << 26  # of the weights that a thread holds
-_SHARES = 1 << 16  # parts of 1 in which probabilities of Poisson weights are counted
 
 Fill = Callable[[int, DoubleArray], None]
 """Writes the weights of resamples from a number on into rows of zeros, (n, m)."""
@@ -191,37 +190,6 @@ def _all_signs(m: int) -> Fill:
         weights[:] = 1 - 2 * ((flips[:, None] >> users) & 1)
 
     return fill
-
-
-def poisson_weights(words: Words, n_resamples: int, seed: int) -> DoubleArray:
-    """Return how often each user is in each resample, Poisson with mean 1, shape (n_resamples, m).
-
-    A weight follows from the user's hash, the seed and the number of the resample alone, so that users may
-    come in any parts and order. Probabilities are rounded to 1 in 65,536.
-
-    References
-    ----------
-    .. [1] N. Chamandy, O. Muralidharan, A. Najmi, S. Naidu, "Estimating uncertainty for massive data
-       streams", Google, 2012 (Poisson bootstrap).
-
-    Examples
-    --------
-    >>> words = mix(np.arange(10_000, dtype=np.uint64))
-    >>> weights = poisson_weights(words, 8, seed=0)
-    >>> round(float(weights.mean()), 2), round(float(weights.var()), 1)
-    (1.0, 1.0)
-    >>> bool((poisson_weights(words[7:9], 8, seed=0) == weights[:, 7:9]).all())
-    True
-    """
-    ends = np.rint(_SHARES * np.cumsum([exp(-1) / factorial(weight) for weight in range(9)])).astype(np.int64)
-    ends[-1] = _SHARES
-    weight_of = np.repeat(np.arange(9.0), np.diff(ends, prepend=0))
-    key = np.uint64(stream(seed, "comparison poisson").integers(2**63))
-    blocks = []
-    for block in range(ceil(n_resamples / 4)):  # of 16 bits for each of four resamples
-        drawn = mix((words ^ key) + _word((block + 1) * int(GOLDEN)))
-        blocks.append(weight_of[drawn.astype("<u8", copy=False).view("<u2").reshape(-1, 4).T])
-    return np.concatenate(blocks)[:n_resamples]
 
 
 def _key(seed: int, purpose: str) -> int:

@@ -147,20 +147,10 @@ def sign_test(differences: DoubleArray) -> float:
     >>> sign_test(np.array([1.0, 2.0, 3.0, 4.0, 0.0]))
     0.125
     """
-    return sign_p(int((differences > 0).sum()), int((differences != 0).sum()))
-
-
-def sign_p(n_higher: int, n: int) -> float:
-    """Return the two-sided p-value of the sign test, of `n` differences above or below 0.
-
-    Examples
-    --------
-    >>> sign_p(4, 4)
-    0.125
-    """
     from scipy import stats
 
-    return float(stats.binomtest(n_higher, n).pvalue) if n else 1.0
+    n = int((differences != 0).sum())
+    return float(stats.binomtest(int((differences > 0).sum()), n).pvalue) if n else 1.0
 
 
 def equal_means(sizes: DoubleArray, means: DoubleArray, errors: DoubleArray) -> float:

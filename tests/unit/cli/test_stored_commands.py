@@ -1,4 +1,4 @@
-"""compare, check, segments and evaluate --by on users' values in Parquet, from the command line."""
+"""compare, check and segments on tables of users' values, from the command line."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,12 @@ from recgauge.cli.commands.cli import main
 from recgauge.comparison import cut_groups
 
 N = 400
+PLAN = ("--by", "plan", "--users")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Lists of two runs and their values: judged at once, and in parts; a table of users in two formats."""
+    """Values of two runs in one file and in two; a table of users in two formats."""
     folder = tmp_path_factory.mktemp("stored")
     rng = np.random.default_rng(3)
     own = rng.integers(0, 40, N)
@@ -40,7 +41,7 @@ def place(tmp_path_factory):
         patch.chdir(folder)
         files = ["--run", "new.parquet", "old.parquet", "--truth", "truth.parquet"]
         files += ["--metrics", "ndcg@5,recall@5"]
-        main(["evaluate", *files, "--out", "whole.parquet", "whole.json"])
+        main(["evaluate", *files, "--out", "whole.parquet"])
         main(["evaluate", *files, "--work", "work", "--out", "parts.parquet"])
         for name in ("new", "old"):
             main(["evaluate", "--run", f"{name}.parquet", *files[3:], "--out", f"of_{name}.parquet"])
@@ -62,15 +63,14 @@ def rows(path, what="runs"):
 
 @pytest.mark.parametrize(
     "sources",
-    [["whole.parquet"], ["of_new.parquet", "of_old.parquet"], ["new", "old"]],
+    [["whole.parquet"], ["parts.parquet"], ["of_new.parquet", "of_old.parquet"]],
 )
 def test_compare_says_the_same_of_every_storage(place, sources) -> None:
-    if sources == ["new", "old"]:
-        sources = [str(next(place.glob(f"work/*/{name}"))) for name in sources]
-    main(["compare", *sources, "--out", "stored.json"])
+    quick = ["--interval", "normal", "--correction", "holm", "--out"]
+    main(["compare", *sources, *quick, "stored.json"])
     values = pd.concat([frame(name).assign(model=name) for name in ("new", "old")]).rename_axis("user")
     values.reset_index().melt(["user", "model"], var_name="metric").to_csv("long.csv", index=False)
-    main(["compare", "long.csv", "--interval", "normal", "--correction", "holm", "--out", "memory.json"])
+    main(["compare", "long.csv", *quick, "memory.json"])
     for what in ("runs", "pairs"):
         found, expected = rows("stored.json", what), rows("memory.json", what)
         found = found.replace({"of_new": "new", "of_old": "old"})
@@ -85,13 +85,11 @@ def test_compare_takes_a_table_of_means(place) -> None:
     assert found["mean_ranks"] == {"b": 1.0, "a": 2.0}
 
 
-def test_segments_of_parts_are_those_in_memory(place) -> None:
-    files = ["--run", "new.parquet", "old.parquet", "--truth", "truth.parquet", "--metrics", "ndcg@5"]
+def test_segments_of_tables_are_those_of_frames(place) -> None:
     groups = ["--by", "plan,rows", "--users", "users.parquet"]
-    main(["evaluate", *files, "--out", "whole.parquet"])
-    main(["evaluate", *files, "--work", "by"])
-    for source in ("whole.parquet", "by"):
-        main(["segments", source, *groups, "--metric", "ndcg@5", "--out", f"{source}.json"])
+    sources = {"one": ["whole.parquet"], "two": ["of_new.parquet", "of_old.parquet"]}
+    for name, files in sources.items():
+        main(["segments", *files, *groups, "--metric", "ndcg@5", "--out", f"{name}.json"])
     table = pd.read_csv("users.csv").set_index("user_id")
     values = pd.DataFrame({name: frame(name)["ndcg_at_5"] for name in ("new", "old")})
     known = [
@@ -99,19 +97,19 @@ def test_segments_of_parts_are_those_in_memory(place) -> None:
         for by in (table["plan"], cut_groups(table["rows"]).rename("rows"))
     ]
     expected = pd.concat(known, ignore_index=True)
-    for source in ("whole.parquet", "by"):
-        found = pd.DataFrame(json.loads((place / f"{source}.json").read_text()))
+    for name in sources:
+        found = pd.DataFrame(json.loads((place / f"{name}.json").read_text()))
+        found = found.replace({"of_new": "new", "of_old": "old"})
         assert_frame_equal(found, expected, check_dtype=False, rtol=1e-9)
 
 
-def test_check_of_parts_is_that_in_memory(place) -> None:
+def test_check_of_tables_is_that_of_frames(place) -> None:
     (place / "rules.yaml").write_text(
         "{not_worse: {ndcg@5: 2%}, better_by: {recall@5: 0.3}, at_least: {ndcg@5: 0.2},"
         " segments: {plan: {ndcg@5: 0.01}}, ungrouped: pass}"
     )
     options = ["--rules", "rules.yaml", "--users", "users.parquet", "--out", "check.json"]
-    sides = [str(next(place.glob(f"work/*/{name}"))) for name in ("new", "old")]
-    main(["check", "--candidate", sides[0], "--baseline", sides[1], *options])
+    main(["check", "--candidate", "of_new.parquet", "--baseline", "of_old.parquet", *options])
     found = pd.DataFrame(json.loads((place / "check.json").read_text())["verdicts"])
     users = pd.read_csv("users.csv").set_index("user_id")
     expected = check(frame("new"), frame("old"), "rules.yaml", users=users)
@@ -123,13 +121,13 @@ def test_check_of_parts_is_that_in_memory(place) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["compare", "work", "--metrics", "ndgc@5"], "Did you mean ndcg@5?"),
-        (["compare", "work", "users.csv"], "users.csv: holds no users' values in Parquet"),
-        (["compare", "of_new.parquet", "other.parquet"], "differ in more than the model"),
-        (["segments", "work", "--by", "plan"], "Add --users TABLE"),
-        (["segments", "work", "--by", "plan", "--users", "strange.csv"], "0 of 1 of the table of users"),
-        (["segments", "work", "--by", "plan", "--users", "twice.parquet"], "in several rows; keep one"),
-        (["check", "--candidate", "work", "--baseline", "of_old.parquet"], "expected one run"),
+        (["compare", "whole.parquet", "--metrics", "ndgc@5"], "Did you mean ndcg@5?"),
+        (["compare", "of_new.parquet", "other.parquet"], "the runs measure ndcg@5 differently"),
+        (["segments", "whole.parquet", "--by", "plan"], "Add --users TABLE"),
+        (["segments", "whole.parquet", *PLAN, "strange.csv"], "0 of 1 of the table of users"),
+        (["segments", "whole.parquet", *PLAN, "twice.parquet"], "in several rows; keep one"),
+        (["segments", "of_new.parquet", *PLAN, "users.csv"], "expected columns model and value"),
+        (["segments", "none.parquet", *PLAN, "users.csv"], "there is no such file"),
     ],
 )
 def test_bad_input_is_told_with_its_remedy(place, capsys, words, told) -> None:

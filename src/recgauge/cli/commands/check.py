@@ -7,7 +7,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from recgauge.checks.checking import Side, judge, read_side, stored_side
+from recgauge.checks.checking import Side, judge, read_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules, Undecided, Ungrouped
 from recgauge.cli.commands.options import (
@@ -27,7 +27,6 @@ from recgauge.cli.commands.reading import (
     refused_findings,
 )
 from recgauge.cli.run_data import load_data
-from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
 from recgauge.metrics.names import label
 from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
@@ -57,8 +56,8 @@ SHOWN, WORSE, WRONG_USE, UNDECIDED, NOT_PROMOTED = 0, 1, 2, 3, 4
 _WRITERS = {".md": check_markdown, ".xml": check_junit, ".json": check_json, ".html": check_page}
 _LOOKS = "looks.jsonl"
 _TRACKED = ("check.md", "check.json")
-_SOURCE = """id or folder of a run, models:/NAME@ALIAS, users' values (a table .csv or .parquet, a folder of
-Parquet), or, with --truth, a file of lists"""
+_SOURCE = """id or folder of a run, models:/NAME@ALIAS, a table of users' values (.csv, .parquet), or, with
+--truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
 {WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown, none promoted."""
 
@@ -164,10 +163,7 @@ def _rules(options: Namespace) -> Rules:
 
 
 def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
-    sources = {"candidate": options.candidate, "baseline": options.baseline}
-    if all(map(holds_values, sources.values())):
-        return [stored_side(source, f"--{role}", rules) for role, source in sources.items()]
-    return [_side(source, role, rules, options) for role, source in sources.items()]
+    return [_side(getattr(options, role), role, rules, options) for role in ("candidate", "baseline")]
 
 
 def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
@@ -180,11 +176,6 @@ def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
         raise ConfigError(
             f"--{role}: {source} is no folder, no file, and no run's id. Give the folder or the id of a run, "
             "models:/NAME@ALIAS, or a table of users' values."
-        )
-    elif holds_values(source):
-        raise ConfigError(
-            f"--{role}: {source} holds users' values in Parquet, and the other side does not. Give both in "
-            "Parquet; the values of a run are the file per_user.parquet in its folder."
         )
     runs, _ = find_runs([source], uri, experiment=options.experiment, files=(TEST,))
     return read_side(runs, f"--{role}", keys=rules.keys)

@@ -1,7 +1,7 @@
 """``recgauge compare`` and ``report``: finished runs side by side, in the terminal and as one page."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -11,7 +11,6 @@ from recgauge.cli.commands.options import (
     add_directions,
     add_sources,
     are_tables,
-    directions_of,
     named,
     names_of,
     refuse_directions,
@@ -19,12 +18,10 @@ from recgauge.cli.commands.options import (
     runs_of,
     say,
     store_uri,
-    stored_values,
 )
-from recgauge.comparison.comparing import USUAL, compare, compare_parts, require_equal_protocols
+from recgauge.comparison.comparing import USUAL, compare
 from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import agreeing, compare_runs
-from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
@@ -51,11 +48,11 @@ def add_compare_options(parser: ArgumentParser) -> None:
 def add_procedure(parser: ArgumentParser) -> None:
     """Add what is compared, and how."""
     usual, default, add = Procedure(), "(default: %(default)s)", parser.add_argument
-    of_values = {"correction": USUAL.correction, "interval": USUAL.interval}
+    over_seeds = {"correction": USUAL.correction, "interval": USUAL.interval}
     add("--metrics", metavar="NAMES", type=named, help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
-        text = f"{', '.join(choices)} (default: {getattr(usual, name)}; of users' values {of_values[name]})"
+        text = f"{', '.join(choices)} (default: {getattr(usual, name)}; over seeds {over_seeds[name]})"
         add(f"--{name}", choices=choices, metavar="NAME", help=text)
     add("--confidence", type=float, default=usual.confidence, help=f"of intervals {default}")
     tests = f"of {', '.join(get_args(Test))} {default}"
@@ -77,8 +74,6 @@ def run_compare(options: Namespace) -> None:
         raise ConfigError("--over, --log: belong to --mlflow EXPERIMENT. Name it, or leave them out.")
     elif are_tables(options.sources):
         comparison = _compared_tables(options)
-    elif any(map(holds_values, options.sources)):
-        comparison = _compared_values(options)
     else:
         refuse_directions(options)
         comparison = compared_runs(options)
@@ -113,16 +108,6 @@ def _compared_logged(options: Namespace) -> Comparison:
     if options.log:
         say(f"logged   run {log_comparison(store, comparison)} of the experiment {store.experiment}")
     return comparison
-
-
-def _compared_values(options: Namespace) -> Comparison:
-    """Return the comparison of users' values in Parquet, some users at a time."""
-    values = stored_values(options.sources, options.metrics, directions_of(options))
-    marks = require_equal_protocols(
-        list(values.protocols.values()), values.runs, "users' values", mark=options.mark
-    )
-    comparison = compare_parts(values, _procedure(options, USUAL))
-    return replace(comparison, differences=(*marks, *values.notes))
 
 
 def _compared_tables(options: Namespace) -> Comparison:

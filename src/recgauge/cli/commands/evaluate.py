@@ -165,10 +165,10 @@ def _in_parts(
 ) -> "Measured":
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
-    from recgauge.comparison.stored_values import StoredValues
+    from recgauge.comparison.part_values import PartValues
     from recgauge.evaluation.measured import measure_parts
     from recgauge.evaluation.parts import PartTask
-    from recgauge.evaluation.recorded_parts import StoredRuns
+    from recgauge.evaluation.recorded_parts import StoredRuns, values_of
     from recgauge.report.console import ConsoleProgress
     from recgauge.report.measured_lists import reading_lines
 
@@ -193,8 +193,11 @@ def _in_parts(
     measured = measure_parts(task, parts, suite)
     _say(*reading_lines(measured.warnings, [], measured.meetings), f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
-    folder = [str(stored.folder)]
-    return measured, lambda keys: compare_parts(StoredValues.of(folder, keys), procedure)
+    values = {run: list(map(values_of, files)) for run, files in parts.items()}
+    higher = {entry.key: entry.higher_is_better for entry in next(iter(measured.results.values())).results}
+    return measured, lambda keys: compare_parts(
+        PartValues(values, {key: higher[key] for key in keys}), procedure
+    )
 
 
 def _stored_tables(options: argparse.Namespace) -> tuple[list[StoredTable], StoredTable]:

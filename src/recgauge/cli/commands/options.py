@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.comparison.comparing import check_protocols
-from recgauge.comparison.reading import read_run
-from recgauge.comparison.stored_values import StoredValues, holds_values
+from recgauge.comparison.reading import read_long, read_run
 from recgauge.comparison.user_tables import UserTable
 from recgauge.comparison.user_values import UserValues, in_common
 from recgauge.errors import ConfigError, MissingDataError, listed
@@ -23,8 +22,7 @@ from recgauge.utils.files import user_path, write_files
 ALLOWED = "another package whose classes may be loaded, or an address of data that records of runs name"
 RUN = "id of a tracked run, or a run's output folder"
 SOURCES = """output folders of runs or sweeps, ids of runs, names of MLflow experiments, experiment=NAME, or
-users' values in Parquet: files, or a folder of evaluate --work; without any, the finished runs of the MLflow
-experiment"""
+tables of users' values (.csv, .parquet); without any, the finished runs of the MLflow experiment"""
 TEXT = (".csv", ".tsv")
 """Endings of tables of text."""
 SEARCH = "which runs of the experiment, as MLflow searches: \"params.dataset = 'ml_1m'\""
@@ -93,11 +91,8 @@ def runs_of(options: argparse.Namespace, files: Sequence[str] = ()) -> tuple[lis
 
 
 def are_tables(sources: Sequence[str]) -> bool:
-    """Whether all sources are files with users' values, and not all are Parquet."""
-    files = [user_path(source) for source in sources]
-    return (
-        bool(files) and all(map(os.path.isfile, files)) and not all(file.suffix in PARQUET for file in files)
-    )
+    """Whether all sources are files, which hold users' values."""
+    return bool(sources) and all(map(os.path.isfile, map(user_path, sources)))
 
 
 def values_of_tables(
@@ -105,12 +100,16 @@ def values_of_tables(
     metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]],
     directions: Directions,
 ) -> UserValues:
-    """Return the users' values of files, each a run by its name, paired by user."""
-    runs = {name: read_run(source) for name, source in names_of(sources).items()}
-    there = [(name, run.values) for name, run in runs.items()]
-    keys = metrics(in_common(there)) if callable(metrics) else metrics
-    check_protocols(runs, list(map(as_key, keys)))
-    return UserValues.of(runs, metrics=keys, directions=directions)
+    """Return the users' values of one long table, or of files that are a run each, paired by user."""
+    if len(sources) > 1:
+        runs = {name: [read_run(source)] for name, source in names_of(sources).items()}
+    else:
+        runs = read_long(sources[0])[0].get("", {})
+    values = [(name, run.values) for name, repeats in runs.items() for run in repeats]
+    if callable(metrics):
+        metrics = metrics(in_common(values)) if values else ()
+    check_protocols(runs, list(map(as_key, metrics)))
+    return UserValues.of(runs, metrics=metrics, directions=directions)
 
 
 def names_of(sources: Sequence[str]) -> dict[str, str]:
@@ -128,21 +127,6 @@ def refuse_missing(sources: Sequence[str]) -> None:
     for source in sources:
         if "://" not in source and Path(source).suffix in (*PARQUET, *TEXT) and not Path(source).exists():
             raise MissingDataError(f"{source}: there is no such file. Correct the name.")
-
-
-def stored_values(
-    sources: Sequence[str],
-    metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]] | None,
-    directions: Directions,
-) -> StoredValues:
-    """Return the users' values of sources; a run among them is refused."""
-    refuse_missing(sources)
-    if runs := [source for source in sources if not holds_values(source)]:
-        raise ConfigError(
-            f"{runs[0]}: holds no users' values in Parquet, as other sources do. Name sources of one kind; "
-            "the values of a run are the file per_user.parquet in its folder."
-        )
-    return StoredValues.of(sources, metrics, directions=directions)
 
 
 def say(text: str, style: str | None = None) -> None:

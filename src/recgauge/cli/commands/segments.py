@@ -2,11 +2,11 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -18,20 +18,18 @@ from recgauge.cli.commands.options import (
     directions_of,
     named,
     refuse_directions,
+    refuse_missing,
     runs_of,
-    stored_values,
     users_of,
     values_of_tables,
     write_out,
 )
 from recgauge.cli.run_data import load_data
-from recgauge.comparison.comparing import require_equal_protocols
 from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability, option_rows
 from recgauge.comparison.stability_axes import stability_of
-from recgauge.comparison.stored_values import holds_values
 from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import lines
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -39,9 +37,6 @@ from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, csv_text, text_writer
-
-if TYPE_CHECKING:
-    from recgauge.comparison.user_values import UserValues
 
 FORMATS = (".md", ".csv", ".json")
 
@@ -72,8 +67,8 @@ def run_segments(options: Namespace) -> None:
     check_int("--groups", options.groups, minimum=2)
     check_int("--examples", options.examples, minimum=0)
     check_formats(options.out, FORMATS)
-    are_values = any(map(holds_values, options.sources)) or are_tables(options.sources)
-    segments, examples, notes = (_of_values if are_values else _of_runs)(options)
+    refuse_missing(options.sources)
+    segments, examples, notes = (_of_values if are_tables(options.sources) else _of_runs)(options)
     blocks = [block for each in segments for block in each.blocks()]
     blocks += lines(notes, "notes")
     render_terminal([*blocks, *examples], output())
@@ -113,14 +108,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     if options.examples:
         raise ConfigError("--examples: users' values have no lists to show. Leave it out.")
     metrics = [options.metric] if options.metric else _usual
-    values: Iterable[UserValues]
-    if are_tables(options.sources):
-        paired = values_of_tables(options.sources, metrics, directions_of(options))
-        values, notes = [paired], paired.notes
-    else:
-        stored = stored_values(options.sources, metrics, directions_of(options))
-        require_equal_protocols(list(stored.protocols.values()), stored.runs, "users' values", mark=False)
-        values, notes = stored, stored.notes
+    values = values_of_tables(options.sources, metrics, directions_of(options))
     table = users_of(options)
     if table is None:
         raise ConfigError(
@@ -129,8 +117,8 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     segments: list[Segments] = []
     for by in options.by:
         groups = table.groups(by, options.groups)
-        segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
-    return segments, [], notes
+        segments += segments_of([values], groups, baseline=options.baseline, confidence=options.confidence)
+    return segments, [], values.notes
 
 
 def _usual(metrics: Sequence[str]) -> Sequence[str]:
