@@ -9,11 +9,10 @@ import numpy as np
 
 from recgauge.comparison.stability import BEYOND_NOISE, AxisOrders, Stability
 from recgauge.report import markdown_table, render_markdown
-from recgauge.report.stability_tables import option_table
 from recgauge.runs.folder import JobOutcome
 from recgauge.studies import Row, distinct, folded, label, where
 
-from ..stability.study import WinnerStability, read_rows
+from ..stability.study import WinnerStability, option_table, read_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +74,7 @@ def _by_dataset(rows: Sequence[Row]) -> dict[str, Stability]:
 def _choices(found: dict[str, Stability]) -> list[str]:
     """Return the choices, those that turn most pairs first."""
     names = dict.fromkeys(axis.axis for orders in found.values() for axis in orders.axes)
-    return sorted(names, key=lambda name: -sum(len(axis.turns()) for axis in _axes(found, name).values()))
+    return sorted(names, key=lambda name: -sum(axis.n_turned[0] for axis in _axes(found, name).values()))
 
 
 def _axes(found: dict[str, Stability], name: str) -> dict[str, AxisOrders]:
@@ -108,9 +107,8 @@ def _table(found: dict[str, Stability]) -> str:
 
 
 def _turned(axis: AxisOrders) -> str:
-    turns = axis.turns()
-    sure = sum(turn.beyond_noise for turn in turns)
-    return f"{len(turns)} of {axis.n_pairs}, {sure}{BEYOND_NOISE}"
+    turned, surely = axis.n_turned
+    return f"{turned} of {axis.n_pairs}, {surely}{BEYOND_NOISE}"
 
 
 def _moved(axis: AxisOrders) -> str:
@@ -166,9 +164,7 @@ def _draw_values(axes: "Axes", height: float, found: tuple[float, float] | None,
 
 
 def _draw_pairs(axes: "Axes", height: float, axis: AxisOrders, ink: str) -> None:
-    turns = axis.turns()
-    sure = sum(turn.beyond_noise for turn in turns)
-    share, beyond = (100 * n / axis.n_pairs for n in (len(turns), sure))
+    share, beyond = (100 * n / axis.n_pairs for n in axis.n_turned)
     axes.barh(height, share, height=0.18, color="white", edgecolor=ink, linewidth=0.8)
     axes.barh(height, beyond, height=0.18, color=ink)
     if others := axis.other_winners().values():

@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recgauge.comparison.stability import AxisOrders, Stability
-from recgauge.comparison.stability_axes import stability_of
+from recgauge.comparison.runs import reference_key
+from recgauge.comparison.stability import AxisOrders, Stability, compare_orders
+from recgauge.comparison.stability_axes import reference_runs, stability_of
 from recgauge.report import render_markdown
-from recgauge.report.stability_tables import choice_table, claims, option_table
+from recgauge.report.blocks import Row as TableRow
+from recgauge.report.blocks import TableBlock
+from recgauge.report.stability_tables import choice_table
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.stored import LISTS, PER_USER, TEST
 from recgauge.studies import Row, Study, distinct, folded, where
+
+from .list_axes import list_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,10 +42,17 @@ class WinnerStability(Study):
         ``surely_below`` names the models that are above this one beyond noise.
         """
         stored = [FinishedRun(run.record, run.folder) for run in runs if run.record is not None]
-        found = stability_of(stored, self.metric).axes if len(stored) > 1 else ()
-        rows = [row for axis in found for row in rows_of(axis)]
+        rows = [row for axis in (self.axes(stored) if len(stored) > 1 else ()) for row in rows_of(axis)]
         missing = [run for run in runs if run.record is None]
         return rows + [no_order() | {"model": run.label, "reason": run.short_reason} for run in missing]
+
+    def axes(self, runs: Sequence[FinishedRun]) -> list[AxisOrders]:
+        """Return the choices that runs and their lists show."""
+        base = reference_runs(runs)
+        of_runs = stability_of(runs, self.metric).axes
+        of_lists = compare_orders(list_axes(base, reference_key(base, self.metric))).axes
+        first = [axis for axis in of_runs if axis.axis in ("metric", "cutoff")]
+        return [*first, *of_lists, *(axis for axis in of_runs if axis not in first)]
 
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return what becomes of order and winner along each choice; missing runs are named."""
@@ -48,7 +60,6 @@ class WinnerStability(Study):
         parts = ["\n".join(lines)] if lines else []
         if found := read_rows(rows):
             parts += [
-                "\n".join(f"- {claim}" for claim in claims(found)),
                 render_markdown([replace(choice_table(found), caption="")]),
                 "![Share of pairs of models that turn along each choice](turns.png)",
                 folded(
@@ -64,6 +75,26 @@ class WinnerStability(Study):
 
         found = read_rows(rows)
         return {"turns": plot_stability(found)} if found else {}
+
+
+def option_table(stability: Stability) -> TableBlock:
+    """Return one row per order of models; options of a choice that give the same order share it."""
+    rows: list[TableRow] = []
+    for axis in stability.axes:
+        groups: dict[tuple[str, str], list[str]] = {}
+        for option in axis.options:
+            groups.setdefault((axis.order_text(option), axis.turns_text(option)), []).append(option)
+        for (order, turned), options in groups.items():
+            users = [axis.n_users[axis.options.index(option)] for option in options]
+            n_users = dict.fromkeys(f"{n:,}" for n in (min(users), max(users)))
+            lowest = f"{min(map(axis.agreement, options)):.2f}"
+            rows.append((axis.axis, ", ".join(options), "–".join(n_users), order, lowest, turned))
+    return TableBlock(
+        "The order under each option",
+        ("choice", "option", "users", "order", "τ", "what turns"),
+        tuple(rows),
+        words=("option", "order", "what turns"),
+    )
 
 
 def no_order() -> Row:

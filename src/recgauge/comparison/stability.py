@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from math import isnan, nan
+from itertools import pairwise
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,34 +22,6 @@ if TYPE_CHECKING:
 
 
 DECIMALS = 12  # means closer than this are equal: sums in another order differ by less
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Two models whose order is not the same under all options of a choice.
-
-    Parameters
-    ----------
-    better, worse : str
-        Their order under the reference, or under the first option that tells them apart.
-    options : tuple of str
-        Options under which `worse` is above `better`.
-    beyond_noise : bool
-        Whether one option shows `better` above `worse` and another the reverse, both significantly after
-        correction.
-    shown_by : tuple of str
-        Those of `options` whose difference is significant by itself.
-    """
-
-    better: str
-    worse: str
-    options: tuple[str, ...]
-    beyond_noise: bool
-    shown_by: tuple[str, ...]
-
-    def is_shown(self, option: str) -> bool:
-        """Whether the turn is beyond noise and an option is one that shows it."""
-        return self.beyond_noise and option in self.shown_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,45 +90,52 @@ class AxisOrders:
         row = self.goodness[self.options.index(option)][rank]
         return [self.models[rank[index]] for index in np.argsort(-row, kind="stable")]
 
-    def agreement(self, option: str) -> tuple[float, float]:
-        """Return Kendall's tau-b and the weighted tau between the reference and an option.
+    def agreement(self, option: str) -> float:
+        """Return Kendall's tau-b between the reference and an option; NaN where a side has all models equal.
 
-        Both are 1 for the same order and -1 for the reverse. The weighted tau counts an exchange between
-        ranks r and s with 1 / r + 1 / s, r and s from 1, as the mean over both orders' ranks: what happens
-        at the top counts most. NaN where one side has all models equal.
+        1 for the same order, -1 for the reverse.
 
         References
         ----------
-        M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 1945;
-        S. Vigna, "A weighted correlation index for rankings with ties", WWW 2015.
+        M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 1945.
         """
         from scipy import stats  # half a second of start-up
 
         pair = self.goodness[0], self.goodness[self.options.index(option)]
-        if min(map(np.ptp, pair)) == 0:
-            return nan, nan
-        tau, weighted = stats.kendalltau(*pair).statistic, stats.weightedtau(*pair).statistic
-        return round(float(tau), DECIMALS), round(float(weighted), DECIMALS)
+        return (
+            nan if min(map(np.ptp, pair)) == 0 else round(float(stats.kendalltau(*pair).statistic), DECIMALS)
+        )
 
-    def turns(self) -> tuple[Turn, ...]:
-        """Return the pairs of models that change their order between any two options."""
-        turns = []
-        for first, second in combinations(range(len(self.models)), 2):
-            directions, sure = self.directions[:, first, second], self.significant[:, first, second]
-            if not {-1.0, 1.0} <= set(directions.tolist()):
-                continue
-            before = next(direction for direction in directions if direction)
-            names = self.models[first], self.models[second]
-            reverse = directions == -before
-            turns.append(
-                Turn(
-                    *(names if before > 0 else names[::-1]),
-                    options=self._named(reverse),
-                    beyond_noise=bool((reverse & sure).any() and ((directions == before) & sure).any()),
-                    shown_by=self._named(reverse & sure),
-                )
-            )
-        return tuple(turns)
+    @property
+    def turned(self) -> BoolArray:
+        """Which pairs an option has in another order than the first option that has one: (o, n, n)."""
+        turned: BoolArray = self.directions * self._first < 0
+        return turned
+
+    @property
+    def surely_turned(self) -> BoolArray:
+        """Turned pairs that are beyond noise: the option shows its order, and another option the reverse."""
+        kept: BoolArray = self.directions * self._first > 0
+        shown: BoolArray = np.any(kept & self.significant, axis=0)
+        surely: BoolArray = self.turned & self.significant & shown
+        return surely
+
+    @property
+    def _first(self) -> DoubleArray:
+        """The order of each pair under the first option that has one, (n, n)."""
+        directions = self.directions
+        first = np.argmax(directions != 0, axis=0)
+        orders: DoubleArray = np.take_along_axis(directions, first[None], axis=0)[0]
+        return orders
+
+    @property
+    def n_turned(self) -> tuple[int, int]:
+        """How many pairs turn between any two options, and how many of them beyond noise."""
+        pairs = np.triu_indices(len(self.models), 1)
+        turned, surely = (
+            int(np.any(chosen[:, *pairs], axis=0).sum()) for chosen in (self.turned, self.surely_turned)
+        )
+        return turned, surely
 
     def order_text(self, option: str) -> str:
         """Return the order of the models, such as ``svd > ease = item_knn``."""
@@ -169,10 +148,12 @@ class AxisOrders:
 
     def turns_text(self, option: str) -> str:
         """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
+        at = self.options.index(option)
+        turned, surely = self.turned[at], self.surely_turned[at]
+        above = np.argwhere(turned & (self.directions[at] > 0)).tolist()
         return "; ".join(
-            f"{turn.worse} above {turn.better}{BEYOND_NOISE if turn.is_shown(option) else ''}"
-            for turn in self.turns()
-            if option in turn.options
+            f"{self.models[i]} above {self.models[j]}{BEYOND_NOISE if surely[i, j] else ''}"
+            for i, j in sorted(above, key=sorted)
         )
 
     def winner(self, option: str) -> str:
@@ -185,17 +166,14 @@ class AxisOrders:
         Beyond noise: the option shows its winner above the reference's winner, and another option shows the
         reverse, both significantly after correction.
         """
-        best = self.winner(self.reference)
-        sure = {(turn.better, turn.worse): turn.shown_by for turn in self.turns() if turn.beyond_noise}
-        named = {option: self.winner(option) for option in self.options}
+        best, surely = self.winner(self.reference), self.surely_turned
+        winners = {option: self.winner(option) for option in self.options}
+        at = self.models.index
         return {
-            option: (model, option in sure.get((best, model), ()))
-            for option, model in named.items()
+            option: (model, bool(surely[place, at(model), at(best)]))
+            for place, (option, model) in enumerate(winners.items())
             if model != best
         }
-
-    def _named(self, chosen: BoolArray) -> tuple[str, ...]:
-        return tuple(option for option, is_chosen in zip(self.options, chosen, strict=True) if is_chosen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,54 +191,45 @@ class Stability(Shown):
     notes: tuple[str, ...] = ()
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return one row per choice and option: order, winner, agreement with the reference, turns."""
+        """Return one row per choice and option: order, winner, agreement with the reference, turned pairs.
+
+        ``pairs_turned`` counts the pairs that the option has in another order than the reference,
+        ``beyond_noise`` those of them that the option shows significantly, and another option the reverse.
+        """
         import pandas as pd
 
-        return pd.DataFrame(option_rows(self))
+        rows = []
+        for axis in self.axes:
+            turned, surely = (chosen.sum(axis=(1, 2)) // 2 for chosen in (axis.turned, axis.surely_turned))
+            for place, option in enumerate(axis.options):
+                row: dict[str, Any] = {
+                    "choice": axis.axis,
+                    "option": option,
+                    "is_reference": option == axis.reference,
+                    "n_users": axis.n_users[place],
+                    "order": axis.order_text(option),
+                    "winner": axis.winner(option),
+                    "kendall_tau_b": axis.agreement(option),
+                    "pairs": axis.n_pairs,
+                    "pairs_turned": int(turned[place]),
+                    "beyond_noise": int(surely[place]),
+                    "turned": axis.turns_text(option),
+                }
+                values = zip(axis.models, axis.values[place].tolist(), strict=True)
+                rows.append(row | {f"value_{model}": value for model, value in values})
+        return pd.DataFrame(rows)
 
-    def blocks(self, *, brief: bool = False) -> "list[Block]":
-        """Return claims, the table of choices and that of options; `brief`: of options that turn a pair."""
+    def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
+        """Return the table of choices and notes."""
         from recgauge.report.stability_tables import stability_blocks
 
-        return stability_blocks(self, brief=brief)
+        return stability_blocks(self)
 
     def plot(self) -> "Figure":
         """Draw how many pairs of models turn along each choice."""
         from recgauge.report.figures.compared import plot_stability
 
         return plot_stability(self)
-
-
-def option_rows(stability: Stability) -> list[dict[str, Any]]:
-    """Return one row per choice and option, not rounded.
-
-    ``pairs_turned`` counts the pairs that the option has in another order than the reference,
-    ``beyond_noise`` those of them that the option shows significantly, and another option the reverse.
-    """
-    rows = []
-    for axis in stability.axes:
-        turns = axis.turns()
-        for option, n_users, values in zip(axis.options, axis.n_users, axis.values, strict=True):
-            tau, weighted = axis.agreement(option)
-            turned = [turn for turn in turns if option in turn.options]
-            row: dict[str, Any] = {
-                "choice": axis.axis,
-                "option": option,
-                "is_reference": option == axis.reference,
-                "n_users": n_users,
-                "order": axis.order_text(option),
-                "winner": axis.winner(option),
-                "kendall_tau_b": None if isnan(tau) else tau,
-                "weighted_tau": None if isnan(weighted) else weighted,
-                "pairs": axis.n_pairs,
-                "pairs_turned": len(turned),
-                "beyond_noise": sum(turn.is_shown(option) for turn in turned),
-                "turned": axis.turns_text(option),
-            }
-            rows.append(
-                row | {f"value_{model}": float(v) for model, v in zip(axis.models, values, strict=True)}
-            )
-    return rows
 
 
 def compare_orders(
@@ -311,7 +280,7 @@ def compare_orders(
     >>> at_5 = {"a": [0.5, 0.4, 0.4, 0.5], "b": [0.9, 0.9, 0.9, 0.8]}
     >>> found = compare_orders({"cutoff": {"1": at_1, "5": at_5}})
     >>> found.axes[0].agreement("5")
-    (-1.0, -1.0)
+    -1.0
     >>> found.axes[0].other_winners()
     {'5': ('b', True)}
     """

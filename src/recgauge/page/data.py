@@ -129,26 +129,20 @@ def report_data(
     load: Load,
     *,
     most_rows: float = inf,
-    most_values: float = inf,
 ) -> ReportData:
     """Return the content of a report; a part that cannot be made is left out with a note.
 
-    Data are loaded again if they have at most `most_rows`; lists are evaluated under other choices if there
-    are at most `most_values` users times runs.
+    Data are loaded again if they have at most `most_rows`.
     """
     key, procedure = comparison.metrics[0], comparison.procedure
     parts = dataset_parts(comparison)
     for part in parts:
-        first = comparison.result(key, part.name)
         best, second, *_ = part.runs
         folders = [run for group in part.runs.values() for run in group.runs]
         with suppress(OSError, RecgaugeError):
             part.card = DataCard.from_json(read_own(folders[0].folder / CARD))
-        if first.n_users * len(folders) <= most_values:
-            look = partial(stability_of, folders, key, confidence=procedure.confidence)
-            part.stability = part.attempt("Does the winner stay?", look)
-        else:
-            part.notes.append("Does the winner stay? Not looked at during the sweep: many users and runs.")
+        look = partial(stability_of, folders, key, confidence=procedure.confidence)
+        part.stability = part.attempt("Does the winner stay?", look)
         if part.record(best).dataset.n_rows <= most_rows:
             base = procedure.baseline or second
             _add_data_parts(part, key, base, procedure.confidence, load)

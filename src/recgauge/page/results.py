@@ -11,7 +11,7 @@ from recgauge.errors import listed
 from recgauge.metrics.names import importance, label, metric_label
 from recgauge.page.data import Content, DatasetPart, ReportData
 from recgauge.report import comparison_tables as tables
-from recgauge.report import segment_tables, stability_tables
+from recgauge.report import segment_tables
 from recgauge.report.blocks import (
     Cell,
     Folded,
@@ -32,6 +32,7 @@ from recgauge.report.figures.compared import (
 )
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
+from recgauge.report.stability_tables import stability_blocks
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_PAIRS = 45  # of ten runs; more are folded
@@ -127,7 +128,7 @@ def stories(data: ReportData, part: DatasetPart) -> Content:  # noqa: ARG001 - a
 
 
 def stability(data: ReportData, part: DatasetPart) -> Content:
-    """Return whether the winner stays under other metrics, cutoffs, conventions, seeds."""
+    """Return whether the winner stays under other metrics, cutoffs, splits and seeds."""
     result = part.stability
     if result is None:
         return None
@@ -137,16 +138,13 @@ def stability(data: ReportData, part: DatasetPart) -> Content:
         options = f"but not under every {' and every '.join(changing)}"
     first = result.axes[0]
     winner = first.winner(first.reference)
-    claims = tuple(stability_tables.claims(result))
     caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
     draw = partial(plot_stability, result, title=None)
     lead = f"{winner} wins{data.place(part.name)}{',' if changing else ''} {options}."
     picture = Picture(f"stability_{slug(part.name)}", draw, caption, lead, wide=True)
-    own = (stability_tables.choice_table(result), stability_tables.option_table(result))
     blocks: list[PageBlock] = [
-        Lines(claims),
-        *([Pictures((picture,))] if any(axis.turns() for axis in result.axes) else []),
-        Folded(f"Every choice and option: {part.name}", (*own, *lines(result.notes, "notes"))),
+        *([Pictures((picture,))] if any(any(axis.n_turned) for axis in result.axes) else []),
+        Folded(f"Every choice: {part.name}", tuple(stability_blocks(result))),
     ]
     return lead, blocks
 

@@ -52,7 +52,6 @@ _BADLY = ("failed", "stopped", "not tracked", "not saved")
 _MOST_LINES = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
-MOST_VALUES = 20_000  # users x runs whose lists are evaluated under other conventions for the report
 MOST_CLAIMS = 4  # under a sweep's table
 MOST_FIGURES = 2
 MOST_LEFT = 5  # runs of an earlier sweep that are named
@@ -141,7 +140,7 @@ def _write_report(
             from recgauge.page.data import report_data
 
             # what would keep the user waiting is left out of it; `recgauge report FOLDER` does it all
-            data = report_data(comparison, load, most_rows=MOST_ROWS, most_values=MOST_VALUES)
+            data = report_data(comparison, load, most_rows=MOST_ROWS)
             files = [*files, write_report(data, folder / REPORT)]
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:

@@ -182,7 +182,7 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
     together = found.results[0].n_users
     assert together > high
-    (told, *_) = protocol_words(report_data(found, load_data, most_rows=10, most_values=10))
+    (told, *_) = protocol_words(report_data(found, load_data, most_rows=10))
     assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
     assert f"{together:,} in all of them together" in told
     assert "each with the seeds 0, 1" in told

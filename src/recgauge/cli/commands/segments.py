@@ -1,9 +1,7 @@
 """``recgauge segments``: who gains and who loses; ``stability``: whether the order of models stays."""
 
-import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from recgauge.cli.run_data import load_data
 from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
-from recgauge.comparison.stability import Stability, option_rows
+from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
 from recgauge.errors import ConfigError, listed
 from recgauge.report.blocks import lines
@@ -130,30 +128,20 @@ def add_stability_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``stability``."""
     add_sources(parser)
     parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
-    metrics = "metrics that are compared, such as ndcg,recall,map"
-    parser.add_argument("--metrics", type=named, default="", help=metrics)
     parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
-    out = ".md, .csv, .json, .png"
+    out = ".md, .csv, .png"
     parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
 
 
 def run_stability(options: Namespace) -> None:
     """Print how stable the order of stored models is, and write files."""
-    check_formats(options.out, (*FORMATS, ".png"))
-    runs, notes = runs_of(options, (LISTS, TEST))
-    stability = stability_of(runs, options.metric, options.metrics, options.confidence)
-    render_terminal(stability_blocks(stability, notes, brief=True), output())
-    turns = [{"choice": axis.axis} | asdict(turn) for axis in stability.axes for turn in axis.turns()]
-    content = {
-        "confidence": stability.axes[0].confidence,
-        "options": option_rows(stability),
-        "turns": turns,
-        "notes": list(stability.notes),
-    }
+    check_formats(options.out, (".md", ".csv", ".png"))
+    runs, notes = runs_of(options)
+    stability = stability_of(runs, options.metric, options.confidence)
+    render_terminal(stability_blocks(stability, notes), output())
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(stability.to_markdown() + "\n"),
         ".csv": text_writer(csv_text(stability.to_frame().to_dict("records"))),
-        ".json": text_writer(json.dumps(content, indent=1, ensure_ascii=False) + "\n"),
         ".png": partial(_draw_stability, stability),
     }
     write_out({path: writers[path.suffix] for path in options.out})

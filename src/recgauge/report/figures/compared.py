@@ -30,7 +30,7 @@ from recgauge.report.figures.style import (
     write_beside,
 )
 from recgauge.report.segment_tables import ALL
-from recgauge.report.stability_tables import turned_text, winner_text
+from recgauge.report.stability_tables import winner_text
 
 if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import DatasetsResult
@@ -184,14 +184,14 @@ def plot_stability(stability: "Stability", *, title: str | None = "Does the orde
 
 
 def _draw_turns(axes: Axes, row: int, axis: "AxisOrders") -> None:
-    turns = axis.turns()
-    n_sure = sum(turn.beyond_noise for turn in turns)
-    sure, end = (100 * n / axis.n_pairs for n in (n_sure, len(turns)))
+    turned, surely = axis.n_turned
+    sure, end = 100 * surely / axis.n_pairs, 100 * turned / axis.n_pairs
     axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
     axes.barh(row, sure, height=0.42, color=PALETTE[0])
     hatched: dict[str, Any] = {"color": "white", "edgecolor": PALETTE[0], "hatch": "////", "linewidth": 0.8}
     axes.barh(row, end - sure, left=sure, height=0.42, **hatched)
-    text = f"{turned_text(axis)}, {n_sure} beyond noise" if turns else f"none of {axis.n_pairs} turns"
+    words = f"{turned} of {axis.n_pairs} turn{'s' if turned == 1 else ''}, {surely} beyond noise"
+    text = words if turned else f"none of {axis.n_pairs} turns"
     if end > 62:  # no room behind the bar
         background = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
         write_beside(axes, text, (100, row), (-5, 0), va="center", ha="right", color=INK, bbox=background)

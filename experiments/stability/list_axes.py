@@ -1,0 +1,80 @@
+"""The order of models under other conventions and relevance thresholds, from stored lists."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from recgauge.conventions import Definition, conventions, get_convention
+from recgauge.metrics import metric_key
+from recgauge.metrics.names import split_key
+from recgauge.runs.finished import FinishedRun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recgauge.evaluation.codes import EvaluationInputs
+
+Frames = dict[str, "pd.DataFrame"]
+MOST_THRESHOLDS = 10
+
+
+def list_axes(base: Mapping[str, FinishedRun], key: str) -> dict[str, Frames]:
+    """Return users' values of a metric under every convention, and from every lowest relevant rating."""
+    name, k = split_key(key)
+    lists = _Lists(base)
+    if k is None:
+        return {}
+    return {"convention": lists.by_convention(name, k), "relevant from": lists.by_threshold(name, k)}
+
+
+class _Lists:
+    """The stored lists of some models' runs, evaluated under other definitions."""
+
+    def __init__(self, runs: Mapping[str, FinishedRun]) -> None:
+        self.record = record = next(iter(runs.values())).record
+        chosen = record.settings.get("conventions") or {}
+        convention = get_convention(chosen.get("name", "standard"))
+        # stored lists have empty places for misses, and are as they were after dropping
+        named = {name: record.settings.get(name) for name in ("ties", "repeats", "no_list")}
+        self.convention = convention.with_policies(named)
+        self.stored = {model: run.lists() for model, run in runs.items()}
+
+    def by_convention(self, name: str, k: int) -> Frames:
+        """Return values by convention, the runs' own first."""
+        own, lowest = self.record.names["conventions"], self.record.dataset.relevant_from
+        inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}
+        known = conventions()
+        rivals = {other: known[other] for other in known if other != own and known[other].defines(name)}
+        options = {own: self.convention, **rivals}
+        return {
+            option: self._values(name, convention.definition(name), k, inputs)
+            for option, convention in options.items()
+        }
+
+    def by_threshold(self, name: str, k: int) -> Frames:
+        """Return values of users with lists by lowest relevant rating, the runs' own first."""
+        own = self.record.dataset.relevant_from
+        if own is None:
+            return {}
+        test = next(iter(self.stored.values())).test
+        ratings = sorted(float(value) for value in test["rating"].unique() if value > 0)
+        if len(ratings) > MOST_THRESHOLDS:
+            ratings = [value for value in ratings if value == int(value)][:MOST_THRESHOLDS]
+        definition = self.convention.definition(name)
+        axis: Frames = {}
+        for threshold in [float(own), *(value for value in ratings if value != own)]:
+            inputs = {model: each.inputs(threshold, listed_only=True) for model, each in self.stored.items()}
+            axis[f"{threshold:g}"] = self._values(name, definition, k, inputs)
+        return axis
+
+    def _values(
+        self, name: str, definition: Definition, k: int, inputs: "Mapping[str, EvaluationInputs]"
+    ) -> "pd.DataFrame":
+        """Return a row per user and a column per model."""
+        import pandas as pd
+
+        key, policies, seed = metric_key(name, k), definition.policies, self.record.seed
+        values = {
+            model: lists.evaluate({name: definition}, cutoffs=(k,), policies=policies, seed=seed)
+            for model, lists in inputs.items()
+        }
+        return pd.DataFrame({model: result.to_frame()[key] for model, result in values.items()})
