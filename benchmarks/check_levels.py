@@ -35,7 +35,7 @@ def drawn(rng, n_metrics, n_users):
     return np.where(mixed > 0.5, ((mixed - 0.5) / 0.5) ** 2, 0.0)
 
 
-def judged(values, rules, correction="hochberg"):
+def judged(values, rules):
     """Return verdicts of rules on values; users are in six groups of one size."""
     n_metrics, _, n = values.shape
     users = np.arange(n)
@@ -46,7 +46,7 @@ def judged(values, rules, correction="hochberg"):
             "g", pd.Series(pd.Categorical.from_codes(users % SEGMENTS, list("abcdef")), users)
         )
     }
-    found = judge_users(table, Rules.of(rules).metrics, groups, ALPHA, correction)
+    found = judge_users(table, Rules.of(rules).rules, groups, ALPHA)
     return [verdict.outcome for verdict in found]
 
 

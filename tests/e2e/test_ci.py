@@ -81,7 +81,7 @@ def test_the_github_workflow(clone, candidate):
     assert summary.read_text() == told
     assert (clone.parent / "gh.txt").read_text().startswith("pr comment 7 --body-file check.md")
     assert "<testsuite" in (clone / "check.xml").read_text()
-    assert (clone / "looks.jsonl").is_file()
+    assert (clone / "outputs" / "looks.jsonl").is_file()
 
 
 def test_the_gitlab_job(clone):

@@ -1,6 +1,6 @@
 """May a candidate replace a baseline: the public functions, and the two sides that they read and compare."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -11,8 +11,8 @@ import numpy as np
 
 from recgauge.checks.decision import Outcome
 from recgauge.checks.looks import Look, count_candidates
-from recgauge.checks.rules import CostRule, MetricRule, Rules
-from recgauge.checks.verdicts import Verdict, count_ungrouped, judge_number, judge_users, ungrouped_verdict
+from recgauge.checks.rules import Rule, Rules
+from recgauge.checks.verdicts import Verdict, judge_number, judge_users
 from recgauge.comparison.comparing import check_protocols
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Cost
@@ -53,8 +53,6 @@ class Side:
     name : str
     values : tuple of RunValues
         Of each seed and fold.
-    metrics : tuple of str
-        Every metric that there is, whether it was read or not.
     totals : mapping of str to (float, bool)
         Metrics that are one number for all users: the number, and whether higher is better.
     cost : Cost
@@ -68,7 +66,6 @@ class Side:
 
     name: str
     values: tuple[RunValues, ...]
-    metrics: tuple[str, ...]
     totals: Mapping[str, tuple[float, bool]] = field(default_factory=dict)
     cost: Cost = field(default_factory=Cost)
     test_sha256: str = ""
@@ -76,9 +73,9 @@ class Side:
     group: RunGroup | None = None
 
     @property
-    def of_users(self) -> Collection[str]:
-        """The metrics of which there is a value for each user."""
-        return self.values[0].values
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric that there is."""
+        return (*self.values[0].values, *self.totals)
 
     @property
     def run_id(self) -> str | None:
@@ -218,10 +215,7 @@ def check(
     (False, [('not_worse.ndcg', 'shown'), ('better_by.ndcg', 'worse')])
     """
     settings = Rules.of(rules)
-    sides = [
-        read_side(source, role, keys=settings.keys)
-        for source, role in ((candidate, "candidate"), (baseline, "baseline"))
-    ]
+    sides = [read_side(source, role) for source, role in ((candidate, "candidate"), (baseline, "baseline"))]
     table = None if users is None else UserTable.of(users)
     return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load)
 
@@ -286,10 +280,13 @@ def judge(
         names = f"{candidate.name} (candidate)", f"{baseline.name} (baseline)"
     runs = {name: side.values for name, side in zip(names, sides, strict=True)}
     _check_sides(rules, sides, runs)
-    _check_users(rules, users)
-    tested = [rule for rule in rules.metrics if all(rule.metric in side.of_users for side in sides)]
-    verdicts = [_judge_total(rule, sides, rules.directions) for rule in rules.metrics if rule not in tested]
-    verdicts += [_judge_cost(cost, sides) for cost in rules.cost]
+    if users is not None and not rules.attributes:
+        raise ConfigError(
+            f"--users: no rule compares groups of {users.address}. Name one of its columns under segments in "
+            "the rules, or leave the table out."
+        )
+    tested = [rule for rule in rules.rules if all(rule.metric in side.values[0].values for side in sides)]
+    verdicts = [_judge_number(rule, sides, rules.directions) for rule in rules.rules if rule not in tested]
     warnings: list[str] = []
     notes = ["The candidate is the baseline itself."] if candidate.sha256 == baseline.sha256 else []
     if tested:
@@ -297,17 +294,14 @@ def judge(
         values = UserValues.of(runs, metrics=metrics, directions=rules.directions)
         groups = _groups(candidate, rules, users, load)
         meetings = _meetings(values, groups, users)
-        verdicts += (judged := judge_users(values, tested, groups, rules.alpha, rules.correction))
-        ungrouped, notes_of_groups = _ungrouped(count_ungrouped(values, tested, groups), rules)
-        verdicts += ungrouped
+        verdicts += (judged := judge_users(values, tested, groups, rules.alpha))
         warnings += [meeting.warning for meeting in meetings if meeting.warning]
-        notes += [*values.notes, *(meeting.sentence for meeting in meetings), *notes_of_groups]
+        notes += [*values.notes, *(meeting.sentence for meeting in meetings)]
         if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
             rough = f"below {_FEW} the level is rough where values are skewed."
             notes.append(f"{n_users} users stand behind a verdict: {rough}")
-    paths = [*(rule.path for rule in rules.metrics), *(cost.path for cost in rules.cost)]
-    order = {path: position for position, path in enumerate(paths)}
-    verdicts.sort(key=lambda verdict: order.get(verdict.rule, len(order)))  # of groups, they keep their order
+    order = [rule.path for rule in rules.rules]
+    verdicts.sort(key=lambda verdict: order.index(verdict.rule))  # of groups, they keep their order
     look = Look(candidate.sha256, baseline.test_sha256, _outcome(verdicts))
     n_before = None if looks is None else count_candidates(looks, look.candidate, look.test_sha256)
     return CheckResult(*names, rules, tuple(verdicts), look, n_before, tuple(notes), tuple(warnings))
@@ -316,16 +310,6 @@ def judge(
 def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
     outcomes = {verdict.outcome for verdict in verdicts}
     return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
-
-
-def _check_users(rules: Rules, users: UserTable | None) -> None:
-    """Refuse a table of users that no rule needs; an unknown attribute is refused by its name."""
-    attributes = {*rules.attributes}
-    if users is not None and attributes.isdisjoint(users.columns) and attributes.issubset(OF_USERS):
-        raise ConfigError(
-            f"--users: no rule compares groups of {users.address}. Name one of its columns under segments "
-            f"in the rules, or leave the table out; it has {listed(users.columns) or 'no other column'}."
-        )
 
 
 def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserTable | None) -> list[Meeting]:
@@ -337,25 +321,10 @@ def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserT
     return [require_meeting(meeting) for meeting in meetings]
 
 
-def _ungrouped(counts: Mapping[str, tuple[int, int]], rules: Rules) -> tuple[list[Verdict], list[str]]:
-    """Return verdicts on users without a group, and notes on them."""
-    verdicts, notes = [], []
-    for by, (n_without, n_users) in counts.items():
-        if not n_without:
-            continue
-        note = f"segments.{by}: {n_without:,} of {n_users:,} users are in no group"
-        if rules.ungrouped == "pass":
-            notes.append(f"{note} and not judged there (ungrouped: pass).")
-        else:
-            verdicts.append(ungrouped_verdict(by, n_without, n_users))
-            notes.append(f"{note}. Give them one, or let them pass with ungrouped: pass in the rules.")
-    return verdicts, notes
-
-
 def _check_sides(rules: Rules, sides: Sequence[Side], runs: Mapping[str, Sequence[RunValues]]) -> None:
     """Refuse rules of metrics that one side has not, and sides that were not measured in the same way."""
     candidate, baseline = sides
-    for rule in rules.metrics:
+    for rule in (rule for rule in rules.rules if rule.kind != "cost"):
         if lacking := [side.name for side in sides if rule.metric not in side.metrics]:
             common = [label(key) for key in candidate.metrics if key in baseline.metrics]
             hint = did_you_mean(label(rule.metric), common)
@@ -384,46 +353,32 @@ def _groups(side: Side, rules: Rules, users: UserTable | None, load: Load | None
     return {by: groups_by(by, rules.groups, users, data, "segments") for by in rules.attributes}
 
 
-def _judge_total(rule: MetricRule, sides: Sequence[Side], directions: Directions) -> Verdict:
-    (candidate, higher), (baseline, _) = (side.totals[rule.metric] for side in sides)
-    higher = directions.higher_is_better([rule.metric], {rule.metric: higher})[rule.metric]
-    return judge_number(rule, candidate, baseline, higher=higher)
-
-
-def _judge_cost(rule: CostRule, sides: Sequence[Side]) -> Verdict:
-    costs: list[float | None] = [getattr(side.cost, rule.what) for side in sides]
+def _judge_number(rule: Rule, sides: Sequence[Side], directions: Directions) -> Verdict:
+    """Judge a cost, or a metric that is one number for all users."""
+    if rule.kind != "cost":
+        (candidate, higher), (baseline, _) = (side.totals[rule.metric] for side in sides)
+        higher = directions.higher_is_better([rule.metric], {rule.metric: higher})[rule.metric]
+        return judge_number(rule, candidate, baseline, higher=higher)
+    costs: list[float | None] = [getattr(side.cost, rule.metric) for side in sides]
     for side, cost in zip(sides, costs, strict=True):
         if cost is None and (rule.bound.relative or side is sides[0]):
             raise ConfigError(
                 f"{rule.path}: nobody knows what {side.name} took; only runs of recgauge say it."
             )
-    candidate, baseline = (0.0 if cost is None else float(cost) for cost in costs)
-    bound = rule.bound.value * (baseline if rule.bound.relative else 1.0)
-    return Verdict(
-        rule=rule.path,
-        words=str(rule),
-        metric=rule.what,
-        outcome="shown" if candidate <= bound else "worse",
-        candidate=costs[0],
-        baseline=costs[1],
-        estimate=candidate,
-        bound=bound,
-        above=False,
-    )
+    return judge_number(rule, float(costs[0] or 0.0), costs[1], higher=False)
 
 
-def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] | None = None) -> Side:
+def read_side(source: "Source", role: str, name: str = "") -> Side:
     """Read one side of a check: what `recgauge.comparison.read_run` reads, or seeds and folds of one model.
 
     `role`, ``candidate`` or ``baseline``, is for messages; `name` is by default the model's or the file's.
-    Only metrics of `keys` are read, by default all.
     """
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
         source = FinishedRun.read(Path(source), label=str(source))
     if isinstance(source, FinishedRun):
-        return _of_runs([source], role, name, keys)
+        return _of_runs([source], role, name)
     if isinstance(source, Sequence) and not isinstance(source, str):
-        return _of_runs(source, role, name, keys)
+        return _of_runs(source, role, name)
     values = read_run(source)
     totals = {}
     if isinstance(source, Evaluation):
@@ -434,11 +389,10 @@ def read_side(source: "Source", role: str, name: str = "", keys: Sequence[str] |
         }
     name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
     users, own = _digests(values)
-    metrics = (*values.values, *totals)
-    return Side(name, (values,), metrics, totals, test_sha256=users, sha256=own)
+    return Side(name, (values,), totals, test_sha256=users, sha256=own)
 
 
-def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[str] | None) -> Side:
+def _of_runs(runs: Sequence[FinishedRun], role: str, name: str) -> Side:
     groups = group(runs)
     if len(groups) != 1:
         names = listed(run_names(groups)) if groups else "none"
@@ -447,7 +401,6 @@ def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[s
     records = run_group.records
     first, *rest = (run.user_metrics() for run in run_group.runs)
     common = [key for key in first if all(key in metrics for metrics in rest)]
-    chosen = [key for key in common if keys is None or key in keys]
     totals = {
         entry.key: (mean, entry.higher_is_better)
         for entry in records[0].results
@@ -456,8 +409,7 @@ def _of_runs(runs: Sequence[FinishedRun], role: str, name: str, keys: Sequence[s
     tests = dict.fromkeys(record.split.test.sha256 for record in records)
     return Side(
         name or run_group.model,
-        tuple(run_group.values(chosen, groups)),
-        (*common, *totals),
+        tuple(run_group.values(common, groups)),
         totals,
         run_group.cost,
         _digest(tests) if len(tests) > 1 else next(iter(tests)),

@@ -1,31 +1,21 @@
 """Is the mean of users' values shown to be above zero, below zero, or neither: the statistics of a check."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import Literal, NamedTuple, Self
 
-import numpy as np
-
-from recgauge.checks.rules import FamilyCorrection
 from recgauge.comparison.tests_of_pairs import (
     UserSums,
     detectable_difference,
     hochberg,
-    holm,
     student_quantile,
     t_above,
     t_bound,
     users_to_show,
 )
-from recgauge.utils.checks import DoubleArray
 
 Outcome = Literal["shown", "worse", "undecided"]
 _ROUNDING = 1e-12  # two sums of the same terms in another order differ by less
-_CORRECTIONS: Mapping[FamilyCorrection, Callable[[list[float]], DoubleArray]] = {
-    "hochberg": hochberg,
-    "holm": holm,
-    "none": np.asarray,
-}
 
 
 class Estimate(NamedTuple):
@@ -58,19 +48,16 @@ class Decision(NamedTuple):
     users_needed: int | None
 
 
-def decide(
-    estimates: Sequence[Estimate], alpha: float, correction: FamilyCorrection = "hochberg"
-) -> list[Decision]:
+def decide(estimates: Sequence[Estimate], alpha: float) -> list[Decision]:
     """Return for each estimate whether its mean is shown to be above zero, below zero, or neither.
 
-    The two sides are two families of one-sided tests, each at level `alpha`. Hochberg's and Holm's
-    methods reject with a p-value up to ``alpha / max(1, n - n_rejected)``; bounds at that level agree.
+    The two sides are two families of one-sided tests, each at level `alpha`. Hochberg's method rejects with a
+    p-value up to ``alpha / max(1, n - n_rejected)``; bounds at that level agree.
 
     Parameters
     ----------
     estimates : sequence of Estimate
     alpha : float
-    correction : {"hochberg", "holm", "none"}
 
     Examples
     --------
@@ -78,13 +65,9 @@ def decide(
     >>> [decision.outcome for decision in decide(rules, alpha=0.05)]
     ['shown', 'shown', 'undecided']
     """
-    correct = _CORRECTIONS[correction]
-    p_shown = correct([t_above(*estimate) for estimate in estimates])
-    p_worse = correct([t_above(-mean, stderr, n, -skewness) for mean, stderr, n, skewness in estimates])
-    levels = []
-    for p in (p_shown, p_worse):
-        left = len(p) - int((p <= alpha).sum())
-        levels.append(alpha if correction == "none" else alpha / max(1, left))
+    p_shown = hochberg([t_above(*estimate) for estimate in estimates])
+    p_worse = hochberg([t_above(-mean, stderr, n, -skewness) for mean, stderr, n, skewness in estimates])
+    levels = [alpha / max(1, len(p) - int((p <= alpha).sum())) for p in (p_shown, p_worse)]
     rows = zip(estimates, p_shown.tolist(), p_worse.tolist(), strict=True)
     return [_decision(*row, alpha, levels) for row in rows]
 

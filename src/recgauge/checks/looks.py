@@ -38,10 +38,9 @@ class Look:
             If it is something else.
         """
         try:
-            names = {field.name for field in fields(cls)}
-            plain = {name: value for name, value in dict(json.loads(text)).items() if name in names}
-            look: Self = from_plain(cls, plain, "look")
-        except (ValueError, TypeError, RecursionError) as error:
+            plain = json.loads(text)
+            look: Self = from_plain(cls, {field.name: plain[field.name] for field in fields(cls)}, "look")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise SchemaError(f"a look is not what a check has written ({error}).") from error
         return look
 
@@ -70,16 +69,16 @@ def read_looks(file: Path) -> list[Look]:
     SchemaError
         If a line is not a look.
     """
-    refuse_irregular(file, "--looks")
+    refuse_irregular(file, "looks")
     try:
         return [Look.from_json(line) for line in read_own(file).splitlines()]
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise SchemaError(f"{file}: cannot be read ({said(error)}). Name another file, --looks.") from error
+        raise SchemaError(f"{file}: cannot be read ({said(error)}). Mend it or move it away.") from error
     except ValueError as error:
         raise SchemaError(
-            f"{file}: has a line that no check has written. Name another file, --looks."
+            f"{file}: has a line that no check has written. Mend it or move it away."
         ) from error
 
 

@@ -1,25 +1,22 @@
 """The rules of a check: what a candidate must keep, read from YAML or a mapping."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from recgauge.errors import ConfigError, did_you_mean, listed, said
+from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import Directions, as_key, label
 from recgauge.utils.checks import check_choice, check_int, check_real
 from recgauge.utils.files import read_own
 
-Kind = Literal["not_worse", "better_by", "at_least", "at_most"]
+Kind = Literal["not_worse", "better_by", "at_least", "at_most", "cost"]
 Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
-FamilyCorrection = Literal["hochberg", "holm", "none"]
 Undecided = Literal["fail", "pass"]
-Ungrouped = Literal["fail", "pass"]
 
 _LONGEST_FILE = 1 << 20
-_DEEPEST = 20  # rules are three deep
-_SECTIONS = (*get_args(Kind), "segments", "cost")
+_SECTIONS = (*get_args(Kind), "segments")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 
@@ -53,16 +50,18 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricRule:
-    """What must hold for a metric.
+class Rule:
+    """What must hold for a metric or a cost.
 
     Parameters
     ----------
-    kind : {"not_worse", "better_by", "at_least", "at_most"}
+    kind : {"not_worse", "better_by", "at_least", "at_most", "cost"}
         Not worse than the baseline by `bound` or more; better than it by more than `bound`, both in the
-        direction that is better for the metric; or the candidate's own value above or below `bound`.
+        direction that is better for the metric; or the candidate's own value above or below `bound`. A cost
+        is at most `bound`; it is measured once, so it is compared and not tested.
     metric : str
-        Key, such as ``ndcg_at_10``.
+        Key, such as ``ndcg_at_10``; or ``fit_seconds``, ``recommend_seconds``, ``peak_bytes``,
+        ``model_bytes``.
     bound : Bound
         Relative: a share of the baseline's value.
     by : str
@@ -83,6 +82,9 @@ class MetricRule:
     def __post_init__(self) -> None:
         check_choice("a rule's kind", self.kind, get_args(Kind))
         value = self.bound.value
+        if self.kind == "cost" and self.metric not in get_args(Cost):
+            hint = did_you_mean(self.metric, get_args(Cost))
+            raise ConfigError(f"cost: there is no {self.metric}. {hint}There are {listed(get_args(Cost))}.")
         if self.kind in ("not_worse", "better_by") and value < 0:
             other = "better_by" if self.kind == "not_worse" else "not_worse"
             raise ConfigError(
@@ -93,13 +95,13 @@ class MetricRule:
                 f"{self.path}: a candidate that may lose {self.bound} of the baseline's value may lose all "
                 "of it; give less than 100%."
             )
-        if self.kind in ("at_least", "at_most") and self.bound.relative and value <= 0:
-            raise ConfigError(f"{self.path}: a share of the baseline's value must be > 0, got {self.bound}.")
+        if value <= 0 and (self.kind == "cost" or (self.is_value and self.bound.relative)):
+            raise ConfigError(f"{self.path}: must be above 0, got {self.bound}.")
 
     @property
-    def compares(self) -> bool:
-        """Whether the candidate is compared with the baseline, user by user, and not with a number."""
-        return self.bound.relative or self.kind in ("not_worse", "better_by")
+    def is_value(self) -> bool:
+        """Whether it is about the candidate's own value, and not about its difference from the baseline."""
+        return self.kind in ("at_least", "at_most", "cost")
 
     @property
     def path(self) -> str:
@@ -108,43 +110,8 @@ class MetricRule:
 
     def __str__(self) -> str:
         words = {"not_worse": "not worse by", "better_by": "better by", "at_least": "at least"}
-        of = " of the baseline's" if self.bound.relative and self.kind in ("at_least", "at_most") else ""
+        of = " of the baseline's" if self.bound.relative and self.is_value else ""
         return f"{words.get(self.kind, 'at most')} {self.bound}{of}"
-
-
-@dataclass(frozen=True, slots=True)
-class CostRule:
-    """What a candidate may take at most; measured once, so it is compared and not tested.
-
-    Parameters
-    ----------
-    what : {"fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"}
-    bound : Bound
-        Relative: a share of what the baseline took, such as ``150%``.
-
-    Raises
-    ------
-    ConfigError
-        If no run could keep the rule.
-    """
-
-    what: Cost
-    bound: Bound
-
-    def __post_init__(self) -> None:
-        if self.what not in get_args(Cost):
-            hint = did_you_mean(str(self.what), get_args(Cost))
-            raise ConfigError(f"cost: there is no {self.what}. {hint}There are {listed(get_args(Cost))}.")
-        if self.bound.value <= 0:
-            raise ConfigError(f"{self.path}: must be above 0, got {self.bound}.")
-
-    @property
-    def path(self) -> str:
-        """Its path in a file of rules: ``cost.fit_seconds``."""
-        return f"cost.{self.what}"
-
-    def __str__(self) -> str:
-        return f"at most {self.bound}" + (" of the baseline's" if self.bound.relative else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +120,13 @@ class Rules:
 
     Parameters
     ----------
-    metrics : tuple of MetricRule
-    cost : tuple of CostRule
+    rules : tuple of Rule
     confidence : float
         1 - `alpha`: the chance that any rule is *shown* although it does not hold is at most alpha, and so is
-        that of any *worse* of a rule that holds.
-    correction : {"hochberg", "holm", "none"}
-        Over all rules and groups that are tested. ``none``: the level is that of each verdict alone, and of
-        a pass.
+        that of any *worse* of a rule that holds, by Hochberg's method over all rules and groups that are
+        tested.
     undecided : {"fail", "pass"}
         What a check does whose rules are shown or undecided.
-    ungrouped : {"fail", "pass"}
-        What it does if users whose groups are compared are in no group.
     groups : int
         Into how many groups numbers of users, such as their activity, are cut.
     lower_is_better, higher_is_better : tuple of str
@@ -178,27 +140,22 @@ class Rules:
     Examples
     --------
     >>> rules = Rules.of({"not_worse": {"ndcg@10": "2%"}, "segments": {"activity": {"ndcg@10": 0.01}}})
-    >>> [(rule.path, str(rule)) for rule in rules.metrics]
+    >>> [(rule.path, str(rule)) for rule in rules.rules]
     [('not_worse.ndcg@10', 'not worse by 2 %'), ('segments.activity.ndcg@10', 'not worse by 0.01')]
     """
 
-    metrics: tuple[MetricRule, ...] = ()
-    cost: tuple[CostRule, ...] = ()
+    rules: tuple[Rule, ...] = ()
     confidence: float = 0.95
-    correction: FamilyCorrection = "hochberg"
     undecided: Undecided = "fail"
-    ungrouped: Ungrouped = "fail"
     groups: int = 4
     lower_is_better: tuple[str, ...] = ()
     higher_is_better: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_real("confidence", self.confidence, low=0.5, high=0.9999)
-        check_choice("correction", self.correction, get_args(FamilyCorrection))
         check_choice("undecided", self.undecided, get_args(Undecided))
-        check_choice("ungrouped", self.ungrouped, get_args(Ungrouped))
         check_int("groups", self.groups, minimum=2)
-        paths = [rule.path for rule in self.metrics] + [rule.path for rule in self.cost]
+        paths = [rule.path for rule in self.rules]
         if not paths:
             raise ConfigError(f"rules: there is none. Give at least one of {listed(_SECTIONS)}.")
         if twice := [path for path in paths if paths.count(path) > 1]:
@@ -208,7 +165,7 @@ class Rules:
     @property
     def directions(self) -> Directions:
         """Of which metrics less or more is better; metrics that are compared with a number need none."""
-        directed = [rule.metric for rule in self.metrics if rule.kind in ("not_worse", "better_by")]
+        directed = [rule.metric for rule in self.rules if not rule.is_value]
         indifferent = tuple(key for key in self.keys if key not in directed)
         return replace(Directions.of(self.lower_is_better, self.higher_is_better), indifferent=indifferent)
 
@@ -220,12 +177,12 @@ class Rules:
     @property
     def keys(self) -> tuple[str, ...]:
         """The metrics that rules name, each once."""
-        return tuple(dict.fromkeys(rule.metric for rule in self.metrics))
+        return tuple(dict.fromkeys(rule.metric for rule in self.rules if rule.kind != "cost"))
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes whose groups are compared, each once."""
-        return tuple(dict.fromkeys(rule.by for rule in self.metrics if rule.by))
+        return tuple(dict.fromkeys(rule.by for rule in self.rules if rule.by))
 
     @classmethod
     def of(cls, source: "Rules | Mapping[str, Any] | str | Path") -> "Rules":
@@ -248,24 +205,22 @@ class Rules:
 
     @classmethod
     def _of_mapping(cls, content: Mapping[str, Any]) -> Self:
-        options = [field.name for field in fields(cls) if field.name not in ("metrics", "cost")]
+        options = [field.name for field in fields(cls) if field.name != "rules"]
         keys = [*_SECTIONS, *options]
         if unknown := [str(key) for key in content if key not in keys]:
             hint = did_you_mean(unknown[0], keys)
             raise ConfigError(f"rules: there is no {unknown[0]}. {hint}There are {listed(keys)}.")
-        metrics = [
-            MetricRule(kind, as_key(metric), Bound.of(f"{kind}.{metric}", value))
+        rules = [
+            Rule(kind, as_key(metric), Bound.of(f"{kind}.{metric}", value))
             for kind in get_args(Kind)
             for metric, value in _entries(kind, content.get(kind)).items()
         ]
         for by, margins in _entries("segments", content.get("segments")).items():
             path = f"segments.{by}"
-            metrics += [
-                MetricRule("not_worse", as_key(metric), Bound.of(f"{path}.{metric}", value), by)
+            rules += [
+                Rule("not_worse", as_key(metric), Bound.of(f"{path}.{metric}", value), by)
                 for metric, value in _entries(path, margins).items()
             ]
-        costs: Any = _entries("cost", content.get("cost"))
-        cost = [CostRule(name, Bound.of(f"cost.{name}", value)) for name, value in costs.items()]
         chosen = {key: content[key] for key in options if key in content}
         for key in ("lower_is_better", "higher_is_better"):
             if isinstance(names := chosen.get(key, ()), str):
@@ -273,7 +228,7 @@ class Rules:
             if not isinstance(names, Sequence):
                 raise ConfigError(f"{key}: expected a list of metrics, such as [loss]; got {names!r}.")
             chosen[key] = tuple(names)
-        return cls(tuple(metrics), tuple(cost), **chosen)
+        return cls(tuple(sorted(rules, key=lambda rule: rule.kind == "cost")), **chosen)
 
 
 def _entries(path: str, value: object) -> Mapping[str, Any]:
@@ -285,10 +240,37 @@ def _entries(path: str, value: object) -> Mapping[str, Any]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """Read a YAML file that holds a mapping; a key that is there twice is refused."""
+    """Read a YAML file that holds a mapping."""
     import yaml  # type: ignore[import-untyped]
 
+    try:
+        text = read_own(path)
+        if len(text) > _LONGEST_FILE:
+            raise ConfigError(f"longer than {_LONGEST_FILE:,} characters, so these are no rules.")
+        content = _parsed(text)
+    except FileNotFoundError as error:
+        raise ConfigError(
+            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
+        ) from error
+    except (yaml.YAMLError, OSError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"is no YAML that can be read ({' '.join(str(error).split())}).") from error
+    if not isinstance(content, Mapping):
+        raise ConfigError("expected rules, such as not_worse: {ndcg@10: 2%}.")
+    return content
+
+
+def _parsed(text: str) -> object:
+    """Return what YAML holds; aliases, and keys that are there twice, are refused."""
+    import yaml
+
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise ConfigError("has an alias, which rules do not need. Write the value.")
+            return super().compose_node(parent, index)
+
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             if twice := [key for key in keys if keys.count(key) > 1]:
@@ -296,45 +278,4 @@ def _read(path: Path) -> Mapping[str, Any]:
             mapping: dict[Any, Any] = super().construct_mapping(node, deep)
             return mapping
 
-    text = _read_text(path)
-    try:
-        _refuse_nested(yaml.parse(text, yaml.SafeLoader))
-        content = yaml.load(text, Loader)
-    except (yaml.YAMLError, TypeError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"is no YAML ({' '.join(str(error).split())}).") from error
-    if not isinstance(content, Mapping):
-        raise ConfigError("expected rules, such as not_worse: {ndcg@10: 2%}.")
-    return content
-
-
-def _read_text(path: Path) -> str:
-    try:
-        text = read_own(path)
-    except FileNotFoundError as error:
-        raise ConfigError(
-            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"cannot be read ({said(error)}). Mend it, or name another file, --rules."
-        ) from error
-    if len(text) > _LONGEST_FILE:
-        raise ConfigError(f"longer than {_LONGEST_FILE:,} characters, so these are no rules.")
-    return text
-
-
-def _refuse_nested(events: Iterable[Any]) -> None:
-    """Refuse YAML that is nested, or repeats its parts, as no rules are: reading it would take too much."""
-    import yaml
-
-    depth = n_aliases = 0
-    for event in events:
-        depth += isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent))
-        depth -= isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent))
-        n_aliases += isinstance(event, yaml.AliasEvent)
-        if depth > _DEEPEST or n_aliases > _DEEPEST:
-            raise ConfigError(
-                f"is nested more than {_DEEPEST} deep, or has more than {_DEEPEST} aliases: no rules are."
-            )
+    return yaml.load(text, Loader)

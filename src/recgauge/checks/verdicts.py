@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from recgauge.checks.decision import Estimate, Outcome, decide
-from recgauge.checks.rules import FamilyCorrection, MetricRule
+from recgauge.checks.rules import Rule
 from recgauge.comparison.tests_of_pairs import UserSums
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
@@ -19,8 +19,8 @@ from recgauge.utils.exact import exact_sum, to_float
 
 _Test: TypeAlias = tuple[int, int]  # position of a rule, and code of its group
 
-UNGROUPED = "users without a group"
-"""What a verdict is about that counts the users whom no group has."""
+NO_GROUP = -1
+"""The code of users without a group, who are judged as a group of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,7 @@ class Verdict:
     @property
     def is_difference(self) -> bool:
         """Whether `estimate` is a difference from the baseline."""
-        return self.rule.startswith(("not_worse", "better_by", "segments")) and not self.is_count
-
-    @property
-    def is_count(self) -> bool:
-        """Whether `estimate` is a number of users."""
-        return self.metric == UNGROUPED
+        return self.rule.startswith(("not_worse", "better_by", "segments"))
 
     @property
     def tested(self) -> bool:
@@ -92,28 +87,27 @@ class Verdict:
 
 
 def judge_users(
-    values: UserValues,
-    rules: Sequence[MetricRule],
-    groups: Mapping[str, UserGroups],
-    alpha: float,
-    correction: FamilyCorrection = "hochberg",
+    values: UserValues, rules: Sequence[Rule], groups: Mapping[str, UserGroups], alpha: float
 ) -> list[Verdict]:
     """Judge rules of metrics with a value for each user, of two runs, the candidate first.
 
-    `alpha` and `correction` are as of `decide`. Refused are users with a value in one run alone, a group that
+    Users without a group are one by themselves. Refused are users with a value in one run alone, a group that
     has nobody, and an impossible margin.
     """
     _check_same_users(values)
     contrasts = _contrasts(values, rules, groups)
+    _check_groups(contrasts, rules, groups, values.users)
     sums = {test: [*map(UserSums.of, columns)] for test, columns in contrasts.items()}
-    _check_groups(sums, rules, groups, values.users)
-    estimates = [
-        Estimate.of(sums[test][0], 0.0 if rules[test[0]].compares else _skewness(sums[test][0], contrast))
-        for test, (contrast, *_) in contrasts.items()
-    ]
+    estimates = []
+    for test, (contrast, *_) in contrasts.items():
+        rule, total = rules[test[0]], sums[test][0]
+        compared = rule.bound.relative or not rule.is_value  # the skewness of few differences is chance
+        estimates.append(Estimate.of(total, 0.0 if compared else _skewness(total, contrast)))
     verdicts = []
-    for test, estimate, decision in zip(sums, estimates, decide(estimates, alpha, correction), strict=True):
-        rule, (_, candidate, baseline) = rules[test[0]], sums[test]
+    for test, estimate, decision in zip(sums, estimates, decide(estimates, alpha), strict=True):
+        (number, code), (_, candidate, baseline) = test, sums[test]
+        rule = rules[number]
+        name = groups[rule.by].names[code] if rule.by and code != NO_GROUP else "no group"
         higher = values.higher_is_better[values.metrics.index(rule.metric)]
         sign, bound = _axis(rule, baseline, higher=higher)
         low, high = (
@@ -124,7 +118,7 @@ def judge_users(
                 rule=rule.path,
                 words=str(rule),
                 metric=rule.metric,
-                segment=groups[rule.by].names[test[1]] if rule.by else "",
+                segment=name if rule.by else "",
                 candidate=candidate.mean,
                 baseline=baseline.mean,
                 estimate=sign * estimate.mean + bound,
@@ -138,7 +132,7 @@ def judge_users(
 
 
 def _contrasts(
-    values: UserValues, rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
+    values: UserValues, rules: Sequence[Rule], groups: Mapping[str, UserGroups]
 ) -> dict[_Test, tuple[DoubleArray, DoubleArray, DoubleArray]]:
     """Return by rule and group the contrast of its users, and their values in the two runs."""
     codes = {by: of_users.codes(values.users) for by, of_users in groups.items()}
@@ -147,54 +141,27 @@ def _contrasts(
         position = values.metrics.index(rule.metric)
         pair, higher = values.contributions[position], values.higher_is_better[position]
         for code in np.unique(codes[rule.by]).tolist() if rule.by else [0]:
-            if code >= 0:
-                chosen = pair[:, codes[rule.by] == code] if rule.by else pair
-                candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
+            chosen = pair[:, codes[rule.by] == code] if rule.by else pair
+            candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
+            if len(candidate) or code != NO_GROUP:
                 contrast = _contrast(rule, candidate, baseline, higher=higher)
                 contrasts[number, code] = contrast, candidate, baseline
     return contrasts
 
 
 def _skewness(sums: UserSums, values: DoubleArray) -> float:
-    """Return the skewness of values: of those compared with a number; of a few differences it is chance."""
+    """Return the skewness of values."""
     centred = values - sums.mean
     cubes, squares = exact_sum(centred * centred * centred), sums.stderr**2 * (sums.n_valued - 1)
     return to_float(cubes, count=sums.n_valued) / squares**1.5 if cubes and squares else 0.0
 
 
-def count_ungrouped(
-    values: UserValues, rules: Sequence[MetricRule], groups: Mapping[str, UserGroups]
-) -> dict[str, tuple[int, int]]:
-    """Count by attribute the users with a value who are in no group, and all with a value."""
-    counts = {}
-    for by, of_users in groups.items():
-        metrics = [values.metrics.index(rule.metric) for rule in rules if rule.by == by]
-        valued = np.isfinite(values.contributions[metrics]).all(axis=1).any(axis=0)
-        without = valued & (of_users.codes(values.users) < 0)
-        counts[by] = int(without.sum()), int(valued.sum())
-    return counts
-
-
-def ungrouped_verdict(by: str, n_without: int, n_users: int) -> Verdict:
-    """Return the verdict on users in no group, whom no rule judges."""
-    return Verdict(
-        rule=f"segments.{by}",
-        words="every user in a group",
-        metric=UNGROUPED,
-        segment="none",
-        outcome="worse",
-        estimate=float(n_without),
-        bound=1.0,
-        above=False,
-        n_users=n_users,
-    )
-
-
-def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher: bool) -> Verdict:
-    """Judge a rule of a metric that is one number for all users, such as coverage: compared, not tested."""
-    contrast = float(_contrast(rule, np.array([candidate]), np.array([baseline]), higher=higher)[0])
-    sign, bound = _axis(rule, UserSums.of(np.array([baseline])), higher=higher)
-    holds = contrast > 0 or (contrast == 0 and rule.kind.startswith("at_"))
+def judge_number(rule: Rule, candidate: float, baseline: float | None, *, higher: bool) -> Verdict:
+    """Judge a number for all users, such as coverage or a cost: it is compared, not tested."""
+    base = np.array([np.nan if baseline is None else baseline])
+    contrast = float(_contrast(rule, np.array([candidate]), base, higher=higher)[0])
+    sign, bound = _axis(rule, UserSums.of(base), higher=higher)
+    holds = contrast > 0 or (contrast == 0 and rule.is_value)
     return Verdict(
         rule=rule.path,
         words=str(rule),
@@ -202,35 +169,33 @@ def judge_number(rule: MetricRule, candidate: float, baseline: float, *, higher:
         outcome="shown" if holds else "worse",
         candidate=candidate,
         baseline=baseline,
-        estimate=sign * contrast + bound,
+        estimate=candidate if rule.kind == "cost" else sign * contrast + bound,
         bound=bound,
         above=sign > 0,
     )
 
 
-def _sign_and_margin(rule: MetricRule, *, higher: bool) -> tuple[float, float]:
+def _sign_and_margin(rule: Rule, *, higher: bool) -> tuple[float, float]:
     """Return 1 if above the margin is good, else -1, and the margin of the value or of the difference."""
     value = rule.bound.value
-    if rule.kind in ("at_least", "at_most"):
+    if rule.is_value:
         return (1.0 if rule.kind == "at_least" else -1.0), value
     sign = 1.0 if higher else -1.0
     return sign, sign * (-value if rule.kind == "not_worse" else value)
 
 
-def _contrast(
-    rule: MetricRule, candidate: DoubleArray, baseline: DoubleArray, *, higher: bool
-) -> DoubleArray:
+def _contrast(rule: Rule, candidate: DoubleArray, baseline: DoubleArray, *, higher: bool) -> DoubleArray:
     """Return values of users whose mean is above zero exactly if the rule holds.
 
     A share of the baseline's value is a contrast of the two runs, linear in their values, and no ratio.
     """
     sign, margin = _sign_and_margin(rule, higher=higher)
-    value = candidate if rule.kind in ("at_least", "at_most") else candidate - baseline
+    value = candidate if rule.is_value else candidate - baseline
     contrast: DoubleArray = sign * value - sign * margin * (baseline if rule.bound.relative else 1.0)
     return contrast
 
 
-def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> tuple[float, float]:
+def _axis(rule: Rule, baseline: UserSums, *, higher: bool) -> tuple[float, float]:
     """Return sign and bound of ``sign * contrast + bound``, the number that is printed."""
     level = baseline.mean if rule.bound.relative else 1.0
     _check_margin(rule, baseline, level, higher=higher)
@@ -238,8 +203,8 @@ def _axis(rule: MetricRule, baseline: UserSums, *, higher: bool) -> tuple[float,
     return sign, margin * level
 
 
-def _check_margin(rule: MetricRule, baseline: UserSums, level: float, *, higher: bool) -> None:
-    if rule.by:  # a group may be all zeros
+def _check_margin(rule: Rule, baseline: UserSums, level: float, *, higher: bool) -> None:
+    if rule.by or rule.kind == "cost":  # a group may be all zeros
         return
     if rule.bound.relative and level <= 0:
         raise ConfigError(
@@ -265,19 +230,20 @@ def _check_same_users(values: UserValues) -> None:
 
 
 def _check_groups(
-    sums: Mapping[_Test, Sequence[UserSums]],
-    rules: Sequence[MetricRule],
+    contrasts: Mapping[_Test, Sequence[DoubleArray]],
+    rules: Sequence[Rule],
     groups: Mapping[str, UserGroups],
     users: IdArray,
 ) -> None:
     """Refuse an attribute that groups no user, and a group without a value."""
     for number, rule in enumerate(rules):
-        by_group = {code: contrast for (position, code), (contrast, *_) in sums.items() if position == number}
-        if not by_group:
+        if not any(position == number and code != NO_GROUP for position, code in contrasts):
             raise ConfigError(
                 f"segments.{rule.by}: no user of the two runs has a group. Users look like "
                 f"{listed(users[:3])}, those with a group like {groups[rule.by]}."
             )
-        if empty := [code for code, contrast in by_group.items() if not contrast.n_valued]:
-            name = groups[rule.by].names[empty[0]] if rule.by else "all"
-            raise ConfigError(f"{rule.path}: no user of {rule.by} {name} has a value.")
+    for (number, code), (contrast, *_) in contrasts.items():
+        if not len(contrast):
+            by = rules[number].by
+            name = groups[by].names[code] if by else "all"
+            raise ConfigError(f"{rules[number].path}: no user of {by} {name} has a value.")

@@ -22,20 +22,16 @@ _MOST_SENTENCES = 6  # verdicts in the few lines of a pull request
 
 def headline(result: "CheckResult") -> str:
     """Return the result in a sentence."""
-    words = {"shown": "Passed", "worse": "Failed", "undecided": "Undecided"}
-    return f"{words[result.outcome]}: {_reason(result)}"
-
-
-def _reason(result: "CheckResult") -> str:
-    pair, n = f"{result.candidate} may replace {result.baseline}", len(result.verdicts)
-    if result.outcome == "shown":
-        return f"{pair}: {'its one rule is' if n == 1 else f'all {n} verdicts are'} shown."
-    n_open = len(result.of(result.outcome))
-    verdicts = "its one rule is" if n == 1 else f"{n_open} of {n} verdicts {'is' if n_open == 1 else 'are'}"
-    if result.outcome == "worse":
-        return f"{result.candidate} may not replace {result.baseline}: {verdicts} worse."
-    passes = ", which passes here (undecided: pass)" if result.passed else ""
-    return f"whether {pair} is open: {verdicts} undecided{passes}."
+    pair = f"replace {result.baseline}"
+    words = {
+        "shown": f"Passed: {result.candidate} may {pair}",
+        "worse": f"Failed: {result.candidate} may not {pair}",
+        "undecided": f"Undecided: whether {result.candidate} may {pair} is open",
+    }
+    counts = {outcome: sum(verdict.outcome == outcome for verdict in result.verdicts) for outcome in words}
+    verdicts = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n)
+    passes = ", which passes here (undecided: pass)" if result.passed and counts["undecided"] else ""
+    return f"{words[result.outcome]}; verdicts: {verdicts}{passes}."
 
 
 def sentence(verdict: "Verdict") -> str:
@@ -84,15 +80,12 @@ def verdict_table(result: "CheckResult") -> TableBlock:
 
 def level(result: "CheckResult") -> str:
     """Return the level with the claims and tests that it holds for."""
-    n, share = sum(verdict.tested for verdict in result.verdicts), _percent(result.rules.alpha)
+    n = sum(verdict.tested for verdict in result.verdicts)
     if not n:
         return "Numbers without values of users are compared, not tested."
-    if result.rules.correction == "none":
-        return f"Level {share} of each verdict and of a pass: one-sided t-tests over users, not corrected."
-    corrected = f", {result.rules.correction.title()}'s correction over {n} tests" if n > 1 else ""
     return (
-        f"Level {share}: the chance that any rule is wrongly shown, and that any is wrongly worse; one-sided "
-        f"t-tests over users{corrected}."
+        f"Level {_percent(result.rules.alpha)}: the chance that any rule is wrongly shown, and that any is "
+        f"wrongly worse; one-sided t-tests over users, Hochberg's correction over {n} tests."
     )
 
 
@@ -101,49 +94,40 @@ def looks(result: "CheckResult") -> list[str]:
     if result.candidates_before is None:
         return []
     n, alpha = result.candidates_before + 1, result.rules.alpha
-    if n == 1:
-        return ["The first candidate that is judged on these test rows."]
-    return [
-        f"Candidate {n} on these test rows: the chance that any of them passes wrongly may be up to "
-        f"{_percent(min(1.0, n * alpha))}, not {_percent(alpha)}."
-    ]
+    chance = _percent(min(1.0, n * alpha))
+    return [f"Candidate {n} on these test rows: the chance that any passes wrongly may be up to {chance}."]
 
 
 def check_markdown(result: "CheckResult") -> str:
     """Return a few lines for a pull request, and all verdicts folded away."""
-    open_ = [*result.of("worse"), *result.of("undecided")]
-    items = [f"- {escaped(sentence(verdict))}" for verdict in open_[:_MOST_SENTENCES]]
-    if len(open_) > _MOST_SENTENCES:
-        items.append(f"- {len(open_) - _MOST_SENTENCES} more below")
     title, _, rest = headline(result).partition(":")
-    folded = render_markdown(check_blocks(replace(result, warnings=()))[1:])
-    return "\n".join(
-        [
-            *(f"{escaped(warning)}\n" for warning in result.warnings),
-            f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
-            *(["", *items] if items else []),
-            "",
-            f"<details><summary>All verdicts, level {_percent(result.rules.alpha)}</summary>",
-            "",
-            folded,
-            "",
-            "</details>",
-            "",
-        ]
-    )
+    open_ = [*result.of("worse"), *result.of("undecided")][:_MOST_SENTENCES]
+    rows = [
+        *(f"{escaped(warning)}\n" for warning in result.warnings),
+        f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
+        "",
+        *(f"- {escaped(sentence(verdict))}" for verdict in open_),
+        *([""] if open_ else []),
+        f"<details><summary>All verdicts, level {_percent(result.rules.alpha)}</summary>",
+        "",
+        render_markdown(check_blocks(replace(result, warnings=()))[1:]),
+        "",
+        "</details>",
+        "",
+    ]
+    return "\n".join(rows)
 
 
 def check_junit(result: "CheckResult") -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
-    passes = result.rules.undecided == "pass"
-    cases = [_case(verdict, undecided_passes=passes) for verdict in result.verdicts]
+    passing = {"shown", "undecided"} if result.rules.undecided == "pass" else {"shown"}
+    cases = [_case(verdict, fails=verdict.outcome not in passing) for verdict in result.verdicts]
     suite = ET.Element(
         "testsuite",
         name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
         errors="0",
-        skipped=str(sum(case.find("skipped") is not None for case in cases)),
     )
     suite.extend(cases)
     root = ET.Element("testsuites")
@@ -152,13 +136,11 @@ def check_junit(result: "CheckResult") -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(verdict: "Verdict", *, undecided_passes: bool) -> ET.Element:
+def _case(verdict: "Verdict", *, fails: bool) -> ET.Element:
     case = ET.Element("testcase", classname="recgauge.check", name=printable(_name(verdict)))
     text = printable(sentence(verdict))
-    if verdict.outcome == "worse" or (verdict.outcome == "undecided" and not undecided_passes):
+    if fails:
         ET.SubElement(case, "failure", type=verdict.outcome, message=text)
-    elif verdict.outcome == "undecided":
-        ET.SubElement(case, "skipped", message=text)
     else:
         ET.SubElement(case, "system-out").text = text
     return case
@@ -201,9 +183,7 @@ def _estimate(verdict: "Verdict") -> str:
 
 
 def _value(verdict: "Verdict", value: float) -> str:
-    """Return a number in the unit of its rule: seconds, megabytes, users, or as a metric's."""
-    if verdict.is_count:
-        return f"{value:,.0f}"
+    """Return a number in the unit of its rule: seconds, megabytes, or as a metric's."""
     if verdict.rule.startswith("cost."):
         return f"{seconds(value)} s" if verdict.metric.endswith("seconds") else f"{megabytes(value)} MB"
     return number(value, sign=verdict.is_difference) if abs(value) < 100 else f"{value:,.1f}"

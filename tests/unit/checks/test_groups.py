@@ -37,14 +37,14 @@ def test_groups_are_the_texts_of_a_file_and_none_is_dropped(old, plans, tmp_path
             assert found == {group: "worse" if group == lost else "shown" for group in ("NA", "007", "7")}
 
 
-def test_numbers_of_a_file_are_cut_and_empty_cells_are_no_group(old, tmp_path):
+def test_numbers_of_a_file_are_cut_and_empty_cells_are_a_group(old, tmp_path):
     ages = pd.DataFrame({"plan": [*range(20, 20 + N - 1), None]}, index=IDS)
     ages.to_csv(tmp_path / "users.csv")
     found = recgauge.check(old, old, RULES | {"groups": 2}, users=tmp_path / "users.csv")
     assert [(one.segment, one.n_users) for one in found.verdicts] == [
+        ("no group", 1),
         ("20–168", 149),
         ("169–318", 150),
-        ("none", N),
     ]
 
 

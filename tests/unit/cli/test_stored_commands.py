@@ -106,7 +106,7 @@ def test_segments_of_tables_are_those_of_frames(place) -> None:
 def test_check_of_tables_is_that_of_frames(place) -> None:
     (place / "rules.yaml").write_text(
         "{not_worse: {ndcg@5: 2%}, better_by: {recall@5: 0.3}, at_least: {ndcg@5: 0.2},"
-        " segments: {plan: {ndcg@5: 0.01}}, ungrouped: pass}"
+        " segments: {plan: {ndcg@5: 0.01}}}"
     )
     options = ["--rules", "rules.yaml", "--users", "users.parquet", "--out", "check.json"]
     main(["check", "--candidate", "of_new.parquet", "--baseline", "of_old.parquet", *options])

@@ -42,7 +42,7 @@ def test_a_check_is_kept_in_the_run_of_the_candidate(tracked, command):
     client, ids = tracked
     code, out, _ = command("check", "--candidate", ids["svd"], "--baseline", SHOP)
     assert code == 0
-    assert "The first candidate" in out
+    assert "Candidate 1 on these test rows" in out
     run = client.get_run(ids["svd"])
     assert run.data.tags["recgauge.check"] == "shown"
     assert {file.path for file in client.list_artifacts(ids["svd"], "check")} == {

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 from recgauge.checks.checking import Side, judge, read_side
 from recgauge.checks.looks import read_looks, write_look
-from recgauge.checks.rules import Rules, Undecided, Ungrouped
+from recgauge.checks.rules import Rules
 from recgauge.cli.commands.options import (
     add_allowed,
     add_directions,
@@ -81,9 +81,6 @@ def add_check_options(parser: ArgumentParser) -> None:
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
     add_directions(parser)
-    add("--undecided", choices=get_args(Undecided), help="what becomes of undecided rules")
-    add("--ungrouped", choices=get_args(Ungrouped), help="what becomes of users without a group")
-    add("--looks", metavar="FILE", type=Path, help="who was judged before, where runs are not tracked")
     promote = "move models:/NAME@ALIAS (default: the baseline's)"
     add("--promote", metavar="MODEL", nargs="?", const="", help=promote)
     add_store(parser)
@@ -97,7 +94,7 @@ def run_check(options: Namespace) -> int:
         check_formats(options.out, tuple(_WRITERS))
         model = None if options.promote is None else _target(options)
         rules = _rules(options)
-        candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options, rules)
+        candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options)
         store = _Store.of(options, candidate)
         users = users_of(options)
         before = store.looks(baseline.test_sha256)
@@ -126,8 +123,7 @@ class _Store:
         uri, run_id = store_uri(options), candidate.run_id
         if run_id is not None and (not (store := Store(uri)).exists or stored_run(store, run_id) is None):
             run_id = None  # a folder that another store has
-        in_file = run_id is None or options.looks is not None
-        return cls(uri, run_id, (options.looks or work_folder() / "outputs" / _LOOKS) if in_file else None)
+        return cls(uri, run_id, work_folder() / "outputs" / _LOOKS if run_id is None else None)
 
     def looks(self, test_sha256: str) -> "list[Look]":
         """Return the earlier checks."""
@@ -149,36 +145,33 @@ class _Store:
 
 def _rules(options: Namespace) -> Rules:
     """Return the rules of `--rules`, of the current folder, or the default ones."""
-    if options.rules is None and Path("check.yml").exists() and not lexists("check.yaml"):
-        raise ConfigError("--rules: check.yml is here, and not check.yaml. Write --rules check.yml.")
-    default = Path("check.yaml") if lexists("check.yaml") else conf_folder() / "check" / "default.yaml"
+    here = [Path(name) for name in ("check.yaml", "check.yml") if lexists(name)]
+    default = here[0] if here else conf_folder() / "check" / "default.yaml"
     rules = Rules.of(options.rules or default)
     return replace(
         rules,
-        undecided=options.undecided or rules.undecided,
-        ungrouped=options.ungrouped or rules.ungrouped,
         lower_is_better=(*rules.lower_is_better, *options.lower_is_better),
         higher_is_better=(*rules.higher_is_better, *options.higher_is_better),
     )
 
 
-def _of_runs(options: Namespace, rules: Rules) -> list[Side]:
-    return [_side(getattr(options, role), role, rules, options) for role in ("candidate", "baseline")]
+def _of_runs(options: Namespace) -> list[Side]:
+    return [_side(getattr(options, role), role, options) for role in ("candidate", "baseline")]
 
 
-def _side(source: str, role: str, rules: Rules, options: Namespace) -> Side:
+def _side(source: str, role: str, options: Namespace) -> Side:
     uri = store_uri(options)
     if source.startswith("models:/"):
         source = registered_run(uri, Registered.of(source))
     elif Path(source).is_file():
-        return read_side(Path(source), role, keys=rules.keys)
+        return read_side(Path(source), role)
     elif not Path(source).is_dir() and (len(source) != 32 or set(source) - set("0123456789abcdef")):
         raise ConfigError(
             f"--{role}: {source} is no folder, no file, and no run's id. Give the folder or the id of a run, "
             "models:/NAME@ALIAS, or a table of users' values."
         )
     runs, _ = find_runs([source], uri, experiment=options.experiment, files=(TEST,))
-    return read_side(runs, f"--{role}", keys=rules.keys)
+    return read_side(runs, f"--{role}")
 
 
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
@@ -188,8 +181,8 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     from recgauge.recorded import read_recorded
     from recgauge.report.measured_lists import grade_lines
 
-    if rules.cost:
-        raise ConfigError(f"{rules.cost[0].path}: files of lists do not say what they took.")
+    if costs := [rule.path for rule in rules.rules if rule.kind == "cost"]:
+        raise ConfigError(f"{costs[0]}: files of lists do not say what they took.")
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
