@@ -229,14 +229,6 @@ class PartTask:
     def _entries(self) -> tuple[MetricAtCutoff, ...]:
         return tuple(entries(self._suite, self.cutoffs, self._convention.policies))
 
-    def about(self) -> dict[str, Any]:
-        """Return what the columns of users' values hold; see `recgauge.evaluation`."""
-        policies = self._convention.policies.definition()
-        return {
-            "definitions": {entry.key: f"{entry.definition}; {policies}" for entry in self._entries},
-            "higher_is_better": {entry.key: entry.metric.higher_is_better for entry in self._entries},
-        }
-
     @cached_property
     def _items(self) -> Ids | None:
         """The ids of all items, once each; text that holds whole numbers is read as such, as files are."""

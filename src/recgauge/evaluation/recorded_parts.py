@@ -3,16 +3,15 @@
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, RecgaugeError, said
-from recgauge.evaluation import described
 from recgauge.evaluation.parts import Part, PartTask
 from recgauge.files.stored import StoredTable, distinct
 from recgauge.recorded import rows_of_table
@@ -114,12 +113,9 @@ class StoredRuns:
         try:
             for first, *_ in self.files.values():
                 first.parent.mkdir(parents=True, exist_ok=True)
-            waiting = partial(progress.note, "another command is at the same work; waiting for it")
-            with exclusive(self.folder / "lock", waiting):
+            with exclusive(self.folder / "lock"):
                 task = self._with_items(progress)
-                missing = [part for part in range(self.partition.n_parts) if self._unfinished(part)]
-                if missing:
-                    self._judge(task, missing, progress, partial(each_part, workers=workers, call=call))
+                self._judge(task, progress, partial(each_part, workers=workers, call=call))
                 for table in self._tables:
                     table.forget()
         except OSError as error:
@@ -129,14 +125,15 @@ class StoredRuns:
             ) from error
         return task, self.files
 
-    def _judge(
-        self, task: PartTask, parts: Sequence[int], progress: Progress, each: Callable[..., Iterator[int]]
-    ) -> None:
+    def _judge(self, task: PartTask, progress: Progress, each: Callable[..., Iterator[int]]) -> None:
+        n_parts, n_rows = self.partition.n_parts, sum(run.n_rows for run in self.runs)
+        parts = [part for part in range(n_parts) if self._unfinished(part)]
+        if not parts:
+            return
         for unfinished in self.folder.rglob(".unfinished-*.*"):  # of a command that was killed
             unfinished.unlink(missing_ok=True)
         for table in self._tables:
-            table.prepare(progress, each)
-        n_parts, n_rows = self.partition.n_parts, sum(run.n_rows for run in self.runs)
+            table.prepare(progress)
         with progress.step("judge", n_rows, "rows") as advance:
             advance(n_rows * (n_parts - len(parts)) // n_parts)
             for _ in each(partial(self.judge_part, task), parts):
@@ -159,9 +156,7 @@ class StoredRuns:
                 rows_of_table(run.read(part), "lists", name + location, run.table.wanted),
                 rows_of_table(relevant, "relevant", truth.table.name + location, truth.table.wanted),
             )
-            about = {"run": name, "truth": truth.table.digest(), **task.about()}
-            about |= {"part": part, "n_parts": n_parts, "division": self.partition.text}
-            _write(self.files[name][part], judged, about)
+            _write(self.files[name][part], judged)
         pa.default_memory_pool().release_unused()
 
     def _with_items(self, progress: Progress) -> PartTask:
@@ -193,17 +188,14 @@ def each_part(
     workers: Sequence[Executor],
     call: Callable[..., object] | None = None,
 ) -> Iterator[int]:
-    """Do the work of parts, one at a time on each worker, here if there are none; yield finished parts.
-
-    A part whose worker dies is given out once more.
-    """
+    """Do the work of parts, one at a time on each worker, here if there are none; yield finished parts."""
     if not workers:
         for part in parts:
             work(part)
             yield part
         return
     function = work if call is None else partial(call, work)
-    waiting, idle, lost = list(reversed(parts)), list(workers[: len(parts)]), set[int]()
+    waiting, idle = list(reversed(parts)), list(workers)
     running: dict[Future[Exception | None], tuple[Executor, int]] = {}
     while waiting or running:
         while waiting and idle:
@@ -212,27 +204,17 @@ def each_part(
         for done in wait(running, return_when=FIRST_COMPLETED).done:
             worker, part = running.pop(done)
             idle.append(worker)
-            if _is_finished(done, part, is_last=part in lost):
-                yield part
-            else:
-                lost.add(part)
-                waiting.append(part)
-
-
-def _is_finished(done: "Future[Exception | None]", part: int, *, is_last: bool) -> bool:
-    """Raise what went wrong; return False where the worker has died and the part may be tried again."""
-    try:
-        failure = done.result()
-    except Exception as error:  # in whatever way an engine says that a worker has died
-        if is_last or isinstance(error, BrokenExecutor):
-            raise DataError(
-                f"part {part + 1}: its worker has ended, as it does where memory runs out: {said(error)}. "
-                "Finished parts are kept; start again with fewer --jobs or less --memory-mib."
-            ) from error
-        return False
-    if failure is not None:
-        raise failure
-    return True
+            try:
+                failure = done.result()
+            except Exception as error:  # in whatever way an engine says that a worker has died
+                raise DataError(
+                    f"part {part + 1}: its worker has ended, as it does where memory runs out: "
+                    f"{said(error)}. Finished parts are kept; start again, with fewer --jobs or less "
+                    "--memory-mib."
+                ) from error
+            if failure is not None:
+                raise failure
+            yield part
 
 
 def _attempt(function: Callable[[int], object], part: int) -> Exception | None:
@@ -269,13 +251,12 @@ def values_of(file: Path) -> Path:
     return file.with_suffix(".parquet")
 
 
-def _write(file: Path, part: Part, about: Mapping[str, Any]) -> None:
+def _write(file: Path, part: Part) -> None:
     """Write a part after the values of its users: whoever finds it finds them, too."""
     from pyarrow import parquet
 
     if part.values is not None:
-        values = part.values.cast(described(part.values.schema, about))
         with written_whole(values_of(file)) as hidden:
-            parquet.write_table(values, hidden, compression="zstd")
+            parquet.write_table(part.values, hidden, compression="zstd")
     with written_whole(file) as hidden:
         hidden.write_bytes(replace(part, values=None).to_bytes())

@@ -1,4 +1,4 @@
-"""Parquet files in a folder, below a pattern or in an object store: one table that is never whole."""
+"""Parquet files in a folder or in an object store: one table that is never whole."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -321,7 +321,7 @@ def is_stored(text: str) -> bool:
 
 
 def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
-    """Return the Parquet files of a folder, file, pattern or address.
+    """Return the Parquet files of a folder, file or address.
 
     Raises
     ------
@@ -330,14 +330,16 @@ def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
     ConfigError
         If nothing here reads such an address.
     """
-    system, path = _system(text, option)
     try:
-        infos = list(_files(system, path, "*" if "://" in text else "*?["))
+        system, path = _system(text, option)
+        infos = list(_files(system, path))
+    except ConfigError:
+        raise
     except Exception as error:  # drivers of fsspec raise what they like
-        remedy = f"Correct {option}" + (
-            ", or the store's keys, region or endpoint." if "://" in text else "."
-        )
-        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. {remedy}") from error
+        store = ", or the store's keys, region or endpoint" if "://" in text else ""
+        raise MissingDataError(
+            f"{option}={printable(text)}: {said(error)}. Correct {option}{store}."
+        ) from error
     infos = [info for info in infos if info.type != fs.FileType.Directory]
     if odd := next((info for info in infos if info.type != fs.FileType.File), None):
         raise MissingDataError(
@@ -346,9 +348,7 @@ def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
         )
     if not infos:
         files = sorted(path.name for path in Path(path).glob("*") if path.is_file())
-        remedy = (
-            f"Name a file in it ({listed(files, most=10)}) or a pattern" if files else f"Correct {option}"
-        )
+        remedy = f"Name a file in it ({listed(files, most=10)})" if files else f"Correct {option}"
         raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. {remedy}.")
     name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
     for ending in PARQUET:
@@ -365,46 +365,30 @@ def table_of_files(text: str, paths: Sequence[Path], wanted: Roles) -> StoredTab
 
 
 def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
-
+    """Return the file system of a path or address, and the path in it."""
     if "://" not in text:
         return fs.LocalFileSystem(), str(user_path(text).absolute())
-    # "?" begins what a store is told, such as its endpoint; only "*" is a pattern
-    address, mark, options = text.partition("?")
-    base, star, rest = address.partition("*")
-    is_native = text.partition("://")[0] in _OF_PYARROW
+    prefix = "" if text.partition("://")[0] in _OF_PYARROW else "fsspec+"
     try:
-        system, path = fs.FileSystem.from_uri(("" if is_native else "fsspec+") + base + mark + options)
-        return system, path + ("/" if star and base.endswith("/") else "") + star + rest
+        system, path = fs.FileSystem.from_uri(prefix + text)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ImportError, ValueError, TypeError) as error:
-        remedy = (
-            "Copy the files" if is_native else "Install fsspec and its driver for this, or copy the files"
-        )
         raise ConfigError(
-            f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. {remedy}."
+            f"{option}={printable(text)}: nothing here reads such an address: {said(error)}. Install fsspec "
+            "and its driver for this, or copy the files."
         ) from error
-    except Exception as error:  # drivers of fsspec raise what they like
-        raise MissingDataError(f"{option}={printable(text)}: {said(error)}. Correct {option}.") from error
+    return system, path
 
 
-def _files(system: fs.FileSystem, path: str, signs: str) -> Iterator[fs.FileInfo]:
-    """Yield a file, or the Parquet files of a folder or pattern, sorted; hidden ones are left out.
-
-    `signs` are those that make a pattern.
-    """
-    from fnmatch import fnmatchcase
-
-    first = next((at for at, sign in enumerate(path) if sign in signs), None)
-    base = path if first is None else path[:first].rpartition("/")[0]
-    if first is None and (info := system.get_file_info(path)).type == fs.FileType.File:
+def _files(system: fs.FileSystem, path: str) -> Iterator[fs.FileInfo]:
+    """Yield a file, or the Parquet files of a folder, sorted; hidden ones are left out."""
+    if (info := system.get_file_info(path)).type == fs.FileType.File:
         yield info
         return
-    infos = system.get_file_info(fs.FileSelector(base, recursive=True))
+    infos = system.get_file_info(fs.FileSelector(path, recursive=True))
     if isinstance(system, fs.LocalFileSystem):  # which passes over links to nothing
-        links = (path for path in Path(base).rglob("*") if path.is_symlink() and not path.exists())
-        infos += [fs.FileInfo(str(path)) for path in links]
-    for info in sorted(infos, key=lambda one: one.path):
-        inside = info.path[len(base) :].strip("/").split("/")
-        hidden = any(part.startswith(("_", ".")) for part in inside)
-        fits = first is None or fnmatchcase(info.path, path)
-        if fits and not hidden and info.path.endswith(PARQUET):
+        links = (link for link in Path(path).rglob("*") if link.is_symlink() and not link.exists())
+        infos += [fs.FileInfo(str(link)) for link in links]
+    for info in sorted(infos, key=lambda each: each.path):
+        inside = info.path[len(path) :].strip("/").split("/")
+        if info.path.endswith(PARQUET) and not any(each.startswith(("_", ".")) for each in inside):
             yield info

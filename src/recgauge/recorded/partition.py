@@ -7,7 +7,6 @@ dataset of Arrow files with a folder for each part, by pyarrow.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
 _MOST_READ = 1.3  # rows that are read for each row of a table, before it is cheaper to write parts
-_PIECE = 1 << 25  # rows that one worker writes to parts
 _STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
 MOST_PARTS = 800  # of which pyarrow holds a file open each
 
@@ -129,54 +127,40 @@ class PartitionedTable:
         """Whether parts are read from the table's own files."""
         return self.partition.reads_in_place(self.table)
 
-    def prepare(self, progress: Progress, each: Callable[..., Iterator[int]]) -> None:
-        """Write the parts, unless that has been done or need not be; an unfinished folder is made anew.
-
-        `each` does a work with each of some numbers, perhaps elsewhere, and yields the numbers.
-        """
+    def prepare(self, progress: Progress) -> None:
+        """Write the parts, unless that has been done or need not be; an unfinished folder is made anew."""
         if self.in_place or self.folder.exists():
             return
-        rmtree(self._unfinished, ignore_errors=True)
+        unfinished = self.folder.with_name(f".unfinished-{self.folder.name}")
+        rmtree(unfinished, ignore_errors=True)
         try:
-            self._unfinished.mkdir(parents=True)
+            unfinished.mkdir(parents=True)
             with progress.step(f"divide {self.table.name}", self.table.n_rows, "rows") as advance:
-                for piece in each(self.write_piece, range(len(self._pieces))):
-                    advance(sum(group.n_rows for group in self._pieces[piece]))
-            self._unfinished.rename(self.folder)
+                self._write(unfinished, advance)
+            unfinished.rename(self.folder)
         except OSError as error:
-            rmtree(self._unfinished, ignore_errors=True)
+            rmtree(unfinished, ignore_errors=True)
             needed = in_units(self.table.n_rows * 24)
             raise DataError(
                 f"{self.folder}: {self.table.address} cannot be divided: {said(error)}. It needs about "
                 f"{needed}; choose a folder with room for it: --work FOLDER. Finished parts are kept."
             ) from error
 
-    @property
-    def _unfinished(self) -> Path:
-        return self.folder.with_name(f".unfinished-{self.folder.name}")
-
-    @cached_property
-    def _pieces(self) -> list[list[RowGroup]]:
-        """Row groups that one worker writes."""
-        groups = self.table.groups
-        piece_of = np.cumsum([group.n_rows for group in groups]) // _PIECE
-        pairs = zip(piece_of.tolist(), groups, strict=True)
-        return [[group for _, group in piece] for _, piece in groupby(pairs, key=lambda pair: pair[0])]
-
-    def write_piece(self, piece: int) -> None:
-        """Write some row groups to a file in the folder of each part, in their order."""
+    def _write(self, folder: Path, advance: Callable[[int], None]) -> None:
+        """Write the rows to a folder for each part, in their order."""
         import pyarrow as pa
         from pyarrow import dataset
 
         part = pa.field("part of users", pa.int32())
-        batches = (
-            batch.append_column(part, to_arrow(self.partition.parts(self._users(batch))))
-            for batch in self.table.batches(self._pieces[piece])
-        )
+
+        def batches() -> "Iterator[pa.RecordBatch]":
+            for batch in self.table.batches(self.table.groups):
+                yield batch.append_column(part, to_arrow(self.partition.parts(self._users(batch))))
+                advance(len(batch))
+
         dataset.write_dataset(
-            batches,
-            self._unfinished,
-            basename_template=f"{piece:06}-{{i}}.arrow",
+            batches(),
+            folder,
             format="ipc",
             schema=self.table.schema.append(part),
             partitioning=dataset.partitioning(pa.schema([part])),
@@ -185,7 +169,6 @@ class PartitionedTable:
             max_open_files=MOST_PARTS + 1,
             max_partitions=MOST_PARTS,
             min_rows_per_group=_STAGED,
-            existing_data_behavior="overwrite_or_ignore",
         )
 
     def _users(self, rows: "pa.RecordBatch") -> "pa.ChunkedArray":

@@ -95,10 +95,7 @@ def stored(file):
     ("name", "convention"),
     [("sorted", "trec"), ("mixed", "standard"), ("ranked", "recbole"), ("text", "trec")],
 )
-def test_folders_give_the_numbers_of_files_to_the_last_bit(
-    data, place, monkeypatch, name, convention
-) -> None:
-    monkeypatch.setattr("recgauge.recorded.partition._PIECE", 50_000)
+def test_folders_give_the_numbers_of_files_to_the_last_bit(data, place, name, convention) -> None:
     how = ["--conventions", convention, "--out"]
     assert main(words(data, name, ".parquet", *how, "whole.json", "whole.parquet")) == 0
     for mib, n_parts in (("16", 2), ("1000", 1)):
@@ -271,7 +268,7 @@ class Mortal(Executor):
         return future
 
 
-def test_a_part_whose_worker_dies_is_judged_once_more(data, place) -> None:
+def test_a_part_whose_worker_dies_is_named_and_judged_by_the_next_command(data, place) -> None:
     def runs(work):
         lists = find_stored(str(data / "sorted-lists"), wanted("lists"), "--run")
         truth = find_stored(str(data / "sorted-truth"), wanted("relevant"), "--truth")
@@ -281,10 +278,10 @@ def test_a_part_whose_worker_dies_is_judged_once_more(data, place) -> None:
         task, files = runs.judge(workers=workers)
         return task.merge(stored_parts(files["sorted-lists"])).values()
 
-    assert value(runs("a"), [Mortal(1)]) == value(runs("b"))
     with pytest.raises(DataError, match="part 1: its worker has ended") as error:
-        value(runs("c"), [Mortal(2)])
+        value(runs("a"), [Mortal(1)])
     assert "the node is lost" in str(error.value)
+    assert value(runs("a"), [Mortal(0)]) == value(runs("b"))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
     add("--work", metavar="FOLDER", type=Path, help=f"{parts} outputs/parts")
     add("--memory-mib", metavar="MIB", type=int, default=1024, help=f"for each part {default}")
-    add("--jobs", metavar="N", type=int, default=1, help=f"processes that spread and judge parts {default}")
+    add("--jobs", metavar="N", type=int, default=1, help=f"processes that judge parts {default}")
     launcher = "where they do so: ray, dask, submitit_slurm or submitit_local, as in sweeps, with settings "
     launcher += "such as hydra.launcher.address=HOST:PORT; all machines must see --work"
     add("--launcher", metavar=("NAME", "SETTING"), nargs="+", default=[], help=launcher)
