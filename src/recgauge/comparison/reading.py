@@ -109,13 +109,6 @@ def _with_users(frame: Any, subject: str) -> Any:
     return frame.rename_axis("user_id")
 
 
-def user_column(names: Sequence[str], where: str) -> str:
-    """Return the column of users among names, by a usual name."""
-    return names[
-        Roles({"user": USERS}, (), needed=(("user",),), option="").columns(names, where).positions["user"]
-    ]
-
-
 def is_count(index: Any) -> bool:
     """Whether an index of pandas only counts the rows: without a name, from 0 to the last row."""
     import pandas as pd

@@ -1,6 +1,6 @@
 """Groups of users: by a column of the user's own table, or as they are given; the group of each user."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.comparison.groups import cut_values
-from recgauge.comparison.reading import read_users, user_column
+from recgauge.comparison.reading import read_users
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import WARNED_BELOW, Meeting, meet
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.files.columns import Roles
-from recgauge.files.stored import PARQUET, StoredTable, find_stored, is_stored
 from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, shown
 
@@ -21,20 +19,19 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-_BATCH = 1 << 22  # each batch is looked up in a hash table that is made anew
 _NUMBER = r"^-?(0|[1-9][0-9]*)([.][0-9]+)?$"
 _MOST_WORDS, _MOST_NUMBERS = 1_000, 1 << 20  # different ones: groups of words, numbers that are cut
 
 
 @dataclass(frozen=True, eq=False)
 class UserTable:
-    """A table of users, a column with their ids and further columns, that is read some rows at a time.
+    """A table of users: a column with their ids and further columns.
 
     Parameters
     ----------
     address : str
         What messages call it.
-    source : StoredTable or pyarrow.Table
+    cells : pyarrow.Table
     user : str
         The column of users.
     columns : tuple of str
@@ -42,13 +39,13 @@ class UserTable:
     """
 
     address: str
-    source: "StoredTable | pa.Table"
+    cells: "pa.Table"
     user: str
     columns: tuple[str, ...]
 
     @classmethod
     def of(cls, source: Any, *, missing: Collection[str] = ()) -> "UserTable":
-        """Find a table: a data frame or a series by user, a file, or Parquet in a folder or at an address.
+        """Read a table: a data frame or a series by user, or a file.
 
         Cells of text are what the file has, ``NA`` and ``007`` too; empty ones, and `missing`, are no group.
 
@@ -66,16 +63,6 @@ class UserTable:
         ('user', ('plan',))
         """
         is_path = isinstance(source, (str, Path))
-        if is_path and (is_stored(str(source)) or Path(source).suffix in PARQUET):
-            if missing:
-                raise ConfigError(
-                    f"--missing: {source} is Parquet, whose empty cells are known. Leave it out."
-                )
-            stored = find_stored(str(source), Roles({}, ()), "--users")
-            with stored.open(0) as opened:
-                names = opened.schema_arrow.names
-            user = user_column(names, f"--users: {source}")
-            return cls(str(source), stored, user, tuple(name for name in names if name != user))
         subject = "--users" if is_path else "the table of users"
         table, user = read_users(str(source) if is_path else source, subject, missing)
         table.ids(user)  # refuses what is no id
@@ -84,22 +71,6 @@ class UserTable:
             column = table.column(name)
             cells = cells.set_column(place, name, column if name == user else _numbers_if_all(column))
         return cls(table.subject, cells, user, tuple(name for name in table.names if name != user))
-
-    def batches(self, columns: Sequence[str]) -> "Iterator[pa.Table]":
-        """Yield columns of some rows at a time."""
-        import pyarrow as pa
-
-        if isinstance(self.source, pa.Table):
-            yield self.source.select(columns)
-            return
-        for file in range(len(self.source.paths)):
-            with self.source.open(file) as opened:
-                if missing := [name for name in columns if name not in opened.schema_arrow.names]:
-                    raise SchemaError(
-                        f"{self.source.where(file)}: there is no column {missing[0]}, which other files have."
-                    )
-                for batch in opened.iter_batches(_BATCH, columns=list(columns)):
-                    yield pa.Table.from_batches([batch]).select(columns)
 
     def groups(self, by: str, n_groups: int) -> "UserGroups":
         """Return the groups by a column: numbers cut where there are many different ones, words as they are.
@@ -110,41 +81,36 @@ class UserTable:
             If there is no such column, or it makes too many groups.
         """
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if by not in self.columns:
             raise ConfigError(
                 f"--by: there is no column {by} in {self.address}. {did_you_mean(by, self.columns)}There are "
                 f"{listed(self.columns) or 'none'}."
             )
-        histogram, numbers = pa.table({"value": pa.nulls(0), "n": pa.array([], pa.int64())}), False
-        for batch in self.batches([by]):
-            column = self._values(batch, by)
-            counts = pc.value_counts(column)
-            rows = pa.table({"value": counts.field("values"), "n": counts.field("counts")})
-            histogram = pa.concat_tables([histogram, rows], promote_options="permissive")
-            histogram = histogram.group_by("value").aggregate([("n", "sum")]).rename_columns(["value", "n"])
-            numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-            if len(histogram) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
-                raise ConfigError(
-                    f"{by}: {self.address} has more than {most:,} different values in it. Name a column "
-                    "of groups."
-                )
-        if not len(histogram):
+        column = self._values(by)
+        numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        counts = (
+            pa.table({"value": column}).group_by("value").aggregate([("value", "count")]).sort_by("value")
+        )
+        if len(counts) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
+            raise ConfigError(
+                f"{by}: {self.address} has more than {most:,} different values in it. Name a column of "
+                "groups."
+            )
+        if not len(counts):
             raise ConfigError(f"{by}: the column is empty in {self.address}.")
-        histogram = histogram.sort_by("value")
-        distinct = histogram.column("value").combine_chunks()
-        if numbers and len(histogram) > n_groups:
-            names, codes = cut_values(to_numpy(distinct), to_numpy(histogram.column("n")), n_groups)
+        distinct = counts.column("value").combine_chunks()
+        if numbers and len(counts) > n_groups:
+            names, codes = cut_values(to_numpy(distinct), to_numpy(counts.column("value_count")), n_groups)
         else:
-            names, codes = list(map(str, distinct.to_pylist())), np.arange(len(histogram))
+            names, codes = list(map(str, distinct.to_pylist())), np.arange(len(counts))
         return UserGroups(by, tuple(names), codes.astype(np.int32), self, distinct)
 
-    def _values(self, batch: "pa.Table", by: str) -> "pa.ChunkedArray":
+    def _values(self, by: str) -> "pa.ChunkedArray":
         """Return what cells of a column hold, true and false as texts."""
         import pyarrow as pa
 
-        column = batch.column(by).drop_null()
+        column = self.cells.column(by).drop_null()
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_nested(column.type):
@@ -159,20 +125,16 @@ class UserTable:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        ids, n_rows, strangers = _as_texts(users), 0, pa.array([], pa.large_string())
-        there = np.zeros(len(users), bool)
-        for batch in self.batches([self.user]):
-            column = batch.column(0).cast(pa.large_string())
-            positions = pc.index_in(column, value_set=ids)
-            there[to_numpy(positions.drop_null())] = True
-            n_rows += len(column)
-            if not len(strangers):
-                strangers = column.filter(pc.is_null(positions)).unique()
+        ids, there = _as_texts(users), np.zeros(len(users), bool)
+        column = self.cells.column(self.user).cast(pa.large_string())
+        positions = pc.index_in(column, value_set=ids)
+        there[to_numpy(positions.drop_null())] = True
         sides = "values", "table of users"
-        meeting = Meeting("user", sides, (len(users), n_rows), int(there.sum()))
+        meeting = Meeting("user", sides, (len(users), len(column)), int(there.sum()))
         if meeting.share >= WARNED_BELOW:
             return meeting
         ours = np.array(ids.filter(pa.array(~there)).to_pylist(), object)
+        strangers = column.filter(pc.is_null(positions)).unique()
         unmet = meet(ours, np.array(strangers.to_pylist(), object), name="user", sides=sides)
         return replace(meeting, cause=unmet.cause, examples=unmet.examples)
 
@@ -233,8 +195,7 @@ class UserGroups:
         """Return the first users."""
         if self.table is None:
             return listed(self.users[:3]) or "nobody"
-        first = next(self.table.batches([self.table.user]), None)
-        return listed([] if first is None else first.column(0)[:3].to_pylist()) or "nobody"
+        return listed(self.table.cells.column(self.table.user)[:3].to_pylist()) or "nobody"
 
     def meeting(self, users: IdArray) -> Meeting:
         """Count the users of values who are known here."""
@@ -252,18 +213,16 @@ class UserGroups:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        ids = _as_texts(users)
-        codes, n_rows = np.full(len(users), -1, np.int32), np.zeros(len(users), np.int64)
-        for batch in self.table.batches([self.table.user, self.by]):
-            positions = pc.index_in(batch.column(0).cast(pa.large_string()), value_set=ids)
-            rows, at = batch.filter(pc.is_valid(positions)), to_numpy(positions.drop_null())
-            n_rows += np.bincount(at, minlength=len(users))
-            if n_rows.max(initial=0) > 1:
-                user = shown(users[n_rows.argmax()])
-                raise SchemaError(f"--users: {self.table.address} has user {user} in several rows; keep one.")
-            values = pc.index_in(rows.column(1).cast(self.distinct.type), value_set=self.distinct)
-            values = to_numpy(pc.fill_null(values, -1))
-            codes[at] = np.where(values < 0, -1, self.code_of[values])
+        table, codes = self.table, np.full(len(users), -1, np.int32)
+        positions = pc.index_in(table.cells.column(table.user).cast(pa.large_string()), _as_texts(users))
+        rows, at = table.cells.filter(pc.is_valid(positions)), to_numpy(positions.drop_null())
+        n_rows = np.bincount(at, minlength=len(users))
+        if n_rows.max(initial=0) > 1:
+            user = shown(users[n_rows.argmax()])
+            raise SchemaError(f"--users: {table.address} has user {user} in several rows; keep one.")
+        values = pc.index_in(rows.column(self.by).cast(self.distinct.type), value_set=self.distinct)
+        values = to_numpy(pc.fill_null(values, -1))
+        codes[at] = np.where(values < 0, -1, self.code_of[values])
         return codes
 
     @classmethod
