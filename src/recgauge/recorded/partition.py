@@ -18,7 +18,6 @@ from recgauge.files.stored import RowGroup, StoredTable
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.progress import Progress
-from recgauge.utils.randomness import hash_ids
 from recgauge.utils.resources import in_units
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Partition:
     @property
     def text(self) -> str:
         """What tells this partition from others."""
-        users = "high bits of hashes" if self.edges is None else self.edges.tolist()
+        users = "hashes of pandas" if self.edges is None else self.edges.tolist()
         return f"{self.n_parts} {users} {self.as_text}"
 
     def reads_in_place(self, table: StoredTable) -> bool:
@@ -90,15 +89,20 @@ class Partition:
         return first, last
 
     def parts(self, users: "pa.ChunkedArray") -> IntArray | LongArray:
-        """Return the part of each user; rows without one are in the first part."""
-        if self.edges is None:
-            high = hash_ids(users, as_text=self.as_text) >> np.uint64(32)
-            return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int32)
-        ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
-        parts = np.searchsorted(self.edges, ids, side="right")
-        if users.null_count:
-            parts[to_numpy(users.is_null().cast("uint8")) == 1] = 0
-        return parts.astype(np.int32)
+        """Return the part of each user; a missing one is in any, where it is refused."""
+        if self.edges is not None:
+            ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
+            return np.searchsorted(self.edges, ids, side="right").astype(np.int32)
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pandas.util import hash_array
+
+        if self.as_text:
+            cells = pc.fill_null(pc.utf8_trim_whitespace(users.cast(pa.large_string())), "")
+        else:
+            cells = pc.fill_null(users, 0).cast(pa.int64(), safe=False)
+        high = hash_array(cells.to_numpy(), categorize=False) >> np.uint64(32)
+        return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int32)
 
 
 def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
