@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
     from recgauge.comparison.over_seeds import compare_over_seeds as compare_over_seeds
+    from recgauge.comparison.part_values import PartValues as PartValues
     from recgauge.comparison.reading import read_long as read_long
     from recgauge.comparison.reading import read_run as read_run
     from recgauge.comparison.resampling import Rounded as Rounded
