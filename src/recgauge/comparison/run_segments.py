@@ -127,8 +127,8 @@ def segments_by(  # noqa: PLR0913 - likewise
     groups = groups_by(by, n_groups, users, lambda: (first, dataset, split), "--by", BUILT_IN)
     entry = first.record.result(key)
     values = {name: run.values([key]) for name, run in runs.items()}
-    part = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
-    return segments_of([part], groups, baseline=baseline, confidence=confidence)[0]
+    paired = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
+    return segments_of(paired, groups, baseline=baseline, confidence=confidence)[0]
 
 
 def groups_by(

@@ -1,7 +1,6 @@
 """Who gains and who loses: runs compared inside groups of users, or of items."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +12,8 @@ from recgauge.comparison.stability import DECIMALS, constant_p
 from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
-from recgauge.data.ids import IdArray, as_ids
-from recgauge.data.meeting import Meeting, require_meeting
+from recgauge.data.ids import as_ids
+from recgauge.data.meeting import require_meeting
 from recgauge.errors import SchemaError, listed
 from recgauge.metrics.names import direction_of, label
 from recgauge.report.segment_tables import ALL as ALL
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from recgauge.report.blocks import Block
 
 
-_EVERYBODY = -2  # its code, beside -1 of users without a group
 _OF_ROWS = ("segment", "n_users", "n_rows", "run", "mean", "low", "high")
 _OF_PAIRS = {
     "difference": "difference",
@@ -232,20 +230,16 @@ def compare_segments(
     higher = direction_of(metric, higher_is_better)
     users = as_ids("users", frame.index)
     runs = {str(run): RunValues(users, {metric: frame[run].to_numpy(np.float64)}) for run in frame}
-    part = UserValues.paired(runs, {metric: higher})
+    paired = UserValues.paired(runs, {metric: higher})
     of_users = UserGroups.of_series(by, series)
-    (segments,) = segments_of([part], of_users, baseline=baseline, confidence=confidence)
+    (segments,) = segments_of(paired, of_users, baseline=baseline, confidence=confidence)
     return replace(segments, metric=metric)
 
 
 def segments_of(
-    parts: Iterable[UserValues],
-    groups: UserGroups,
-    *,
-    baseline: str | None = None,
-    confidence: float = 0.95,
+    values: UserValues, groups: UserGroups, *, baseline: str | None = None, confidence: float = 0.95
 ) -> list[Segments]:
-    """Compare runs inside the groups of a column, part by part: by each metric as `compare_segments` does.
+    """Compare runs inside the groups of a column: by each metric as `compare_segments` does.
 
     Raises
     ------
@@ -255,58 +249,41 @@ def segments_of(
         If no user has both a value and a group.
     """
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
-    # a run's own values, and its differences from the baseline, by metric, group and run
-    own: dict[tuple[str, int, int], UserSums] = defaultdict(UserSums.nobody)
-    changes: dict[tuple[str, int, int], UserSums] = defaultdict(UserSums.nobody)
-    runs: tuple[str, ...] = ()
-    users: IdArray = np.empty(0, np.int64)
-    higher: dict[str, bool] = {}
-    base = 0
-    meeting: Meeting | None = None
-    for part in parts:
-        if meeting is None:
-            meeting = require_meeting(groups.meeting(part.users))
-        users = part.users if len(part.users) else users
-        runs, base = part.runs, base_of(baseline, part.runs)
-        higher |= zip(part.metrics, part.higher_is_better, strict=True)
-        codes = groups.codes(part.users)
-        for metric, of_metric in zip(part.metrics, part.values, strict=True):
-            complete = np.flatnonzero(np.isfinite(of_metric).all(axis=0))
-            order = complete[np.argsort(codes[complete], kind="stable")]
-            present, starts = np.unique(codes[order], return_index=True)
-            members = zip(present.tolist(), np.split(order, starts)[1:], strict=True)
-            for code, inside in ((_EVERYBODY, complete), *members):
-                for run, values in enumerate(of_metric[:, inside]):
-                    own[metric, code, run] += UserSums.of(values)
-                    # equal values differ by exactly 0
-                    change = np.round(values - of_metric[base, inside], DECIMALS)
-                    changes[metric, code, run] += UserSums.of(change)
-    results = []
+    meeting = require_meeting(groups.meeting(values.users))
+    warnings = (meeting.warning,) if meeting.warning else ()
+    notes = () if groups.table is None else (f"{meeting.sentence}.",)
+    runs, base, codes = values.runs, base_of(baseline, values.runs), groups.codes(values.users)
     rest = [run for run in range(len(runs)) if run != base]
-    for metric, is_higher in higher.items():
-        grouped = [code for code in range(len(groups.names)) if (metric, code, base) in own]
-        if not grouped:
+    results = []
+    for metric, of_metric, is_higher in zip(
+        values.metrics, values.values, values.higher_is_better, strict=True
+    ):
+        complete = np.flatnonzero(np.isfinite(of_metric).all(axis=0))
+        order = complete[np.argsort(codes[complete], kind="stable")]
+        present, starts = np.unique(codes[order], return_index=True)
+        members = dict(zip(present.tolist(), np.split(order, starts)[1:], strict=True))
+        n_without = len(members.pop(-1, ()))
+        if not members:
             raise SchemaError(
                 f"{groups.by}: no user has both a value in every run and a group. Users look like "
-                f"{listed(users[:3]) or 'nobody'}, those with a group like {groups}."
+                f"{listed(values.users[:3]) or 'nobody'}, those with a group like {groups}."
             )
-        names_and_codes = [(ALL, _EVERYBODY), *((groups.names[code], code) for code in grouped)]
-        rows = {
-            (name, run): _of_sums(own[metric, code, run], confidence)
-            for name, code in names_and_codes
-            for run in (base, *rest)
-        }
-        pairs = {
-            (name, run): _of_sums(changes[metric, code, run], confidence, 1 if is_higher else -1)
-            for name, code in names_and_codes
+        named = {ALL: complete} | {groups.names[code]: inside for code, inside in members.items()}
+        changes = {  # equal values differ by exactly 0
+            (name, run): UserSums.of(np.round(of_metric[run, inside] - of_metric[base, inside], DECIMALS))
+            for name, inside in named.items()
             for run in rest
         }
-        raw = [_unevenness([changes[metric, code, run] for code in grouped]) for run in rest]
+        rows = {
+            (name, run): _of_sums(UserSums.of(of_metric[run, inside]), confidence)
+            for name, inside in named.items()
+            for run in (base, *rest)
+        }
+        sign = 1 if is_higher else -1
+        pairs = {place: _of_sums(sums, confidence, sign) for place, sums in changes.items()}
+        raw = [_unevenness([changes[groups.names[code], run] for code in members]) for run in rest]
         adjusted = holm(np.array(raw)).tolist() if raw else []
         uneven = {runs[run]: p for run, p in zip(rest, adjusted, strict=True)}
-        n_without = own[metric, -1, base].n_valued
-        warnings = (meeting.warning,) if meeting is not None and meeting.warning else ()
-        notes = () if meeting is None or groups.table is None else (f"{meeting.sentence}.",)
         segments = Segments(
             groups.by, label(metric), (), (), uneven, confidence, is_higher, n_without, notes, warnings
         )

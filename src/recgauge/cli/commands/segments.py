@@ -115,7 +115,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     segments: list[Segments] = []
     for by in options.by:
         groups = table.groups(by, options.groups)
-        segments += segments_of([values], groups, baseline=options.baseline, confidence=options.confidence)
+        segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
     return segments, [], values.notes
 
 
