@@ -11,6 +11,7 @@ from recgauge.cli.commands.options import (
     add_directions,
     add_sources,
     are_tables,
+    directions_of,
     named,
     names_of,
     refuse_directions,
