@@ -19,8 +19,8 @@ from recgauge.sweeps.places import conf_folder
 from strategies import interactions
 
 NAMES = sorted(path.stem for path in (conf_folder() / "split").glob("*.yaml"))
-ONE_CUT = {"temporal_fraction", "temporal_date", "rolling_window"}
-BY_USER_TIME = {"last_n", "leave_one_out_last", "temporal_per_user"}
+ONE_CUT = {"temporal_fraction", "temporal_date", "rolling_window", "next_item"}
+BY_USER_TIME = {"last_n", "leave_one_out_last", "temporal_per_user", "next_item"}
 HOLDS_OUT_USERS = {"strong_generalisation", "k_fold_users"}
 SMALL = {  # settings that fit the small tables of these tests
     "temporal_date": {"test_from": 20 * 86_400, "validation_from": 15 * 86_400, "test_until": 28 * 86_400},

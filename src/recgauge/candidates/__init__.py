@@ -157,8 +157,15 @@ def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
             f"candidates.seen=validation: split {split.name} has no validation rows. "
             "Use seen=train, or hold some out."
         )
+    if seen == "validation" and split.query_of is not None:
+        raise ConfigError(
+            "candidates.seen=validation: queries have no validation rows of their own. "
+            "Use seen=both, train or none."
+        )
     if seen == "none":
         return None
+    if seen == "both" and split.has_cut:
+        return split.known
     if seen == "train" or split.validation is None:
         return split.seen
     if seen == "validation":
@@ -179,7 +186,8 @@ class AllItems(Candidates):
     ----------
     seen : {"both", "train", "validation", "none"}
         Whose rows count as seen: the user's training and validation rows, which are all that are not judged
-        (training rows alone where the validation rows are judged); the training rows, with which a user's
+        (training rows alone where the validation rows are judged), with ``split=next_item`` all rows before
+        the target; the training rows, with which a user's
         validation rows may be recommended and count as misses; the validation rows; or none (everything is
         a candidate). Fold-in rows count as training rows.
 

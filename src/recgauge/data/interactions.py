@@ -270,6 +270,11 @@ class Interactions:
             self.item_ids,
         )
 
+    def with_users(self, user_ids: IdArray, user: IntArray | None = None) -> "Interactions":
+        """Return the rows over other user ids, with other user codes if these are given."""
+        codes = self.user if user is None else user
+        return Interactions(codes, self.item, self.value, self.timestamp, user_ids, self.item_ids)
+
     def attribute(self, name: str, subject: str) -> Attribute:
         """Return a further column of the rows; `subject` needs it, for the message where it is missing.
 

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from recgauge.data.coverage import Coverage
-from recgauge.data.interactions import Interactions, apart
+from recgauge.data.interactions import Interactions, apart, pairs_matrix
+from recgauge.data.sequences import Average, Sequences
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
 from recgauge.utils.notebook import html_table
@@ -92,6 +93,8 @@ class Split:
     held_out : mapping of str to Coverage
         Of each held-out part, what it was before rows of unknown users and items were dropped; a part that is
         not named lost nothing.
+    sequences : Sequences or None
+        The order of users' rows, of a split that puts them in one; see `before` and `query_of`.
 
     Raises
     ------
@@ -111,6 +114,7 @@ class Split:
     overlap: bool = False
     evaluated: EvaluateOn = "test"
     held_out: Mapping[str, Coverage] = field(default_factory=dict)
+    sequences: Sequences | None = None
 
     def __post_init__(self) -> None:
         for part_name, part in (("train", self.train), ("test", self.test)):
@@ -168,8 +172,13 @@ class Split:
         EmptySplitError
             If there are no validation rows.
         """
-        validation = self._held_for_validation()
-        train, fold_in = self.train.followed_by(validation), self.fold_in
+        validation, sequences, fold_in = self._held_for_validation(), self.sequences, self.fold_in
+        train = self.train
+        sequences = None if sequences is None else sequences.with_validation()
+        if sequences is None or sequences.until_cut is None:
+            train = train.followed_by(validation)
+        else:
+            train = sequences.rows.take(sequences.train).with_users(train.user_ids)
         words = f"train is {len(self.train):,} training and {len(validation):,} validation rows"
         if fold_in is not None:
             chosen_by = (validation.user_counts() > 0)[fold_in.user]
@@ -177,7 +186,18 @@ class Split:
             words += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
         joined = replace(Step.between("nothing", train, train), note=f"{words} (fit_on=train_validation)")
         steps = (*self.steps, joined)
-        return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps)
+        return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps, sequences=sequences)
+
+    def with_queries(self, average: Average) -> "Split":
+        """Return the split in which each held-out row is a query of its own, with a code and an id."""
+        if self.sequences is None:
+            raise SchemaError(f"Split {self.name}: its rows have no order, so nothing is before a query.")
+        ids, query_of, codes = self.sequences.query_codes()
+        parts: dict[str, Any] = {
+            name: getattr(self, name).with_users(ids, own) for name, own in codes.items()
+        }
+        sequences = replace(self.sequences, query_of=query_of, average=average)
+        return replace(self, train=self.train.with_users(ids), **parts, sequences=sequences)
 
     def _held_for_validation(self) -> Interactions:
         if self.validation is None or len(self.validation) == 0:
@@ -230,32 +250,70 @@ class Split:
             return coverage
         left_out = np.setdiff1d(self.test_users, users)
         n_rows = int(self.test.user_counts()[left_out].sum())
-        return coverage.without("nothing_relevant", users=len(left_out), rows=n_rows)
+        n_users = len(self.users_of(self.test_users)) - len(self.users_of(users))
+        return coverage.without("nothing_relevant", users=n_users, rows=n_rows)
+
+    @property
+    def query_of(self) -> IntArray | None:
+        """The user of each user code, if several queries may be of one user; see `Sequences`."""
+        return None if self.sequences is None else self.sequences.query_of
+
+    def users_of(self, codes: IntArray) -> IntArray:
+        """Return the distinct users of user codes, which may be queries."""
+        return codes if self.query_of is None else np.unique(self.query_of[codes])
 
     @cached_property
     def history(self) -> Interactions:
         """What is known of every user when lists are made: the training rows, then the fold-in rows."""
+        if self.sequences is not None and self.query_of is not None:
+            return self.train.with_users(self.sequences.rows.user_ids)
         return self.train if self.fold_in is None else self.train.followed_by(self.fold_in)
 
     @cached_property
+    def before(self) -> Interactions | None:
+        """The rows before the evaluated targets, the oldest first; None where rows have no order."""
+        return None if self.sequences is None else self.sequences.before(self.evaluated, self.test)
+
+    @cached_property
     def seen(self) -> "sparse.csr_array":
-        """`history` as a matrix (n_users, n_items) that is read-only, made once for everybody."""
+        """`history` as a matrix (n_users, n_items) that is read-only, made once for everybody.
+
+        The row of a query is that of its user.
+        """
         matrix = self.history.to_csr(copy=False)
+        if self.query_of is not None:
+            matrix = matrix[self.query_of]
         for array in (matrix.data, matrix.indices, matrix.indptr):
             array.flags.writeable = False
         return matrix
 
+    @cached_property
+    def known(self) -> "sparse.csr_array":
+        """`seen`, and with a cut in time all else that comes before the evaluated targets."""
+        if not self.has_cut or self.before is None:
+            return self.seen
+        return pairs_matrix(self.before.user, self.before.item, self.seen.shape)
+
+    @property
+    def has_cut(self) -> bool:
+        """Whether rows that are in no part come before targets, since one cut in time is for everybody."""
+        return self.sequences is not None and self.sequences.until_cut is not None
+
     @property
     def is_apart(self) -> bool:
         """Whether no held-out row has the (user, item) pair of another row."""
-        return apart(self.seen, [part for part in (self.validation, self.test) if part is not None])
+        held = [self.test] if self.has_cut else [self.validation, self.test]
+        return apart(self.known, [part for part in held if part is not None])
 
     def cold_counts(self) -> dict[str, int]:
         """Return how many test rows, users and items lack what models learn from.
 
         A user is cold without a row in train or fold-in, an item without a row in train.
         """
-        users = (self.test.user_counts() > 0) & (self.history.user_counts() == 0)
+        counts = self.history.user_counts()
+        users = (self.test.user_counts() > 0) & (
+            (counts if self.query_of is None else counts[self.query_of]) == 0
+        )
         items = (self.test.item_counts() > 0) & (self.train.item_counts() == 0)
         return {
             "test_cold_users": int(users.sum()),

@@ -55,8 +55,8 @@ def check_split(
 def _overlap(split: Split) -> GuardResult:
     test, where = split.test, dict[str, BoolArray]()
     if not split.is_apart:
-        where["in train"] = stored(split.seen, test.user, test.item)
-        if split.validation is not None:
+        where["before it" if split.has_cut else "in train"] = stored(split.known, test.user, test.item)
+        if split.validation is not None and not split.has_cut:
             where["in validation"] = stored(split.validation.to_csr(), test.user, test.item)
         where["an earlier test row"] = np.ones(len(test), np.bool_)
         where["an earlier test row"][np.unique(pair_codes(test), return_index=True)[1]] = False
@@ -82,13 +82,13 @@ def _of_time(
 ) -> list[GuardResult]:
     """Look for training rows that are later than test rows, and for test items that came later."""
     train, test = split.history, split.test
-    first = np.full(test.n_users, np.iinfo(np.int64).max)
-    np.minimum.at(first, test.user, test_time)
-    leaks = np.zeros(test.n_users, np.bool_)
+    first = np.full(train.n_users, np.iinfo(np.int64).max)
+    np.minimum.at(first, test.user if split.query_of is None else split.query_of[test.user], test_time)
+    leaks = np.zeros(train.n_users, np.bool_)
     for start in range(0, len(train), PIECE):
         user = train.user[start : start + PIECE]
         leaks[user[train_time[start : start + PIECE] > first[user]]] = True
-    share = float(np.count_nonzero(leaks) / len(split.test_users))
+    share = float(np.count_nonzero(leaks) / len(split.users_of(split.test_users)))
     finding = f"{share:.1%} of test users have training rows later than their first test row"
     claim = f", though split {split.name} claims to keep time order; correct the split or its times."
     hint = ", as random splits do; a temporal split would not let models see the future."
@@ -99,6 +99,17 @@ def _of_time(
     share = float((train_time > test_time.min()).mean())
     message = f"{share:.1%} of training rows are later than the first test row of anybody."
     results.append(GuardResult("train_after_cut", share, "note", message))
+
+    if split.sequences is not None:
+        later = len(train) - np.searchsorted(np.sort(train_time), test_time, side="right")
+        share = float(later.mean() / len(train))
+        message = f"{share:.1%} of training rows are later than a test row, in the mean over test rows"
+        if share:
+            message += (
+                ": models learn from what other users did later, as articles that leave the last row out do; "
+            )
+            message += "one cut in time, such as split=next_item, rules that out"
+        results.append(GuardResult("train_after_test_row", share, "note", f"{message}."))
 
     first = np.full(test.n_items, np.iinfo(np.int64).max)
     for part in (split.train, split.validation, test):
@@ -113,7 +124,10 @@ def _of_time(
 
 
 def _ties_at_cut(split: Split, rule: str) -> GuardResult:
-    """Count users whose rows of one time are in two parts."""
+    """Count users whose rows of one time are in two parts, or of whom some alone are targets."""
+    if split.has_cut and split.sequences is not None:
+        n_tied, n_users = split.sequences.tied_users(split.evaluated), len(split.users_of(split.test_users))
+        return _tied(n_tied, n_users, rule, "have a target that shares its time with another of their rows")
     parts = [part for part in (split.history, split.validation, split.test) if part is not None]
     timed = [(part.user, part.timestamp) for part in parts if part.timestamp is not None]
     tied = np.zeros(split.test.n_users, np.bool_)
@@ -124,8 +138,12 @@ def _ties_at_cut(split: Split, rule: str) -> GuardResult:
         np.minimum.at(first, later, after)
         tied |= last == first
     n_users, n_tied = len(split.test_users), int(tied[split.test_users].sum())
+    return _tied(n_tied, n_users, rule, "have rows of one time in two parts")
+
+
+def _tied(n_tied: int, n_users: int, rule: str, what: str) -> GuardResult:
     share = n_tied / n_users
-    finding = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) have rows of one time in two parts"
+    finding = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) {what}"
     consequence = f": split.ties={rule} decides which is held out; other rules may move the numbers."
     return by_share("ties_at_cut", share, finding, [(MANY_TIED_ROWS, "warning", consequence)])
 
@@ -158,14 +176,14 @@ def _of_items(split: Split) -> list[GuardResult]:
 
 
 def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
-    n_users, n_tested = split.test.n_users, len(split.test_users)
-    n_evaluated = n_tested - relevant.n_without
+    n_users, n_tested = split.history.n_users, len(split.users_of(split.test_users))
+    n_evaluated = len(split.users_of(relevant.users))
     finding = (
         f"{n_evaluated:,} of {n_users:,} users have relevant test rows; {n_users - n_tested:,} have no test "
         f"row, {relevant.n_without:,} no relevant one"
     )
     share = 1.0 - n_evaluated / n_users
-    if relevant.n_without >= MANY_SKIPPED * n_tested:
+    if relevant.n_without >= MANY_SKIPPED * len(split.test_users):
         message = f"{finding}: most test users say nothing; lower dataset.relevant_from or hold out more."
         return GuardResult("users_skipped", share, "warning", message)
     return GuardResult("users_skipped", share, "note", f"{finding}.")

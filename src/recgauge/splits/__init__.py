@@ -1,7 +1,7 @@
 """The contract of a strategy that makes a split."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from recgauge.data.coverage import Coverage, Reason
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
+from recgauge.data.sequences import Sequences
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError, listed
 from recgauge.utils.checks import BoolArray, Checked, LongArray, shown
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from recgauge.splits.folds import KFoldUsers as KFoldUsers
     from recgauge.splits.folds import StrongGeneralisation as StrongGeneralisation
     from recgauge.splits.folds import SurpriseKFold as SurpriseKFold
+    from recgauge.splits.next_item import NextItem as NextItem
     from recgauge.splits.published import Published as Published
     from recgauge.splits.shares import LeaveLastOut as LeaveLastOut
     from recgauge.splits.shares import LeaveRandomOut as LeaveRandomOut
@@ -48,6 +50,10 @@ class Assignment:
         Rows of held-out users that models are given after training. None: no user is held out.
     unused : tuple of (str, ndarray of bool)
         Rows in no part, with the reason in words.
+    rank : ndarray of int64, shape (n,), or None
+        Of each row among its user's, 0 for the latest. None: the strategy does not order a user's rows.
+    until_cut : ndarray of bool, shape (n,), or None
+        Rows up to one cut in time for everybody, see `recgauge.data.sequences.Sequences`.
 
     Attributes
     ----------
@@ -70,6 +76,8 @@ class Assignment:
     validation: BoolArray | None = None
     fold_in: BoolArray | None = None
     unused: tuple[tuple[str, BoolArray], ...] = ()
+    rank: LongArray | None = None
+    until_cut: BoolArray | None = None
     train: BoolArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,6 +101,7 @@ class Assignment:
             None if self.validation is None else self.validation[rows],
             None if self.fold_in is None else self.fold_in[rows],
             tuple((reason, mask[rows]) for reason, mask in self.unused),
+            None if self.rank is None else self.rank[rows],
         )
 
 
@@ -132,6 +141,15 @@ def session_rows(rows: Interactions, column: str) -> tuple[Interactions, LongArr
     return rows.take(last[there]), position[codes]
 
 
+def _ranks_inside(rows: Interactions, rank: LongArray) -> LongArray:
+    """Return each row's rank among its user's, 0 for the latest, by the rank of its session, then by time."""
+    times = np.zeros(len(rows), np.int64) if rows.timestamp is None else rows.timestamp
+    order, counts = np.lexsort((-np.arange(len(rows)), -times, rank, rows.user)), rows.user_counts()
+    ranks = np.empty(len(rows), np.int64)
+    ranks[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ranks
+
+
 @dataclass(frozen=True)
 class Splitter(Checked, ABC):
     """A strategy that assigns rows to train, validation and test; ConfigError if a setting is not valid.
@@ -161,6 +179,11 @@ class Splitter(Checked, ABC):
     def attributes(self) -> tuple[str, ...]:
         """Further columns of the table that the strategy looks at, by name."""
         return () if self.whole is None else (self.whole,)
+
+    @property
+    def grows(self) -> bool:
+        """Whether models that take histories are given all rows before a target, not training rows alone."""
+        return False
 
     @property
     def tie_rule(self) -> str | None:
@@ -221,6 +244,8 @@ class Splitter(Checked, ABC):
         else:
             sessions, session_of_row = session_rows(interactions, self.whole)
             assigned = self.assign(sessions, rng=rng).take(session_of_row)
+            if assigned.rank is not None:
+                assigned = replace(assigned, rank=_ranks_inside(interactions, assigned.rank))
         return self._assemble(interactions, assigned, steps, overlap)
 
     def _assemble(
@@ -238,19 +263,27 @@ class Splitter(Checked, ABC):
             ("items", "unknown_items", self.cold_items),
         )
         held_out, coverage = dict[str, Interactions](), dict[str, Coverage]()
+        targets: dict[str, LongArray] = {}
         for name, rows in (("test", assigned.test), ("validation", assigned.validation)):
             if rows is not None:
                 part = interactions.take(rows)
                 users = int(np.count_nonzero(part.user_counts()))
                 coverage[name] = Coverage(users, len(part), users)
+                positions = np.flatnonzero(rows)
                 for cold, reason, rule in rules:
                     if rule == "keep":
                         continue
-                    kept = part.take(trained[cold][part.user if cold == "users" else part.item])
+                    stays = trained[cold][part.user if cold == "users" else part.item]
+                    kept, positions = part.take(stays), positions[stays]
                     step = Step.between(f"{name} rows of {cold} without training rows", part, kept)
                     n_users = step.users[0] - step.users[1]
                     coverage[name] = coverage[name].without(reason, users=n_users, rows=step.dropped_rows)
                     steps, part = (*steps, step), kept
-                held_out[name] = part
+                held_out[name], targets[name] = part, positions
         parts = (train, held_out.get("validation"), held_out["test"])
-        return Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage)
+        sequences = None
+        if assigned.rank is not None:
+            rank = interactions.user_counts()[interactions.user] - 1 - assigned.rank
+            cut = assigned.until_cut
+            sequences = Sequences(interactions, rank, assigned.train, targets, self.grows, cut)
+        return Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage, sequences=sequences)

@@ -88,9 +88,7 @@ class TemporalDate(Splitter):
         """Return which rows are held out; no chance is involved."""
         times = times_of(interactions, "TemporalDate")
         if self.test_from is None:
-            raise ConfigError(
-                f"TemporalDate: test_from is not set. Set split.test_from=DATE; {_span(times)}."
-            )
+            raise ConfigError(f"TemporalDate: test_from is not set. Set split.test_from=DATE; {span(times)}.")
         begin = check_time("TemporalDate: test_from", self.test_from)
         later = times >= begin
         unused: tuple[tuple[str, BoolArray], ...] = ()
@@ -105,11 +103,12 @@ class TemporalDate(Splitter):
         assignment = Assignment(in_test, in_validation, unused=unused)
         if not in_test.any() or not assignment.train.any():
             part = "test" if assignment.train.any() else "train"
-            raise EmptySplitError(f"TemporalDate: {part} has no rows; {_span(times)}. Choose dates inside.")
+            raise EmptySplitError(f"TemporalDate: {part} has no rows; {span(times)}. Choose dates inside.")
         return assignment
 
 
-def _span(times: LongArray) -> str:
+def span(times: LongArray) -> str:
+    """Return from when to when there are data, in words."""
     if len(times) == 0:
         return "the data have no rows"
     return f"the data span {time_text(int(times.min()))} to {time_text(int(times.max()))} (UTC)"

@@ -1,7 +1,7 @@
 """One cut: a share of all rows, or a share or number of each user's, at random or the latest."""
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
@@ -216,7 +216,8 @@ class TemporalPerUser(ByTime, Shares):
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
         rank = latest_first(interactions, "TemporalPerUser", self.ties, rng)
-        return Assignment(*self._masks(rank, interactions.user_counts()[interactions.user]))
+        masks = self._masks(rank, interactions.user_counts()[interactions.user])
+        return Assignment(*masks, rank=rank)
 
 
 @dataclass(frozen=True)
@@ -280,6 +281,11 @@ class LeaveLastOut(ByTime, _LeaveOut):
         Validation rows of each user, those right before the test rows; 0 makes no validation part.
     ties : str
         Which of a user's rows of one time counts as the latest, see `ByTime`; default ``fixed_random``.
+    history : {"train", "train_validation"}
+        What models that take histories (`recgauge.models.TakesHistories`) see when they are asked for test
+        rows: the training rows, or the validation rows as well, as SASRec, BERT4Rec and most articles about
+        next items have it. No model is fitted on validation rows for that. For validation rows it is the
+        training rows. What counts as seen is ``candidates.seen``.
     cold_users, cold_items : {"drop", "keep"}
         See `Splitter`.
     whole : str or None
@@ -287,6 +293,8 @@ class LeaveLastOut(ByTime, _LeaveOut):
 
     Raises
     ------
+    ConfigError
+        If `history` has validation rows and there are none.
     SchemaError
         If the data have no timestamps.
 
@@ -315,9 +323,25 @@ class LeaveLastOut(ByTime, _LeaveOut):
     [7]
     """
 
+    history: Literal["train", "train_validation"] = "train"
+
     name: ClassVar[str] = "last_n"
     temporal: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.grows and not self.n_validation:
+            raise ConfigError(
+                "LeaveLastOut: history=train_validation needs validation rows, and n_validation is 0. Set "
+                "split.n_validation=1, or leave split.history out."
+            )
+
+    @property
+    def grows(self) -> bool:
+        """Whether histories have the validation rows, too."""
+        return self.history == "train_validation"
+
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; chance is involved with ``ties="random"`` alone."""
-        return self._cut(interactions, latest_first(interactions, "LeaveLastOut", self.ties, rng))
+        rank = latest_first(interactions, "LeaveLastOut", self.ties, rng)
+        return replace(self._cut(interactions, rank), rank=rank)
