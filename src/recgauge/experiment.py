@@ -38,7 +38,7 @@ from recgauge.metrics import Kind
 from recgauge.models import GivesLists, KeepsNeighbours, RatingPredictor, Recommender
 from recgauge.models.isolated import Isolated
 from recgauge.models.random import Random
-from recgauge.models.recommend import FitOn, fit
+from recgauge.models.recommend import FitOn, fit, serving
 from recgauge.models.recorded import Recorded
 from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
@@ -252,6 +252,8 @@ def prepare(plan: DataPlan, timings: Timings) -> PreparedData:
         elif plan.fit_on == "train_validation":
             split = split.with_validation_in_train()
         relevant = Relevant.from_interactions(split.test, dataset.relevant_from)
+        if isinstance(plan, Experiment):
+            _check_queries(plan, split)
         checks = check_split(split, relevant, temporal=splitter.temporal, ties=splitter.tie_rule)
         checks += check_filters(plan.filters, dataset.interactions)
         guards = enforce([check_selection(plan.guards), *checks], plan.guards)
@@ -265,6 +267,16 @@ def prepare(plan: DataPlan, timings: Timings) -> PreparedData:
     coverage = split.coverage() if task is None else task.coverage()
     guards += enforce(check_coverage(coverage, split), plan.guards)
     return PreparedData(dataset, split, guards, task)
+
+
+def _check_queries(experiment: Experiment, split: Split) -> None:
+    """Refuse metrics that have no value for each of several queries of a user."""
+    others = [name for name, each in experiment.metrics.items() if each.metric.kind != "lists"]
+    if split.query_of is not None and others:
+        raise ConfigError(
+            f"metrics: {', '.join(others)} are of users, and split.target=successive asks for each row. "
+            "Leave them out, as metrics=[ranking] does, or choose split.target=first, last or random."
+        )
 
 
 def _ranking_task(experiment: Experiment, dataset: Dataset, split: Split, relevant: Relevant) -> RankingTask:
@@ -347,8 +359,8 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
     if experiment.curves or of_rankings:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
-            rankings = rank_relevant(model, relevant, task.candidates, **sizes)
-            ids = task.dataset.interactions.user_ids[relevant.users]
+            rankings = rank_relevant(serving(model, task.split), relevant, task.candidates, **sizes)
+            ids = task.split.test.user_ids[relevant.users]
             evaluation, undefined = add_full_rankings(evaluation, of_rankings, rankings, ids)
             refused |= undefined
     return RankingResult(

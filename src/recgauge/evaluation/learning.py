@@ -15,6 +15,7 @@ from recgauge.metrics import HEADLINE
 from recgauge.metrics.names import as_key, headline_cutoff
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
+from recgauge.models.recommend import rows_to_fit
 from recgauge.utils.checks import check_int
 from recgauge.utils.progress import NoProgress, Progress
 
@@ -195,12 +196,13 @@ def fit_watched(
             f"learning: {type(model).__name__} does not learn in epochs, so there is no curve. "
             "Leave learning out, or choose a model with n_epochs, such as model=biased_mf."
         )
+    rows = rows_to_fit(split, "train", model)
     sign = 1.0 if watched.definition.metric.higher_is_better else -1.0
     best: Recommender | RatingPredictor = model
     best_value, best_epoch = -np.inf, 0
     points: list[EpochPoint] = []
     with (progress or NoProgress()).step("fit", model.n_epochs, "epochs") as advance:
-        for epoch, loss in enumerate(model.epochs(split.train, rng=rng), start=1):
+        for epoch, loss in enumerate(model.epochs(rows, rng=rng), start=1):
             looks = epoch % learning.every == 0 or epoch == model.n_epochs
             points.append(EpochPoint(epoch, loss, watched.key, watched.value(model) if looks else None))
             if watch is not None:

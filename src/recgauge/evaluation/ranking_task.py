@@ -24,6 +24,7 @@ from recgauge.evaluation import (
     mean_and_stderr,
     merge,
 )
+from recgauge.evaluation.queries import of_users
 from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
 from recgauge.judging import Policies
 from recgauge.judging.ineligible import count_ineligible, judged_places
@@ -31,7 +32,7 @@ from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
 from recgauge.models.random import Random
-from recgauge.models.recommend import recommend
+from recgauge.models.recommend import recommend, serving
 from recgauge.recorded.direction import MOST_LISTS, Reversal
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
 from recgauge.utils.progress import Progress
@@ -189,16 +190,21 @@ class RankingTask:
         """Return the coverage of those who have a list, whether or not the others count as misses."""
         empty = np.intersect1d(lists.users[lists.lengths == 0], self.relevant.users)
         n_rows = int(self.split.test.user_counts()[empty].sum())
-        return coverage.without("no_list", users=len(empty), rows=n_rows)
+        listed = self.split.users_of(np.setdiff1d(self.relevant.users, empty))
+        n_users = len(self.split.users_of(self.relevant.users)) - len(listed)
+        return coverage.without("no_list", users=n_users, rows=n_rows)
 
     @cached_property
     def catalogue(self) -> Catalogue:
         """What metrics know besides lists and relevance."""
         features = None if self.dataset.item_features is None else self.dataset.item_features.matrix
         split, test = self.split, self.split.test
-        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in, seen=split.seen)
+        seen = split.seen if split.query_of is None else None
+        catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in, seen=seen)
         catalogue = replace(
-            catalogue, irrelevant=self.candidates.irrelevant(self.relevant, test.n_users, test.n_items)
+            catalogue,
+            seen=catalogue.seen if split.query_of is None else split.known,
+            irrelevant=self.candidates.irrelevant(self.relevant, test.n_users, test.n_items),
         )
         if self.n_unknown is None:
             return catalogue
@@ -261,7 +267,9 @@ class RankingTask:
         if self.policies.ties == "expected":
             draws += [each.policies.draws for each in chosen if not each.metric.has_expected]
         lists = recommend_with_ties(
-            partial(recommend, model, candidates=self.candidates, memory_mib=self.memory_mib),
+            partial(
+                recommend, serving(model, self.split), candidates=self.candidates, memory_mib=self.memory_mib
+            ),
             self.listed_users,
             max(self.cutoffs),
             self.relevant,
@@ -282,18 +290,27 @@ class RankingTask:
             evaluate_top_k,
             relevant=self.relevant,
             cutoffs=self.cutoffs,
-            user_ids=self.dataset.interactions.user_ids,
+            user_ids=self.split.test.user_ids,
             policies=self.policies,
             catalogue=self.catalogue,
             seed=self.seed,
         )
         evaluation = measure(metrics, lists.of(self.users), users=None if self.only_relevant else self.users)
+        evaluation = self._of_users(evaluation)
         on_all = {name: each for name, each in metrics.items() if each.metric.needs_all_users}
         if len(lists.users) == len(self.users) or not on_all:
             return evaluation
         results = measure(on_all, lists, users=lists.users).results
         wide = replace(evaluation, results=tuple(replace(result, per_user=None) for result in results))
         return merge([evaluation, wide], [result.key for result in evaluation.results])
+
+    def _of_users(self, evaluation: Evaluation) -> Evaluation:
+        """Bring the queries of each user together, if users have several."""
+        sequences = self.split.sequences
+        if sequences is None or sequences.query_of is None:
+            return evaluation
+        owner, ids = sequences.query_of[self.users], sequences.rows.user_ids
+        return of_users(evaluation, owner, ids, sequences.average)
 
     def sanity(self, random: Random) -> SanityRows:
         """Evaluate lists by chance and the best lists exactly as the model's.

@@ -5,7 +5,8 @@ models.
 """
 
 import inspect
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -15,17 +16,17 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.data.split import Split
-from recgauge.engine import rank_candidates, top_k
+from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError, ScoreError
-from recgauge.models import FoldsIn, GivesLists, RatingPredictor, Recommender
-from recgauge.utils.checks import IntArray, check_choice, check_int
+from recgauge.models import Factors, FoldsIn, GivesLists, RatingPredictor, Recommender, TakesHistories
+from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
 from recgauge.utils.progress import NoProgress, Progress
 
 FitOn = Literal["train", "train_validation", "all"]
 """Rows that a model can be fitted on."""
 
 
-def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
+def rows_to_fit(split: Split, fit_on: FitOn, model: object = None) -> Interactions:
     """Return the rows that a model learns from.
 
     Parameters
@@ -36,11 +37,19 @@ def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
         the training part by then (`Split.with_validation_in_train`). ``all``: those of every part, test
         included. That is what some articles do, such as counting an item's popularity before they split;
         their numbers can only be repeated so. Such a run is marked, for its model has seen the answers.
+    model : Recommender or RatingPredictor, optional
+        Who learns from them: one that uses their order gets them by user, the oldest first.
 
     Returns
     -------
     Interactions
-        For ``all`` in the order train, fold-in, validation, test, over the same ids.
+        For ``all`` in the order train, fold-in, validation, test, over the same ids. Ids of queries are only
+        known to models that give lists.
+
+    Raises
+    ------
+    ConfigError
+        If the model uses the order of rows, and the split has none.
 
     Examples
     --------
@@ -49,7 +58,18 @@ def rows_to_fit(split: Split, fit_on: FitOn) -> Interactions:
     >>> len(rows_to_fit(split, "train")), len(rows_to_fit(split, "all"))
     (2, 4)
     """
-    if check_choice("fit_on", fit_on, get_args(FitOn)) != "all":
+    everything = check_choice("fit_on", fit_on, get_args(FitOn)) == "all"
+    sequences = split.sequences
+    if isinstance(model, TakesHistories) and model.uses_order:
+        if sequences is None:
+            raise ConfigError(
+                f"{type(model).__name__}: needs users' rows in their order, and split={split.name} has none. "
+                "Choose next_item, leave_one_out_last, last_n or temporal_per_user."
+            )
+        return sequences.in_order(None if everything else sequences.train)
+    if split.query_of is not None and not isinstance(model, GivesLists):
+        return sequences.rows if everything and sequences is not None else split.history
+    if not everything:
         return split.train
     parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
     times = [part.timestamp for part in parts if part.timestamp is not None]
@@ -113,7 +133,7 @@ def fit(
     >>> fit(Popularity(), split, rng=np.random.default_rng(0)).score(np.array([0], np.int32)).shape
     (1, 3)
     """
-    rows = rows_to_fit(split, fit_on)
+    rows = rows_to_fit(split, fit_on, model)
     reports = "progress" in inspect.signature(model.fit).parameters
     extra: dict[str, Any] = {"progress": progress} if reports else {}
     if split.fold_in is None or fit_on == "all":
@@ -127,6 +147,60 @@ def fit(
     fitted = model.fit(rows, rng=rng, **extra)
     folded: Recommender | RatingPredictor = fitted.fold_in(split.fold_in)
     return folded
+
+
+def serving(model: Recommender, split: Split) -> Recommender:
+    """Return a fitted model as it answers for the evaluated users of a split, whose codes may be queries.
+
+    One that takes histories is given the rows before the targets, if the split says so. Others answer by what
+    they were fitted on, a query as its user.
+
+    Raises
+    ------
+    ConfigError
+        If the model gives lists of users alone, and there are several queries of a user.
+    """
+    sequences = split.sequences
+    if sequences is None or not (sequences.grows or split.query_of is not None):
+        return model
+    if isinstance(model, TakesHistories):
+        rows = split.before if sequences.grows else sequences.trained(split.test)
+        return model if rows is None else model.with_histories(rows)
+    if split.query_of is None:
+        return model
+    if isinstance(model, GivesLists):
+        raise ConfigError(
+            f"{type(model).__name__}: gives one list a user, and split.target=successive asks for several. "
+            "Choose split.target=first, last, random or all, or a model that takes histories."
+        )
+    return _OfUsers(model, split.query_of)
+
+
+@dataclass(eq=False)
+class _OfUsers(Recommender):
+    """A fitted model that is asked for queries and answers for their users, shape (n_codes,)."""
+
+    model: Recommender
+    query_of: IntArray
+
+    def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
+        """Fit the model itself."""
+        self.model = self.model.fit(train, rng=rng)
+        return self
+
+    def score(self, users: IntArray) -> FloatArray:
+        """Return the scores of the queries' users."""
+        return self.model.score(self.query_of[users])
+
+    def factors(self) -> Factors | None:
+        """Return the factors with a row for each code."""
+        factors = self.model.factors()
+        return None if factors is None else Factors(factors.user[self.query_of], factors.item)
+
+    def item_weights(self) -> ItemWeights | None:
+        """Return the weights with a row of interactions for each code."""
+        weights = self.model.item_weights()
+        return None if weights is None else ItemWeights(weights.interactions[self.query_of], weights.weights)
 
 
 def models_that_fold_in() -> list[str]:

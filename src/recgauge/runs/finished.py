@@ -155,6 +155,9 @@ class FinishedRun(Shown):
         values = {key: to_numpy(table[key]).astype(np.float64, copy=False) for key in columns}
         pooled = stored.pooled_errors(folder, record, errors, users) if errors else {}
         values |= {key: parts.per_user() for key, parts in pooled.items()}
+        if stored.QUERIES in table.column_names:
+            counts = to_numpy(table[stored.QUERIES])
+            pooled |= {key: stored.query_parts(values[key], counts) for key in columns}
         directions = {entry.key: entry.higher_is_better for entry in record.results}
         definitions = {entry.key: f"{entry.definition}; {record.policies}" for entry in record.results}
         return RunValues(users, values, directions, seed, fold, record, pooled, definitions, from_file=True)
@@ -162,7 +165,7 @@ class FinishedRun(Shown):
     def per_user(self, keys: Sequence[str] | None = None) -> "pd.DataFrame":
         """Return per-user values: a row per user id, a column per metric."""
         table: pd.DataFrame = stored.user_table(self.folder, self.record, keys).to_pandas()
-        return table.set_index("user_id")
+        return table.set_index("user_id").drop(columns=stored.QUERIES, errors="ignore")
 
     def recommended(self) -> "pd.DataFrame":
         """Return the lists: user_id, item_id, rank from 1, score; no rows of places that hit nothing."""

@@ -21,6 +21,7 @@ from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recorded import Recorded
+from recgauge.models.recommend import serving
 from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
@@ -104,11 +105,20 @@ class RunResult:
         """
         if not isinstance(self.model, Recommender):
             raise ModelError(f"{type(self.model).__name__} only predicts ratings; it has no lists to give.")
+        split, model = self.split, self.model
+        if split.query_of is not None:  # users are served by what was fitted; queries are of the evaluation
+            seen = split.history.to_csr()
+            ids = split.history
+            return SavedModel(
+                model, ids.user_ids, ids.item_ids, CandidateItems(excluded=seen), self.dataset.item_titles
+            )
         candidates = None if self.ranking is None else self.ranking.candidates
         if candidates is None or candidates.per_user is not None:
             candidates = CandidateItems(excluded=seen_rows(self.split, "both"))
         ids = self.split.train
-        return SavedModel(self.model, ids.user_ids, ids.item_ids, candidates, self.dataset.item_titles)
+        return SavedModel(
+            serving(model, split), ids.user_ids, ids.item_ids, candidates, self.dataset.item_titles
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 LISTS, TEST, PER_USER = "recommendations.parquet", "test.parquet", "per_user.parquet"
+QUERIES = "queries"
+"""Column of per_user.parquet: how many queries a user has, where numbers are means over queries."""
 PREDICTIONS, RECORD = "predictions.parquet", "record.json"
 AGAIN = "Copy the run's folder once more, or run it again."
 
@@ -100,7 +102,7 @@ def held_out_rows(test: Interactions) -> "pa.Table":
 def user_columns(folder: Path) -> list[str]:
     """Return the metrics that a run has stored for each user, in their order."""
     with opened(folder / PER_USER) as file:
-        return [name for name in file.schema_arrow.names if name != "user_id"]
+        return [name for name in file.schema_arrow.names if name not in ("user_id", QUERIES)]
 
 
 def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = None) -> "pa.Table":
@@ -108,11 +110,13 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
     import pyarrow as pa
 
     path = folder / PER_USER
-    table = read_table(path, None if keys is None else ["user_id", *keys])
+    with opened(path) as file:
+        weights = [QUERIES] if QUERIES in file.schema_arrow.names else []
+    table = read_table(path, None if keys is None else ["user_id", *keys, *weights])
     wrong = [
         field.name
         for field in table.schema
-        if field.name != "user_id" and not pa.types.is_floating(field.type)
+        if field.name not in ("user_id", QUERIES) and not pa.types.is_floating(field.type)
     ]
     if wrong or "user_id" not in table.column_names:
         reason = f"{listed(wrong)} should be numbers" if wrong else "it has no column user_id"
@@ -120,13 +124,19 @@ def user_table(folder: Path, record: RunRecord, keys: Sequence[str] | None = Non
     for entry in record.results:
         # other results are no means over users: totals, ratios of sums, means that a convention rounds
         if entry.key in table.column_names and entry.stderr is not None:
-            mean = _mean(table[entry.key])
+            mean = _mean(table[entry.key], *(table[name] for name in weights))
             if "round_mean" not in entry.definition and not isclose(mean, entry.value, abs_tol=1e-12):
                 raise SchemaError(
                     f"{path}: the mean of {entry.key} over its {len(table):,} users is {mean:.6g}, and "
                     f"record.json has {entry.value:.6g}. The files are damaged or of different runs. {AGAIN}"
                 )
     return table
+
+
+def query_parts(means: DoubleArray, counts: "npt.NDArray[Any]") -> Pooled:
+    """Return what each user adds to a mean over queries, of which a user has `counts`."""
+    rows = np.where(np.isnan(means), 0.0, counts.astype(np.float64))
+    return Pooled(np.nan_to_num(means) * rows, rows)
 
 
 def pooled_keys(folder: Path, record: RunRecord) -> list[str]:
@@ -170,10 +180,12 @@ def pooled_errors(
     return parts_by_key
 
 
-def _mean(column: "pa.ChunkedArray") -> float:
+def _mean(column: "pa.ChunkedArray", weights: "pa.ChunkedArray | None" = None) -> float:
     """Return the mean of the values that are no NaN; NaN if there are none."""
     import pyarrow.compute as pc
 
+    if weights is not None:
+        return float(query_parts(to_numpy(column), to_numpy(weights)).value())
     mean = pc.mean(column.filter(pc.is_finite(column))).as_py()
     return nan if mean is None else float(mean)
 

@@ -23,13 +23,13 @@ from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.models import Recommender
-from recgauge.models.recommend import recommend
+from recgauge.models.recommend import recommend, serving
 from recgauge.report.card_tables import card_markdown
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
 from recgauge.runs.folder import HITS, MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
-from recgauge.runs.stored import LISTS, held_out_rows
+from recgauge.runs.stored import LISTS, QUERIES, held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
 from recgauge.utils.messages import print_note
@@ -87,7 +87,7 @@ def write_run(
 
 def write_tables(result: RunResult, folder: Path, lists: str) -> None:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
-    ids = result.dataset.interactions
+    ids = result.split.test  # codes may be those of queries
     tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
     if result.rating is not None:
         tables["predictions"] = _predictions(result.rating.predictions, ids)
@@ -137,7 +137,9 @@ def _lists_of_all(result: RunResult, ranking: RankingResult) -> TopK:
     if len(rest) == 0 or not isinstance(result.model, Recommender):
         return listed
     k = listed.items.shape[1]
-    more = recommend(result.model, rest.astype(np.int32), k, candidates=ranking.candidates)
+    more = recommend(
+        serving(result.model, result.split), rest.astype(np.int32), k, candidates=ranking.candidates
+    )
     order = np.argsort(np.concatenate((listed.users, rest)))
     rows = np.argsort(order)[: len(listed.users)]
     return TopK(
@@ -198,6 +200,8 @@ def _per_user(result: RunResult) -> pa.Table:
             if entry.per_user is not None:
                 columns[entry.key] = np.full(len(everybody), np.nan)
                 columns[entry.key][rows] = entry.per_user
+                if entry.pooled is not None and entry.k is not None:
+                    columns[QUERIES] = entry.pooled.counts.astype(np.int64)
                 higher[entry.key] = entry.higher_is_better
                 definitions[entry.key] = f"{entry.definition}; {evaluation.policies}"
     table, about = arrow_table(columns), {"higher_is_better": higher, "definitions": definitions}
