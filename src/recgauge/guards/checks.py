@@ -125,7 +125,7 @@ def _of_time(
 
 def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     """Count users whose rows of one time are in two parts, or of whom some alone are targets."""
-    if split.has_cut and split.sequences is not None:
+    if split.sequences is not None:
         n_tied, n_users = split.sequences.tied_users(split.evaluated), len(split.users_of(split.test_users))
         return _tied(n_tied, n_users, rule, "have a target that shares its time with another of their rows")
     parts = [part for part in (split.history, split.validation, split.test) if part is not None]

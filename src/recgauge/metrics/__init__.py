@@ -101,6 +101,7 @@ SUITES: Mapping[str, tuple[str, ...]] = {
         "auc", "step_average_precision", "list_auc", "partial_auc", "pap", "limited_auc", "completed_auc",
     ),
     "diversity": ("diversity", "intra_list_similarity"),
+    "next_item": ("ndcg", "mrr", "hit_rate"),
     "ranking": ("ndcg", "recall", "map", "mrr", "hit_rate", "f1", "precision"),
     "recmetrics": (
         "mar", "map", "precision", "recall", "prediction_coverage", "personalization", "novelty",

@@ -173,6 +173,15 @@ class Recorded(Recommender, RatingPredictor):
         """Return self: the file has the lists of held-out users, too."""
         return self
 
+    @property
+    def uses_order(self) -> bool:
+        """The file has been made: no order matters."""
+        return False
+
+    def with_histories(self, rows: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: the file has lists of queries such as ``u#17``, see `recgauge.splits.NextItem`."""
+        return self
+
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: a list does not say how its model scores other items."""
         self._coded_lists()

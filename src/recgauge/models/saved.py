@@ -2,21 +2,22 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.ids import IdArray
+from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.engine import ItemWeights
 from recgauge.errors import ConfigError, ModelError, said
-from recgauge.models import Factors, KnownRatings, Recommender
+from recgauge.models import Factors, KnownRatings, Recommender, TakesHistories
 from recgauge.models.recommend import recommend
 from recgauge.utils.checks import shown
 from recgauge.utils.files import read_own, refuse_irregular
@@ -62,6 +63,42 @@ class SavedModel:
     item_ids: IdArray
     candidates: CandidateItems
     titles: npt.NDArray[Any] | None = None
+
+    def with_histories(self, rows: Interactions) -> Self:
+        """Return the model for other histories: its users are those of `rows`, trained on or not.
+
+        Parameters
+        ----------
+        rows : Interactions
+            By user the oldest first where they have no times, else of equal times. What is in them is seen.
+
+        Raises
+        ------
+        ConfigError
+            If the model takes no histories, or knows no item of them. Other items that it does not know are
+            left out.
+        """
+        if not isinstance(self.model, TakesHistories):
+            raise ConfigError(
+                f"{type(self.model).__name__} serves the users that it was trained on, and takes no "
+                "histories. Save a model that does, such as model=item_knn or model=ease."
+            )
+        codes = {str(item): code for code, item in enumerate(self.item_ids.tolist())}
+        code_of = np.array([codes.get(str(item), -1) for item in rows.item_ids.tolist()], np.int32)
+        times = np.zeros(len(rows), np.int64) if rows.timestamp is None else rows.timestamp
+        order = np.lexsort((times, rows.user))
+        order = order[code_of[rows.item[order]] >= 0]
+        if not len(order):
+            raise ConfigError(
+                f"histories: the model knows none of their items; its ids look like "
+                f"{shown(self.item_ids[0])}."
+            )
+        columns = code_of[rows.item[order]], rows.value[order], times[order], rows.user_ids, self.item_ids
+        histories = Interactions(rows.user[order], *columns)
+        seen = None if self.candidates.excluded is None else histories.to_csr()
+        candidates = CandidateItems(seen, self.candidates.items)
+        model = self.model.with_histories(histories)
+        return replace(self, model=model, user_ids=rows.user_ids, candidates=candidates)
 
     def recommend(self, users: Any, k: int = 10) -> tuple[IdArray, npt.NDArray[np.float32]]:
         """Return each user's best items, best first, as the run that fitted the model recommended them.

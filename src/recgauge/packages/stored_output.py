@@ -46,6 +46,15 @@ class StoredOutput(Recommender, RatingPredictor):
             self._known = self._known.with_users_of(histories)
         return self
 
+    @property
+    def uses_order(self) -> bool:
+        """The lists have been made: no order matters."""
+        return False
+
+    def with_histories(self, rows: Interactions) -> Self:  # noqa: ARG002 - contract
+        """Return self: the files have the lists of queries, too."""
+        return self
+
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: files hold no scores of other items."""
         raise ModelError(f"{self.folder}: stored lists hold no scores of other items.")

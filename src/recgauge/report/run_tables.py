@@ -152,8 +152,8 @@ def _users_line(record: "RunRecord") -> str:
 
 
 def mark_lines(record: "RunRecord") -> list[str]:
-    """Return the marks of numbers that mean less: rows, candidates, then guards from a warning on."""
-    texts = []
+    """Return the protocol of next items, then marks of numbers that mean less: rows, candidates, guards."""
+    texts = next_item_lines(record)
     if record.evaluated_on == "validation":
         texts.append(f"{MARK} numbers of validation rows, for choosing; test rows were not looked at")
     if record.incomparable:
@@ -169,6 +169,30 @@ def mark_lines(record: "RunRecord") -> list[str]:
     if record.ineligible is not None:
         texts.append(f"lists    {record.ineligible.sentence}")
     return texts
+
+
+def next_item_lines(record: "RunRecord") -> list[str]:
+    """Return history, target, seen items, ties and later training rows of a split for next items, in a line."""
+    split = record.settings.get("split") or {}
+    if "history" not in split:
+        return []
+    shares = {guard.name: f"{guard.value:.1%}" for guard in record.guards}
+    history, target = split["history"], split.get("target", f"last {split.get('n')}")
+    if record.evaluated_on == "validation" and history == "train_validation":
+        history = "train"
+    parts = [f"history {history} (of models that take one)", f"target {target}"]
+    if target == "successive":
+        n_queries = record.counts.get("queries_evaluated", 0)
+        parts[-1] += (
+            f" ({n_queries:,} queries, mean over {'users' if split['average'] == 'user' else 'queries'})"
+        )
+    if seen := (record.settings.get("candidates") or {}).get("seen"):
+        parts.append(f"seen {seen}")
+    if "ties_at_cut" in shares:
+        parts.append(f"ties {split['ties']} (of {shares['ties_at_cut']} of users)")
+    if "train_after_test_row" in shares:
+        parts.append(f"{shares['train_after_test_row']} of training rows later than a test row")
+    return [f"protocol {'; '.join(parts)}"]
 
 
 def _filter_lines(steps: Sequence[Step]) -> list[str]:

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
+from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.blocks import TableBlock
-from recgauge.report.console import output, render_terminal
+from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
 from recgauge.tracking import run_folder
@@ -31,6 +32,8 @@ def add_recommend_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``recommend``."""
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
     parser.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
+    table = "FILE, a table of user, item and, if rows are not in order, time: what users had, who may be new"
+    parser.add_argument("--histories", metavar="FILE", help=table)
     parser.add_argument("--k", type=int, default=10, help="length of the lists (default: %(default)s)")
     parser.add_argument("--out", metavar="FILE", type=Path, help="write a .csv, .parquet or .json instead")
     add_allowed(parser)
@@ -44,6 +47,8 @@ def run_recommend(options: Namespace) -> None:
     users = None if options.users == "all" else _read_users(options.users)
     folder = _model_folder(options.run, store_uri(options))
     saved = SavedModel.load(folder, allowed_packages(options.allow))
+    if options.histories is not None:
+        saved = _with_histories(saved, options.histories)
     listed_users = saved.user_ids.tolist() if users is None else _trained_users(saved, users)
     rows = saved.rows(listed_users, options.k)
     if options.out is None:
@@ -51,6 +56,21 @@ def run_recommend(options: Namespace) -> None:
         return
     _write(rows, options.out)
     output().print(f"{len(rows['rank']):,} rows of {len(listed_users):,} users are in {options.out}")
+
+
+def _with_histories(saved: SavedModel, file: str) -> SavedModel:
+    """Return the model for the histories of a file, and say how many of their rows it does not know."""
+    rows = Table(path=file, prepared=False).load(ConsoleProgress()).interactions
+    served = saved.with_histories(rows)
+    known = set(map(str, saved.item_ids.tolist()))
+    n_unknown = sum(
+        rows.item_counts()[code] for code, item in enumerate(rows.item_ids) if str(item) not in known
+    )
+    if n_unknown:
+        print_note(
+            f"--histories: {n_unknown:,} of {len(rows):,} rows are of items that the model does not know"
+        )
+    return served
 
 
 def _read_users(users: str) -> list[str]:
