@@ -202,8 +202,9 @@ def _metrics_in_common(
     for key in chosen:
         over_rows = [name for name, repeats in runs.items() if all(key in run.pooled for run in repeats)]
         if over_rows and len(over_rows) < len(runs):
+            rows = "queries" if split_key(key)[1] else "ratings"
             raise ConfigError(
-                f"compare: {key} of {listed(over_rows, most=3)} is over all ratings, and of the other runs "
+                f"compare: {key} of {listed(over_rows, most=3)} is over all {rows}, and of the other runs "
                 "there are values per user, whose mean is another number. Give all runs in one way."
             )
     return chosen

@@ -11,7 +11,9 @@ from recgauge.metrics.rating import Pooled
 from recgauge.utils.checks import IntArray, LongArray, read_only
 
 
-def of_users(evaluation: Evaluation, query_of: IntArray, user_ids: IdArray, average: Average) -> Evaluation:
+def of_users(
+    evaluation: Evaluation, query_of: IntArray, user_ids: IdArray, average: Average, n_users: int
+) -> Evaluation:
     """Return an evaluation of queries as one of their users.
 
     Parameters
@@ -26,6 +28,8 @@ def of_users(evaluation: Evaluation, query_of: IntArray, user_ids: IdArray, aver
         ``query``: numbers are means over queries, with the standard error of a ratio of sums over users
         [1]_; what each user adds to them is in `MetricResult.pooled`. ``user``: means over users of their
         queries' mean. Users' own values are that mean either way. A number that is no mean stays as it is.
+    n_users : int
+        Users with a query, evaluated or not.
 
     References
     ----------
@@ -38,15 +42,16 @@ def of_users(evaluation: Evaluation, query_of: IntArray, user_ids: IdArray, aver
     >>> queries = Evaluation(np.array(["a#2", "b#2", "b#3"]), (entry,), {"users_evaluated": 3})
     >>> owner, ids = np.array([0, 1, 1], np.int32), np.array(["a", "b"])
     >>> for average in ("query", "user"):
-    ...     (result,) = of_users(queries, owner, ids, average).results
+    ...     (result,) = of_users(queries, owner, ids, average, 2).results
     ...     print(round(result.value, 4), round(result.stderr, 4), result.per_user.tolist())
     0.3333 0.3143 [1.0, 0.0]
     0.5 0.5 [1.0, 0.0]
     """
     codes, owner = np.unique(query_of, return_inverse=True)
     results = tuple(_result(entry, owner, len(codes), average) for entry in evaluation.results)
-    counts = dict(evaluation.counts) | {"queries_evaluated": evaluation.counts["users_evaluated"]}
-    counts["users_evaluated"] = len(codes)
+    counts = {name.replace("users_", "queries_"): n for name, n in evaluation.counts.items()}
+    counts |= {"users_evaluated": len(codes), "users_left_out": n_users - len(codes)}
+    counts["users_without_relevant_items"] = counts["users_left_out"]
     return replace(evaluation, users=user_ids[codes], results=results, counts=counts)
 
 

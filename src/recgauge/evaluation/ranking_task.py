@@ -310,7 +310,8 @@ class RankingTask:
         if sequences is None or sequences.query_of is None:
             return evaluation
         owner, ids = sequences.query_of[self.users], sequences.rows.user_ids
-        return of_users(evaluation, owner, ids, sequences.average)
+        n_users = len(self.split.users_of(self.split.test_users))
+        return of_users(evaluation, owner, ids, sequences.average, n_users)
 
     def sanity(self, random: Random) -> SanityRows:
         """Evaluate lists by chance and the best lists exactly as the model's.

@@ -180,10 +180,10 @@ def _users_skipped(split: Split, relevant: Relevant) -> GuardResult:
     n_evaluated = len(split.users_of(relevant.users))
     finding = (
         f"{n_evaluated:,} of {n_users:,} users have relevant test rows; {n_users - n_tested:,} have no test "
-        f"row, {relevant.n_without:,} no relevant one"
+        f"row, {n_tested - n_evaluated:,} no relevant one"
     )
     share = 1.0 - n_evaluated / n_users
-    if relevant.n_without >= MANY_SKIPPED * len(split.test_users):
+    if n_tested - n_evaluated >= MANY_SKIPPED * n_tested:
         message = f"{finding}: most test users say nothing; lower dataset.relevant_from or hold out more."
         return GuardResult("users_skipped", share, "warning", message)
     return GuardResult("users_skipped", share, "note", f"{finding}.")
@@ -206,9 +206,10 @@ def check_coverage(coverage: Coverage, split: Split, *, of_lists: bool = False) 
     level: Level = "note"
     if share < FEW_EVALUATED or coverage.rows_dropped > (1.0 - FEW_EVALUATED) * coverage.rows:
         # a split may hold out few users: a tenth of all counts only where most of those are lost
-        few = share < FEW_EVALUATED and coverage.users_evaluated < LEAST_EVALUATED * split.test.n_users
+        n_all = split.history.n_users
+        few = share < FEW_EVALUATED and coverage.users_evaluated < LEAST_EVALUATED * n_all
         level = "error" if share < LEAST_EVALUATED or few else "warning"
-        finding += f". {split.test.n_users:,} users are in the data"
+        finding += f". {n_all:,} users are in the data"
     message = f"{finding}."
     if level != "note":
         most = max(coverage.dropped, key=lambda reason: coverage.dropped[reason])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import listed
-from recgauge.metrics.names import label
+from recgauge.metrics.names import label, split_key
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Block, Cell, Rank, TableBlock, lines
 from recgauge.report.latex import render_latex
@@ -223,10 +223,10 @@ def explanation(procedure: "Procedure", results: "Sequence[MetricComparison]") -
     unit = results[0].unit
     how = INTERVALS[procedure.interval].replace("users", unit)
     kind = f"{100 * procedure.confidence:g} % interval ({how})"
-    over_rows = [label(result.metric) for result in results if result.over_rows]
     text = f"Mean over {unit} with its {kind}"
-    if over_rows:
-        text = f"Mean over users, {', '.join(over_rows)} over all ratings, with {kind}"
+    if over_rows := [result.metric for result in results if result.over_rows]:
+        rows = "queries" if split_key(over_rows[0])[1] else "ratings"
+        text = f"Mean over users, {', '.join(map(label, over_rows))} over all {rows}, with {kind}"
     if unit == "seeds":
         text += "; ±: deviation over seeds; Welch's t-test, paired where both have the same seeds"
     elif any(row.repeats for row in results[0].rows):

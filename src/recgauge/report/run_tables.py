@@ -172,7 +172,7 @@ def mark_lines(record: "RunRecord") -> list[str]:
 
 
 def next_item_lines(record: "RunRecord") -> list[str]:
-    """Return history, target, seen items, ties and later training rows of a split for next items, in a line."""
+    """Return history, target, seen items, ties and later rows of a split for next items, in a line."""
     split = record.settings.get("split") or {}
     if "history" not in split:
         return []
