@@ -1,4 +1,4 @@
-"""Several queries of a user: means and their spread, against plain numpy and against what comparisons take."""
+"""Several queries of a user: means and their spread, against numpy and against what comparisons take."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ KEY = "hit_rate_at_5"
 
 
 def queries(values, owner):
-    entry = MetricResult(KEY, "hit_rate", 5, float(values.mean()), None, values, "HitRate()@5", True, len(owner))
+    entry = MetricResult(
+        KEY, "hit_rate", 5, float(values.mean()), None, values, "HitRate()@5", True, len(owner)
+    )
     return Evaluation(np.arange(len(owner)), (entry,), {"users_evaluated": len(owner)})
 
 

@@ -25,7 +25,7 @@ class Sequences:
     ----------
     rows : Interactions
         All rows that were split.
-    rank : ndarray of int64, shape (n,)
+    rank : ndarray of int32, shape (n,)
         Of each row among its user's, 0 for the oldest.
     train : ndarray of bool, shape (n,)
         The training rows.
@@ -45,7 +45,7 @@ class Sequences:
     """
 
     rows: Interactions
-    rank: LongArray
+    rank: IntArray
     train: BoolArray
     targets: Mapping[str, LongArray]
     grows: bool = False
@@ -98,7 +98,12 @@ class Sequences:
         return codes if self.query_of is None else self.query_of[codes]
 
     def _histories(
-        self, order: LongArray, counts: LongArray, codes: IntArray, length: LongArray, users: Interactions
+        self,
+        order: LongArray,
+        counts: LongArray,
+        codes: IntArray,
+        length: IntArray | LongArray,
+        users: Interactions,
     ) -> Interactions:
         """Return the first rows of each code's user; `order` has `counts` rows of each, the oldest first."""
         total, free = int(length.sum()), free_memory()
@@ -119,16 +124,19 @@ class Sequences:
 
         Of such rows the rule for ties decides which is the target, or what comes before it.
         """
-        times = self.rows.timestamp
+        times, order, counts = self.rows.timestamp, self._order(), self.rows.user_counts()
         if times is None:
             return 0
-        order, targets = self._order(), self.targets[part]
-        question = np.full(len(order), -1)  # -1: no target
-        question[targets] = 0 if self.query_of is None else np.arange(len(targets))
-        user, time, question = self.rows.user[order], times[order], question[order]
-        tied = (user[1:] == user[:-1]) & (time[1:] == time[:-1]) & (question[1:] != question[:-1])
-        tied &= (question[1:] >= 0) | (question[:-1] >= 0)
-        return len(np.unique(user[1:][tied]))
+        targets, together = self.targets[part], np.zeros(len(order), np.bool_)
+        together[targets] = self.query_of is None
+        user, start = self.rows.user[targets], np.cumsum(counts) - counts
+        tied = np.zeros(len(targets), np.bool_)
+        for step in (-1, 1):  # rows of one time are neighbours
+            rank = self.rank[targets] + step
+            inside = (rank >= 0) & (rank < counts[user])
+            other = order[start[user[inside]] + rank[inside]]
+            tied[inside] |= (times[other] == times[targets[inside]]) & ~together[other]
+        return len(np.unique(user[tied]))
 
     def query_codes(self) -> tuple[IdArray, IntArray, dict[str, IntArray]]:
         """Return ids and users of all codes if each held-out row is a query, and the codes of each part."""

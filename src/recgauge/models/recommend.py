@@ -49,7 +49,8 @@ def rows_to_fit(split: Split, fit_on: FitOn, model: object = None) -> Interactio
     Raises
     ------
     ConfigError
-        If the model uses the order of rows, and the split has none.
+        If the model uses the order of rows, and the split has none; or it gives a list of each user, and
+        there are several queries.
 
     Examples
     --------
@@ -67,6 +68,11 @@ def rows_to_fit(split: Split, fit_on: FitOn, model: object = None) -> Interactio
                 "Choose next_item, leave_one_out_last, last_n or temporal_per_user."
             )
         return sequences.in_order(None if everything else sequences.train)
+    if split.query_of is not None and isinstance(model, GivesLists) and not isinstance(model, TakesHistories):
+        raise ConfigError(
+            f"{type(model).__name__}: gives one list a user, and split.target=successive asks for several. "
+            "Choose split.target=first, last, random or all, or a model that takes histories."
+        )
     if split.query_of is not None and not isinstance(model, GivesLists):
         return sequences.rows if everything and sequences is not None else split.history
     if not everything:
@@ -154,11 +160,6 @@ def serving(model: Recommender, split: Split) -> Recommender:
 
     One that takes histories is given the rows before the targets, if the split says so. Others answer by what
     they were fitted on, a query as its user.
-
-    Raises
-    ------
-    ConfigError
-        If the model gives lists of users alone, and there are several queries of a user.
     """
     sequences = split.sequences
     if sequences is None or not (sequences.grows or split.query_of is not None):
@@ -168,11 +169,6 @@ def serving(model: Recommender, split: Split) -> Recommender:
         return model if rows is None else model.with_histories(rows)
     if split.query_of is None:
         return model
-    if isinstance(model, GivesLists):
-        raise ConfigError(
-            f"{type(model).__name__}: gives one list a user, and split.target=successive asks for several. "
-            "Choose split.target=first, last, random or all, or a model that takes histories."
-        )
     return _OfUsers(model, split.query_of)
 
 

@@ -285,5 +285,7 @@ class Splitter(Checked, ABC):
         if assigned.rank is not None:
             rank = interactions.user_counts()[interactions.user] - 1 - assigned.rank
             cut = assigned.until_cut
-            sequences = Sequences(interactions, rank, assigned.train, targets, self.grows, cut)
+            sequences = Sequences(
+                interactions, rank.astype(np.int32), assigned.train, targets, self.grows, cut
+            )
         return Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage, sequences=sequences)

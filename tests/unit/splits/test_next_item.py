@@ -230,3 +230,20 @@ def test_a_model_without_histories_answers_for_a_query_as_for_its_user():
     own = model.score(np.zeros(1, np.int32))
     assert (serving(model, split).score(queries) == own).all()
     assert model.score(np.arange(2, dtype=np.int32)).shape == (2, 3)  # fitted on users, not on queries
+
+
+@given(logs(max_rows=30), rules, st.sampled_from(["first", "last", "successive", "all"]))
+@settings(max_examples=60)
+def test_users_are_counted_whose_target_shares_its_time(rows, ties, target):
+    split = split_or_skip(NextItem(quantile=0.5, target=target, ties=ties), rows)
+    cut, n_tied = moment(rows, 0.5), 0
+    for own in sequences(rows, ties).values():
+        times = [time for time, _, _ in own]
+        queries = questions(own, sum(time <= cut for time in times), target)
+        others = [(place, other) for places, _ in queries for place in places for other in range(len(own))]
+        together = [set(places) for places, _ in queries]
+        n_tied += any(
+            times[place] == times[other] and not any({place, other} <= places for places in together)
+            for place, other in others
+        )
+    assert split.sequences.tied_users("test") == n_tied
