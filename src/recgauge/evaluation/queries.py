@@ -44,7 +44,7 @@ def of_users(
     >>> for average in ("query", "user"):
     ...     (result,) = of_users(queries, owner, ids, average, 2).results
     ...     print(round(result.value, 4), round(result.stderr, 4), result.per_user.tolist())
-    0.3333 0.3143 [1.0, 0.0]
+    0.3333 0.4444 [1.0, 0.0]
     0.5 0.5 [1.0, 0.0]
     """
     codes, owner = np.unique(query_of, return_inverse=True)

@@ -9,7 +9,7 @@ import numpy as np
 from recgauge.data.coverage import Coverage, Reason
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import Interactions
-from recgauge.data.sequences import Sequences
+from recgauge.data.sequences import Average, Sequences
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError, listed
 from recgauge.utils.checks import BoolArray, Checked, LongArray, shown
@@ -175,6 +175,9 @@ class Splitter(Checked, ABC):
     temporal: ClassVar[bool] = False
     """Whether no user's training rows are later than the user's test rows; a guard checks this."""
 
+    parts_sessions: ClassVar[bool] = False
+    """Whether the strategy looks at rows one by one, and at sessions itself."""
+
     @property
     def attributes(self) -> tuple[str, ...]:
         """Further columns of the table that the strategy looks at, by name."""
@@ -184,6 +187,11 @@ class Splitter(Checked, ABC):
     def grows(self) -> bool:
         """Whether models that take histories are given all rows before a target, not training rows alone."""
         return False
+
+    @property
+    def queries(self) -> Average | None:
+        """What is averaged if each held-out row is a query of its own; None: a user is asked once."""
+        return None
 
     @property
     def tie_rule(self) -> str | None:
@@ -239,7 +247,7 @@ class Splitter(Checked, ABC):
         SchemaError
             If parts share pairs that they may not share.
         """
-        if self.whole is None:
+        if self.whole is None or self.parts_sessions:
             assigned = self.assign(interactions, rng=rng)
         else:
             sessions, session_of_row = session_rows(interactions, self.whole)
@@ -284,8 +292,7 @@ class Splitter(Checked, ABC):
         sequences = None
         if assigned.rank is not None:
             rank = interactions.user_counts()[interactions.user] - 1 - assigned.rank
-            cut = assigned.until_cut
-            sequences = Sequences(
-                interactions, rank.astype(np.int32), assigned.train, targets, self.grows, cut
-            )
-        return Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage, sequences=sequences)
+            facts = assigned.train, targets, self.grows, assigned.until_cut
+            sequences = Sequences(interactions, rank.astype(np.int32), *facts)
+        split = Split(self.name, *parts, steps, fold_in, overlap, held_out=coverage, sequences=sequences)
+        return split if self.queries is None else split.with_queries(self.queries)

@@ -7,7 +7,6 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.sequences import Average
-from recgauge.data.split import Split, Step
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits import Assignment, ColdRows, session_rows
 from recgauge.splits._order import ByTime, latest_first, times_of
@@ -99,6 +98,7 @@ class NextItem(ByTime):
 
     name: ClassVar[str] = "next_item"
     temporal: ClassVar[bool] = True
+    parts_sessions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,17 +114,10 @@ class NextItem(ByTime):
         """Whether histories have the rows between the cut and the target, too."""
         return self.history == "grows"
 
-    def split(
-        self,
-        interactions: Interactions,
-        *,
-        rng: np.random.Generator,
-        steps: tuple[Step, ...] = (),
-        overlap: bool = False,
-    ) -> Split:
-        """Split `interactions`; see `Splitter.split`. Sessions are kept whole by the cut alone."""
-        split = self._assemble(interactions, self.assign(interactions, rng=rng), steps, overlap)
-        return split.with_queries(self.average) if self.target == "successive" else split
+    @property
+    def queries(self) -> Average | None:
+        """What is averaged if each held-out row is a query."""
+        return self.average if self.target == "successive" else None
 
     def assign(self, interactions: Interactions, *, rng: np.random.Generator) -> Assignment:
         """Return which rows are held out; chance is in random ties, targets and validation users."""
