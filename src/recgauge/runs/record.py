@@ -20,8 +20,8 @@ from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
 from recgauge.models import RatingPredictor, Recommender
-from recgauge.models.recorded import Recorded
 from recgauge.models.recommend import serving
+from recgauge.models.recorded import Recorded
 from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
