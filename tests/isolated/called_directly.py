@@ -2,7 +2,8 @@
 
 ``python called_directly.py LIBRARY FOLDER`` reads rows.npz (user, item, value, timestamp), users.npy and
 job.json (name, settings, seed, k) in the folder and writes lists.npy, shape (m, k), -1 where a list is short.
-Items that a user has in the rows are left out by the library's own means.
+Items that a user has in the rows are left out by the library's own means. RecTools' transformers also read
+history.npz, the rows that they see when they make lists, and write scores.npy.
 """
 
 import json
@@ -89,6 +90,28 @@ def rectools(rows, users, job):
     model = PureSVDModel(**job["settings"], random_state=job["seed"]).fit(dataset)
     found = model.recommend(users, dataset, k=job["k"], filter_viewed=True)
     return found.sort_values(["user_id", "rank"])["item_id"].to_numpy().reshape(len(users), job["k"])
+
+
+def rectools_torch(rows, users, job):
+    """Follow RecTools' tutorial of transformers."""
+    import pandas as pd
+    from pytorch_lightning import seed_everything
+    from rectools import models
+    from rectools.dataset import Dataset
+
+    def dataset(rows):
+        table = pd.DataFrame({"user_id": rows["user"], "item_id": rows["item"], "weight": 1})
+        return Dataset.construct(table.assign(datetime=pd.to_datetime(rows["timestamp"], unit="s")))
+
+    seed_everything(job["seed"], workers=True)
+    model = getattr(models, f"{job['name']}Model")(**job["settings"], deterministic=True)
+    model.fit(dataset(rows))
+    history = dataset(np.load("history.npz"))
+    found = model.recommend(users, history, k=job["k"], filter_viewed=True, on_unsupported_targets="ignore")
+    scores = found.pivot(index="user_id", columns="rank", values="score").reindex(users)
+    np.save("scores.npy", scores.to_numpy())
+    lists = found.pivot(index="user_id", columns="rank", values="item_id").reindex(users)
+    return lists.fillna(-1).to_numpy().astype(int)
 
 
 if __name__ == "__main__":

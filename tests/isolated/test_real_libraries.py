@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 
 from conftest import REPOSITORY
 from recgauge.datasets.demo import Demo
-from recgauge.errors import MissingLibraryError
+from recgauge.errors import FitError, MissingLibraryError
 from recgauge.isolated import WORKERS, find_uv
 from recgauge.models.isolated import LensKit, RecBole, RecTools
 from recgauge.models.recommend import recommend
@@ -38,22 +40,28 @@ def split():
     return RandomRows(test_size=0.2).split(Demo().load().interactions, rng=np.random.default_rng(0))
 
 
-def fitted(model, train, seed=SEED):
-    """Fit a model, which installs its library; skip where it cannot be installed."""
+@contextmanager
+def installing():
+    """Skip where a library cannot be installed."""
     try:
-        return model.fit(train, rng=np.random.default_rng(seed))
+        yield
     except MissingLibraryError as error:
         (pytest.fail if os.environ.get("RECGAUGE_REQUIRE_PEERS") else pytest.skip)(str(error))
 
 
+def fitted(model, train, seed=SEED):
+    """Fit a model, which installs its library."""
+    with installing():
+        return model.fit(train, rng=np.random.default_rng(seed))
+
+
+def save(rows, path):
+    times = np.zeros(len(rows), np.int64) if rows.timestamp is None else rows.timestamp
+    np.savez(path, user=rows.user, item=rows.item, value=rows.value, timestamp=times)
+
+
 def called_directly(library, train, users, job, folder):
-    np.savez(
-        folder / "rows.npz",
-        user=train.user,
-        item=train.item,
-        value=train.value,
-        timestamp=np.zeros(len(train), np.int64) if train.timestamp is None else train.timestamp,
-    )
+    save(train, folder / "rows.npz")
     np.save(folder / "users.npy", users)
     (folder / "job.json").write_text(json.dumps(job))
     script = Path(__file__).with_name("called_directly.py")
@@ -83,6 +91,47 @@ def test_lists_are_those_of_the_library_called_directly(case, split, tmp_path):
     assert_same_lists(lists, direct)
     again = fitted(kind(name, settings), train)
     assert np.array_equal(recommend(again, users, K, excluded=train.to_csr()).items, lists.items)
+
+
+TRANSFORMERS = {
+    "SASRec": {"loss": "softmax"},
+    "SASRec-gBCE": {"loss": "gBCE", "n_negatives": 8},
+    "BERT4Rec": {"loss": "softmax"},
+}
+
+
+@pytest.mark.parametrize("case", TRANSFORMERS)
+def test_a_transformer_is_the_librarys_own_whatever_is_looked_at_between_its_epochs(case, tmp_path):
+    rows = Demo().load().interactions
+    rows = rows.take(np.argsort(rows.timestamp, kind="stable"))
+    train, grown = rows.take(np.arange(50_000)), rows.take(np.arange(55_000))
+    name = case.partition("-")[0]
+    settings = {"epochs": 3, "n_factors": 16, "n_heads": 2, "session_max_len": 20, **TRANSFORMERS[case]}
+    users, seen = np.arange(rows.n_users, dtype=np.int32), grown.to_csr()
+    model = RecTools(name, settings)
+    with installing():
+        looks = [
+            (loss, deepcopy(model), recommend(model.with_histories(grown), users, K, excluded=seen))
+            for loss in model.epochs(train, rng=np.random.default_rng(SEED))
+        ]
+    assert looks[0][0] > looks[2][0]
+    lists = recommend(model.with_histories(grown), users, K, excluded=seen)
+    save(grown, tmp_path / "history.npz")
+    seed = int(np.random.default_rng(SEED).integers(2**31 - 1))
+    job = {"name": name, "settings": settings, "k": K, "seed": seed}
+    direct = called_directly("rectools_torch", train, users, job, tmp_path)
+    assert_same_lists(lists, direct)
+    given = np.where(lists.items < 0, np.nan, lists.scores)
+    np.testing.assert_allclose(given, np.load(tmp_path / "scores.npy"), rtol=0, atol=1e-6)
+    first = recommend(looks[0][1].with_histories(grown), users, K, excluded=seen)
+    assert np.array_equal(first.items, looks[0][2].items)
+    assert not np.array_equal(first.items, lists.items)
+
+
+def test_a_transformer_with_more_items_than_memory_is_refused_before_it_is_trained(split, monkeypatch):
+    monkeypatch.setattr("recgauge.models.free_memory", lambda: 1 << 27)
+    with pytest.raises(FitError, match=r"SASRec of RecTools.*can be had. Set a smaller batch_size"):
+        fitted(RecTools("SASRec"), split.train)
 
 
 def assert_same_lists(lists, direct):

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Any
+from uuid import uuid4
 from weakref import finalize
 
 import numpy as np
@@ -31,6 +32,14 @@ _PATIENCE = 10.0  # seconds; a worker whose packages are there has begun by then
 _LAST = 8  # lines of the log that a message has
 
 
+class Weights:
+    """A file of weights, removed with this object."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        finalize(self, path.unlink, missing_ok=True)
+
+
 class Worker:
     """A process that trains a model and then makes lists; it ends with this object, an error or Ctrl-C.
 
@@ -44,7 +53,10 @@ class Worker:
     ) -> None:
         self._title, self._timeout = title, timeout
         self.seconds = {"fit": 0.0, "recommend": 0.0}
+        self.stage = "fit"  # whose seconds they are; lists that are looked at between epochs belong to it
         self.peak_bytes: int | None = None
+        self._notes: set[str] = set()
+        self._history: Interactions | None = None
         folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
         self.folder = Path(folder.name)
         self._log = log or self.folder / "library.log"
@@ -85,7 +97,21 @@ class Worker:
         rows = self.folder / "rows.npz"
         np.savez(rows, user=train.user, item=train.item, value=train.value, timestamp=times)
         sizes = {"n_users": train.n_users, "n_items": train.n_items}
-        self._request("fit", {"rows": "rows.npz", "job": {**job, **sizes}})
+        self.ask("fit", rows="rows.npz", job={**job, **sizes})
+        self._history = train
+
+    def use_history(self, rows: Interactions) -> None:
+        """Let it answer for users with these rows, oldest first within a user, until it gets others."""
+        if rows is not self._history:
+            np.savez(self.folder / "history.npz", user=rows.user, item=rows.item)
+            self.ask("history", rows="history.npz", n_users=rows.n_users)
+            self._history = rows
+
+    def keep_weights(self) -> Weights:
+        """Have the weights kept that lists are made with now."""
+        path = self.folder / f"{uuid4().hex}.weights"
+        self.ask("keep", weights=path.name)
+        return Weights(path)
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the users' lists; it gets what each leaves out (``only`` is false) or may have alone."""
@@ -98,7 +124,7 @@ class Worker:
         if candidates.items is not None:
             arrays["allowed"] = candidates.items
         np.savez(self.folder / "users.npz", only=np.bool_(candidates.per_user is not None), **arrays)
-        self._request("recommend", {"users": "users.npz", "lists": "lists.npz", "k": k})
+        self.ask("recommend", users="users.npz", lists="lists.npz", k=k)
         with np.load(self.folder / "lists.npz", allow_pickle=False) as lists:
             return TopK(users, lists["items"], lists["scores"])
 
@@ -106,8 +132,8 @@ class Worker:
         """Return the next answer, empty when the process has ended."""
         return str(self._process.stdout.readline())
 
-    def _request(self, action: str, command: Mapping[str, Any]) -> None:
-        """Have something done and take what was measured; an error ends the process."""
+    def ask(self, action: str, **command: Any) -> dict[str, Any]:
+        """Have something done, take what was measured, and return the answer; an error ends the process."""
         late = Timer(self._timeout, _kill, [self._process])
         late.start()
         try:
@@ -116,7 +142,7 @@ class Worker:
             line = self._read()
             if not line:
                 raise self._failed(self._ending(is_late=late.finished.is_set()))
-            answer = json.loads(line)
+            answer: dict[str, Any] = json.loads(line)
             if answer.get("settings"):
                 raise ConfigError(f"model: {self._title}: {answer['error']}.")
             if "error" in answer:
@@ -126,8 +152,12 @@ class Worker:
             raise
         finally:
             late.cancel()
-        self.seconds[action] += answer["seconds"]
+        self.seconds[self.stage] += answer["seconds"]
         self.peak_bytes = answer["peak"]
+        if (note := answer.get("note")) and note not in self._notes:
+            self._notes.add(note)
+            print_note(f"{self._title}: {note}")
+        return answer
 
     def _ending(self, *, is_late: bool) -> str:
         code = self._process.wait()

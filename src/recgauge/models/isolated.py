@@ -1,5 +1,7 @@
 """Models of libraries that run in environments of their own: RecBole, LensKit and RecTools."""
 
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -11,9 +13,9 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
 from recgauge.isolated import WORKERS, find_uv, uv_command
-from recgauge.isolated.process import Worker
-from recgauge.models import Recommender, not_fitted
-from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
+from recgauge.isolated.process import Weights, Worker
+from recgauge.models import EpochModel, Recommender, check_memory, not_fitted
+from recgauge.utils.checks import Count, FloatArray, IntArray, Positive, check_int
 
 Feedback = Literal["implicit", "explicit"]
 
@@ -31,7 +33,8 @@ class Isolated(Recommender):
     n_threads : int
         Of training and scoring, >= 1.
     timeout : float
-        Seconds after which a training, or the making of the lists, is ended as hung; > 0.
+        Seconds after which a training (an epoch, where recgauge counts them), or the making of the lists, is
+        ended as hung; > 0.
 
     Notes
     -----
@@ -102,6 +105,7 @@ class Isolated(Recommender):
             "n_threads": self.n_threads,
         }
         self._worker.fit(train, job)
+        self._worker.stage = "recommend"
         return self
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
@@ -228,7 +232,8 @@ class RecTools(Isolated):
     Parameters
     ----------
     name : str
-        PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random.
+        PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random; or SASRec or BERT4Rec,
+        which are made as `RecToolsTransformer`.
     settings : dict of str to Any
         Of the model's configuration, such as ``factors``, or ``model: {factors: 64}`` of ImplicitALS.
     n_threads, timeout
@@ -247,9 +252,117 @@ class RecTools(Isolated):
     --------
     >>> RecTools(settings={"factors": 32}).name
     'PureSVD'
+    >>> type(RecTools("SASRec")).__name__
+    'RecToolsTransformer'
     """
 
     library: ClassVar[str] = "rectools"
     title: ClassVar[str] = "RecTools 0.19.0"
 
     name: str = "PureSVD"
+
+    def __new__(cls, name: str = "PureSVD", *_: Any, **__: Any) -> "RecTools":
+        """Make one that learns in epochs where the name is that of a transformer."""
+        transformer = cls is RecTools and str(name).removesuffix("Model") in ("SASRec", "BERT4Rec")
+        return super().__new__(RecToolsTransformer if transformer else cls)
+
+
+@dataclass(eq=False)
+class RecToolsTransformer(EpochModel, RecTools):
+    r"""SASRec [1]_ or BERT4Rec [2]_ of RecTools, which predict the next item of a history.
+
+    Parameters
+    ----------
+    name : {"SASRec", "BERT4Rec"}
+    settings : dict of str to Any
+        Of the model, under RecTools' names and with its defaults: ``epochs`` (3), ``loss`` (softmax, BCE,
+        gBCE, sampled_softmax), ``n_negatives``, ``session_max_len``, ``n_factors``, ``n_blocks``,
+        ``n_heads``, ``dropout_rate``, ``batch_size``, ``lr`` and others.
+    n_threads, timeout
+        See `Isolated`; the number of threads can change the last digits of a score.
+
+    Notes
+    -----
+    Each row counts 1, whatever its rating. The order of a user's rows is the one that the split gives them,
+    so equal times are no chance. RecTools trains on the last ``session_max_len + 1`` rows of users with at
+    least two; items that are in none of these are in no list, and users whose histories hold no other items
+    have empty ones.
+
+    Training is on a GPU where PyTorch finds one, else on the CPU, with ``deterministic=true``. It stops after
+    each epoch, so that it can be watched, ended early and pruned; the numbers do not hang on that.
+
+    References
+    ----------
+    .. [1] W.-C. Kang, J. McAuley, "Self-Attentive Sequential Recommendation", ICDM 2018.
+    .. [2] F. Sun et al., "BERT4Rec: Sequential Recommendation with Bidirectional Encoder Representations from
+       Transformer", CIKM 2019.
+
+    Examples
+    --------
+    >>> RecTools("SASRec", {"epochs": 20, "n_factors": 64}).n_epochs
+    20
+    """
+
+    name: str = "SASRec"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.n_epochs = check_int("model.settings.epochs", self.settings.get("epochs", 3), minimum=1)
+        self._history: Interactions | None = None
+        self._weights: Weights | None = None
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Self:
+        """Return the model as it is now, whatever is trained afterwards; both share the process."""
+        model = copy(self)
+        model._weights = self._as_asked().keep_weights()
+        return model
+
+    @property
+    def uses_order(self) -> bool:
+        """Whether the order of a user's rows can change a score; see `TakesHistories`."""
+        return True
+
+    def command(self) -> list[str]:
+        """Return the command that trains."""
+        return uv_command(WORKERS / "train_rectools_torch.py")
+
+    def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
+        """Train and yield the loss after each epoch; see `EpochModel.epochs` and `Isolated.fit`.
+
+        Raises
+        ------
+        FitError
+            If a step of the training needs more memory than there is.
+        """
+        Isolated.fit(self, train, rng=rng)
+        self._history, self._weights, worker = train, None, self._fitted()
+        step = worker.ask("memory")
+        if step["bytes"] is not None:
+            remedy = "Set a smaller batch_size or session_max_len in model.settings"
+            remedy += ", or loss=gBCE with few n_negatives, which does not score all items."
+            check_memory(f"{self.name} of {self.title}", step["contents"], step["bytes"], remedy)
+        try:
+            for _ in range(self.n_epochs):
+                worker.stage = "fit"
+                yield worker.ask("train")["loss"]
+        finally:
+            worker.stage = "recommend"
+
+    def with_histories(self, rows: Interactions) -> Self:
+        """Return the model with these rows as histories; see `TakesHistories`. Both share the process."""
+        self._fitted()
+        model = copy(self)
+        model._history = rows
+        return model
+
+    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
+        """Return the `k` best candidates after the users' histories; see `Isolated.lists`."""
+        return self._as_asked().lists(users, k, candidates)
+
+    def _as_asked(self) -> Worker:
+        """Return the process once it answers with this model's weights and histories."""
+        worker = self._fitted()
+        if self._history is not None:
+            worker.use_history(self._history)
+        worker.ask("use", weights=None if self._weights is None else self._weights.name)
+        return worker

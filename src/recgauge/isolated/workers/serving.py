@@ -84,15 +84,16 @@ def serve(fit: Fit) -> None:
     n_items = 0
     for command in _commands():
         try:
-            if command["do"] == "fit":
+            action, start, more = command.pop("do"), perf_counter(), {}
+            if action == "fit":
                 job = _read_job(command)
                 n_items = job.n_items
                 answer, seconds = fit(job)
-            else:
-                start = perf_counter()
+            elif action == "recommend":
                 _write_lists(answer, command["users"], command["lists"], command["k"], n_items)
-                seconds = perf_counter() - start
-            say(done=True, seconds=seconds, peak=_peak())
+            else:  # what some libraries' answers can do besides
+                more = getattr(answer, action)(**command)
+            say(seconds=seconds if action == "fit" else perf_counter() - start, peak=_peak(), **more)
         except SettingsError as error:
             say(error=str(error), settings=True)
         except Exception as error:  # whatever the library raises
@@ -103,7 +104,7 @@ def serve(fit: Fit) -> None:
 def _versions() -> dict[str, str]:
     """Return the versions of the library, of what its numbers hang on, and of Python."""
     versions = {}
-    for name in (Path(sys.argv[0]).stem.removeprefix("train_"), "torch", "numpy"):
+    for name in (Path(sys.argv[0]).stem.removeprefix("train_").partition("_")[0], "torch", "numpy"):
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
     return {**versions, "python": platform.python_version()}

@@ -36,27 +36,26 @@ from serving import Answer, Array, SettingsError, Training, invalid_settings, se
 
 def fit(job: Training) -> tuple[Answer, float]:
     """Train; users and items without a row are not shown to RecTools."""
+    model = build(job)
+    dataset = to_dataset(job.user, job.item, job.value, job.timestamp)
+    start = perf_counter()
+    model.fit(dataset)
+    seconds = perf_counter() - start
+    return Lists(model, dataset, job), seconds
+
+
+def to_dataset(user: Array, item: Array, weight: Any, seconds: Array) -> Any:
+    """Return rows as a data set of RecTools."""
     import pandas as pd
     from rectools import Columns
     from rectools.dataset import Dataset
 
-    model = _model(job)
-    rows = pd.DataFrame(
-        {
-            Columns.User: job.user,
-            Columns.Item: job.item,
-            Columns.Weight: job.value,
-            Columns.Datetime: pd.to_datetime(job.timestamp, unit="s"),
-        }
-    )
-    dataset = Dataset.construct(rows)
-    start = perf_counter()
-    model.fit(dataset)
-    seconds = perf_counter() - start
-    return _Lists(model, dataset, job), seconds
+    times = pd.to_datetime(seconds, unit="s")
+    columns = {Columns.User: user, Columns.Item: item, Columns.Weight: weight, Columns.Datetime: times}
+    return Dataset.construct(pd.DataFrame(columns))
 
 
-def _model(job: Training) -> Any:
+def build(job: Training) -> Any:
     """Build the model; recgauge sets its seed and threads where it has such settings."""
     from pydantic import ValidationError
     from rectools import models
@@ -67,7 +66,7 @@ def _model(job: Training) -> Any:
     if kind is None or not hasattr(kind, "config_class"):
         raise SettingsError(f"name: RecTools has {', '.join(kinds)}; got {job.name!r}")
     fields = kind.config_class.model_fields
-    ours = {"random_state": job.seed, "recommend_n_threads": job.n_threads}
+    ours = {"random_state": job.seed, "recommend_n_threads": job.n_threads, "deterministic": True}
     settings: dict[str, Any] = {name: value for name, value in ours.items() if name in fields}
     settings.update(job.settings)
     if kind.__name__ in ("ImplicitALSWrapperModel", "ImplicitBPRWrapperModel"):
@@ -79,7 +78,7 @@ def _model(job: Training) -> Any:
         raise invalid_settings(f"{job.name} of RecTools", error) from error
 
 
-class _Lists:
+class Lists:
     """The n best items of users, by RecTools' own lists without its filter of viewed items."""
 
     def __init__(self, model: Any, dataset: Any, job: Training) -> None:
@@ -90,6 +89,7 @@ class _Lists:
         self.items[dataset.item_id_map.external_ids] = True
 
     def __call__(self, users: Array, n: int, allowed: Array) -> tuple[Array, Array]:
+        """Return items and scores; see `serving.Answer`."""
         items, scores = np.full((len(users), n), -1, np.int32), np.full((len(users), n), np.nan)
         trained = users[self.users[users]]
         only = None if allowed is None else allowed[self.items[allowed]]
