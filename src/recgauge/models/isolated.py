@@ -18,6 +18,8 @@ from recgauge.models import EpochModel, Recommender, check_memory, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive, check_int
 
 Feedback = Literal["implicit", "explicit"]
+TRANSFORMERS = ("SASRec", "BERT4Rec")
+"""Models of RecTools that predict the next item."""
 
 
 @dataclass(eq=False)
@@ -232,8 +234,8 @@ class RecTools(Isolated):
     Parameters
     ----------
     name : str
-        PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random; or SASRec or BERT4Rec,
-        which are made as `RecToolsTransformer`.
+        PureSVD, EASE, ImplicitALS, ImplicitBPR, ImplicitItemKNN, Popular or Random; with SASRec or BERT4Rec
+        it is a `RecToolsTransformer`.
     settings : dict of str to Any
         Of the model's configuration, such as ``factors``, or ``model: {factors: 64}`` of ImplicitALS.
     n_threads, timeout
@@ -261,10 +263,15 @@ class RecTools(Isolated):
 
     name: str = "PureSVD"
 
-    def __new__(cls, name: str = "PureSVD", *_: Any, **__: Any) -> "RecTools":
-        """Make one that learns in epochs where the name is that of a transformer."""
-        transformer = cls is RecTools and str(name).removesuffix("Model") in ("SASRec", "BERT4Rec")
-        return super().__new__(RecToolsTransformer if transformer else cls)
+    def __new__(
+        cls,
+        name: str = "PureSVD",
+        settings: dict[str, Any] | None = None,  # noqa: ARG004 - those of the fields, which signatures show
+        n_threads: int = 1,  # noqa: ARG004 - ditto
+        timeout: float = 86_400.0,  # noqa: ARG004 - ditto
+    ) -> "RecTools":
+        """Make one that learns in epochs and takes histories where the name is that of a transformer."""
+        return super().__new__(RecToolsTransformer if cls is RecTools and name in TRANSFORMERS else cls)
 
 
 @dataclass(eq=False)

@@ -136,16 +136,17 @@ class Transformer:
     def _first_epoch(self) -> dict[str, Any]:
         """Take the items that RecTools trains on, and let it give lists before its last epoch."""
         self.model.is_fitted = True
-        known = self.model.data_preparator.get_known_item_ids().astype(np.int64)
+        preparator = self.model.data_preparator
+        known = preparator.get_known_item_ids().astype(np.int64)
         self.lists.items[:] = False
         self.lists.items[known] = True
         self._take(self.train_rows, len(self.lists.users))
-        unknown = self.n_trained - len(known)
+        last = preparator.session_max_len + preparator.train_session_max_len_addition
         note = (
-            f"{unknown:,} of {self.n_trained:,} items with training rows are in no list: it trains on each "
-            f"user's last rows alone, at most {self.model.session_max_len:,} steps, where they are nobody's"
+            f"{self.n_trained - len(known):,} of {self.n_trained:,} items with training rows are in no list: "
+            f"they are in no user's last {last:,} rows, which is all that it trains on"
         )
-        return {"note": note} if unknown else {}
+        return {"note": note} if len(known) < self.n_trained else {}
 
     def history(self, rows: str, n_users: int) -> dict[str, Any]:
         """Answer from now on for users (codes below n_users) with these rows."""
