@@ -99,7 +99,7 @@ class Transformer:
         self.next, self.ended = threading.Semaphore(0), queue.Queue[Any]()
         trainer = _trainer(job.settings.get("deterministic", True), self.ended.put, self.next.acquire)
         self.model = build(replace(job, settings={**job.settings, "get_trainer_func": trainer}))
-        self.train_rows = _dataset(job.user, job.item)
+        self.job, self.train_rows = job, _dataset(job.user, job.item)
         self.lists = Lists(self.model, self.train_rows, job)
         self.n_trained = int(self.lists.items.sum())
         self.weights: str | None = None
@@ -140,7 +140,7 @@ class Transformer:
         known = preparator.get_known_item_ids().astype(np.int64)
         self.lists.items[:] = False
         self.lists.items[known] = True
-        self._take(self.train_rows, len(self.lists.users))
+        self._take(self.job.user, self.job.item, self.job.n_users)
         last = preparator.session_max_len + preparator.train_session_max_len_addition
         note = (
             f"{self.n_trained - len(known):,} of {self.n_trained:,} items with training rows are in no list: "
@@ -151,7 +151,7 @@ class Transformer:
     def history(self, rows: str, n_users: int) -> dict[str, Any]:
         """Answer from now on for users (codes below n_users) with these rows."""
         arrays = np.load(rows, allow_pickle=False)
-        missing = self._take(_dataset(arrays["user"], arrays["item"]), n_users)
+        missing = self._take(arrays["user"], arrays["item"], n_users)
         note = f"{missing:,} users have no item in their history that it knows: their lists are empty"
         return {"note": note} if missing else {}
 
@@ -183,13 +183,18 @@ class Transformer:
         self.model.lightning_model.train()
         return items, scores
 
-    def _take(self, dataset: Any, n_users: int) -> int:
+    def _take(self, user: Array, item: Array, n_users: int) -> int:
         """Take users' rows as histories; return how many users have none that the model knows."""
-        rows = dataset.get_raw_interactions()
-        served = np.zeros(n_users, bool)
-        served[rows["user_id"][self.lists.items[rows["item_id"]]]] = True
-        self.lists.dataset, self.lists.users = dataset, served
-        return int(dataset.user_id_map.size) - int(served.sum())
+        known = self.lists.items[item]
+        n_asked, user, item = len(np.unique(user)), user[known], item[known]
+        order = np.argsort(user, kind="stable")
+        to_come = np.searchsorted(user[order], user[order], side="right") - np.arange(len(order))
+        seen = np.sort(order[to_come <= self.model.session_max_len])  # it looks at no more
+        self.lists.users = np.zeros(n_users, bool)
+        self.lists.users[user] = True
+        if len(seen):
+            self.lists.dataset = _dataset(user[seen], item[seen])
+        return n_asked - int(self.lists.users.sum())
 
     def _train(self) -> None:
         """Run the whole training, which stops after each epoch."""
