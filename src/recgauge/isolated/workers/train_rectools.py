@@ -61,10 +61,10 @@ def build(job: Training) -> Any:
     from rectools import models
 
     names = (job.name, f"{job.name}Model", f"{job.name}WrapperModel")
-    kinds = sorted(name for name in models.__all__ if name.endswith("Model"))
+    kinds = sorted(name for name in models.__all__ if hasattr(getattr(models, name), "config_class"))
     kind = next((getattr(models, name) for name in names if name in kinds), None)
-    if kind is None or not hasattr(kind, "config_class"):
-        raise SettingsError(f"name: RecTools has {', '.join(kinds)}; got {job.name!r}")
+    if kind is None:
+        raise SettingsError(f"name: RecTools has SASRec, BERT4Rec, {', '.join(kinds)}; got {job.name!r}")
     fields = kind.config_class.model_fields
     ours = {"random_state": job.seed, "recommend_n_threads": job.n_threads, "deterministic": True}
     settings: dict[str, Any] = {name: value for name, value in ours.items() if name in fields}

@@ -99,6 +99,8 @@ class Transformer:
         self.next, self.ended = threading.Semaphore(0), queue.Queue[Any]()
         trainer = _trainer(job.settings.get("deterministic", True), self.ended.put, self.next.acquire)
         self.model = build(replace(job, settings={**job.settings, "get_trainer_func": trainer}))
+        if np.bincount(job.user).max() < (least := self.model.train_min_user_interactions):
+            raise ValueError(f"no user has {least} training rows, so there is no order to learn from")
         self.job, self.train_rows = job, _dataset(job.user, job.item)
         self.lists = Lists(self.model, self.train_rows, job)
         self.n_trained = int(self.lists.items.sum())
