@@ -84,7 +84,8 @@ def serve(fit: Fit) -> None:
     n_items = 0
     for command in _commands():
         try:
-            action, start, more = command.pop("do"), perf_counter(), {}
+            action, start = command.pop("do"), perf_counter()
+            more: dict[str, Any] = {}
             if action == "fit":
                 job = _read_job(command)
                 n_items = job.n_items
@@ -92,7 +93,7 @@ def serve(fit: Fit) -> None:
             elif action == "recommend":
                 _write_lists(answer, command["users"], command["lists"], command["k"], n_items)
             else:  # what some libraries' answers can do besides
-                more = getattr(answer, action)(**command)
+                more = getattr(answer, action)(**command) or {}
             say(seconds=seconds if action == "fit" else perf_counter() - start, peak=_peak(), **more)
         except SettingsError as error:
             say(error=str(error), settings=True)

@@ -68,7 +68,6 @@
 # ///
 """Trains a transformer of RecTools epoch by epoch and takes its lists for any histories."""
 
-import math
 import queue
 import threading
 from collections.abc import Callable
@@ -131,7 +130,7 @@ class Transformer:
         loss = self.ended.get()
         if isinstance(loss, BaseException):
             raise loss
-        if not math.isfinite(loss):
+        if not np.isfinite(loss):
             raise ValueError(f"the loss is {loss}, no number; try a lower lr")
         return {"loss": loss, **(self._first_epoch() if first else {})}
 
@@ -154,17 +153,16 @@ class Transformer:
         """Answer from now on for users (codes below n_users) with these rows."""
         arrays = np.load(rows, allow_pickle=False)
         missing = self._take(arrays["user"], arrays["item"], n_users)
-        note = f"{missing:,} users have no item in their history that it knows: their lists are empty"
+        note = f"{missing:,} users have no item in their history that it knows: they get empty lists"
         return {"note": note} if missing else {}
 
-    def keep(self, weights: str) -> dict[str, Any]:
+    def keep(self, weights: str) -> None:
         """Write the weights that lists are made with now to a file."""
         import torch
 
         torch.save(self.model.torch_model.state_dict(), weights)
-        return {}
 
-    def use(self, weights: str | None) -> dict[str, Any]:
+    def use(self, weights: str | None) -> None:
         """Make lists with the weights of a file, or with the latest ones."""
         import torch
 
@@ -174,7 +172,6 @@ class Transformer:
                 self.latest = {name: values.clone() for name, values in current.items()}
             self.model.torch_model.load_state_dict(self.latest if weights is None else torch.load(weights))
             self.weights = weights
-        return {}
 
     def __call__(self, users: Array, n: int, allowed: Array) -> tuple[Array, Array]:
         """Return items and scores; see `serving.Answer`."""
