@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recgauge.models.isolated import LensKit as LensKit
     from recgauge.models.isolated import RecBole as RecBole
     from recgauge.models.isolated import RecTools as RecTools
+    from recgauge.models.isolated import RecToolsTransformer as RecToolsTransformer
     from recgauge.models.item_knn import ItemKNN as ItemKNN
     from recgauge.models.p3alpha import P3alpha as P3alpha
     from recgauge.models.popularity import Popularity as Popularity

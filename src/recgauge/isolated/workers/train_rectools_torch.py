@@ -153,7 +153,7 @@ class Transformer:
         """Answer from now on for users (codes below n_users) with these rows."""
         arrays = np.load(rows, allow_pickle=False)
         missing = self._take(arrays["user"], arrays["item"], n_users)
-        note = f"{missing:,} users have no item in their history that it knows: they get empty lists"
+        note = f"histories without an item that it knows: {missing:,}; their lists are empty"
         return {"note": note} if missing else {}
 
     def keep(self, weights: str) -> None:
