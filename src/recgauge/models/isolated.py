@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from recgauge.models import EpochModel, Recommender, check_memory, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive, check_int
 
 Feedback = Literal["implicit", "explicit"]
-TRANSFORMERS = ("SASRec", "BERT4Rec")
+Transformer = Literal["SASRec", "BERT4Rec"]
 """Models of RecTools that predict the next item."""
 
 
@@ -271,7 +271,9 @@ class RecTools(Isolated):
         timeout: float = 86_400.0,  # noqa: ARG004 - ditto
     ) -> "RecTools":
         """Make one that learns in epochs and takes histories where the name is that of a transformer."""
-        return super().__new__(RecToolsTransformer if cls is RecTools and name in TRANSFORMERS else cls)
+        return super().__new__(
+            RecToolsTransformer if cls is RecTools and name in get_args(Transformer) else cls
+        )
 
 
 @dataclass(eq=False)
@@ -310,7 +312,7 @@ class RecToolsTransformer(EpochModel, RecTools):
     20
     """
 
-    name: str = "SASRec"
+    name: Transformer = "SASRec"
 
     def __post_init__(self) -> None:
         super().__post_init__()
