@@ -9,6 +9,7 @@ from recgauge.data.split import Split
 from recgauge.splits import Splitter
 from recgauge.splits.by_date import RollingWindow, TemporalDate
 from recgauge.splits.folds import KFold, KFoldUsers, StrongGeneralisation
+from recgauge.splits.next_item import NextItem
 from recgauge.splits.shares import (
     LeaveLastOut,
     LeaveRandomOut,
@@ -42,6 +43,7 @@ _SPLITS: Mapping[str, Splitter] = {
     "k_fold": KFold(n_splits=5),
     "temporal_fraction": TemporalFraction(test_size=0.2, validation_size=0.1),
     "temporal_date": TemporalDate(test_from="1970-01-13", cold_users="keep"),
+    "next_item": NextItem(date="1970-01-12"),
     "temporal_per_user": TemporalPerUser(test_size=0.2, validation_size=0.2),
     "rolling_window": RollingWindow(n_windows=3, window=1, test_days=4, cold_users="keep"),
     "strong_generalisation": StrongGeneralisation(n_test=1, hidden=0.5),
@@ -51,7 +53,7 @@ _SPLITS: Mapping[str, Splitter] = {
 
 def pictures() -> dict[str, str]:
     """Return the text of each picture by its name."""
-    return {"splits": _splits(), "letters": _letters(), "tuning": _tuning()}
+    return {"splits": _splits(), "next_item": _next_item(), "letters": _letters(), "tuning": _tuning()}
 
 
 def _rows() -> Interactions:
@@ -98,6 +100,44 @@ def _splits() -> str:
     shapes += _legend(legend, 20, 18)
     shapes.append(_text(560, 28, "each line a user, time to the right", size=11))
     return _svg(760, 590, shapes, "Five users' rows over time under each split")
+
+
+_TARGETS: Mapping[str, Splitter] = {
+    "leave_one_out_last, history=train": LeaveLastOut(n_validation=1),
+    "..., history=train_validation": LeaveLastOut(n_validation=1, history="train_validation"),
+    **{
+        f"next_item, target={target}": NextItem(date="1970-01-12", target=target)
+        for target in ("first", "last", "random", "all", "successive")
+    },
+}
+
+
+def _next_item() -> str:
+    """Draw what each query is asked for, and which rows a model that takes histories sees then."""
+    rows = _rows()
+    shapes: list[str] = []
+    top = 56
+    for name, splitter in _TARGETS.items():
+        split = splitter.split(rows, rng=np.random.default_rng(1), overlap=True)
+        grows = split.sequences is not None and split.sequences.grows
+        before = split.before if grows and split.before is not None else split.train
+        asked = [
+            code for code in np.unique(split.test.user) if str(split.test.user_ids[code])[:2] in ("u2", "u5")
+        ]
+        shapes.append(_text(20, top, name, weight="bold"))
+        if name.startswith("next_item"):
+            shapes.append(_line(310 + 11 * 14, top - 10, 310 + 11 * 14, top - 6 + 18 * len(asked), "#555", 2))
+        for number, code in enumerate(asked):
+            y, owner = top - 10 + number * 18, str(split.test.user_ids[code])
+            shapes += [_text(264, y + 10, owner, size=11), _line(310, y + 6, 310 + 20 * 14 + 11, y + 6)]
+            shapes += [_square(310 + day * 14, y, COLOURS["unused"]) for day in _TIMES[owner[:2]]]
+            for part, colour in ((before, "train"), (split.test, "test")):
+                days = part.timestamp[part.user == code] // _DAY
+                shapes += [_square(310 + int(day) * 14, y, COLOURS[colour]) for day in days]
+        top += 18 * len(asked) + 18
+    shapes += _legend([("train", "history"), ("test", "target"), ("unused", "neither")], 20, 18)
+    shapes.append(_text(330, 28, "line: the cut in time; u2#6: the query for the sixth row of u2", size=11))
+    return _svg(640, top, shapes, "What each user or query is asked for, and the history that is seen")
 
 
 def _letters() -> str:
