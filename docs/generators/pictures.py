@@ -132,8 +132,8 @@ def _next_item() -> str:
             shapes += [_text(264, y + 10, owner, size=11), _line(310, y + 6, 310 + 20 * 14 + 11, y + 6)]
             shapes += [_square(310 + day * 14, y, COLOURS["unused"]) for day in _TIMES[owner[:2]]]
             for part, colour in ((before, "train"), (split.test, "test")):
-                days = part.timestamp[part.user == code] // _DAY
-                shapes += [_square(310 + int(day) * 14, y, COLOURS[colour]) for day in days]
+                times = np.empty(0, np.int64) if part.timestamp is None else part.timestamp[part.user == code]
+                shapes += [_square(310 + int(time) // _DAY * 14, y, COLOURS[colour]) for time in times]
         top += 18 * len(asked) + 18
     shapes += _legend([("train", "history"), ("test", "target"), ("unused", "neither")], 20, 18)
     shapes.append(_text(330, 28, "line: the cut in time; u2#6: the query for the sixth row of u2", size=11))

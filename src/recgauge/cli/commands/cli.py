@@ -64,7 +64,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     },
     "stability": {
         "outputs/2026-01-01/12-00-00": "the runs of a sweep",
-        "--metrics ndcg@10,map@10,recall@20": "under these metrics",
+        "outputs/2026-01-01/12-00-00 --metric recall@20": "by another metric",
     },
     "report": {
         "outputs/2026-01-01/12-00-00": "a sweep's report.html",
