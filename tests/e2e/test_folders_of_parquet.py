@@ -57,8 +57,6 @@ def test_a_run_is_found_again_until_a_byte_of_a_file_changes(place, monkeypatch,
     assert run(place, "hydra.run.dir=first").code == 0
     assert "reused the run" in run(place, "hydra.run.dir=again", "reuse=true").out
     assert main(["verify", "first"]) == 0
-    assert main(["package", "first", "--out", "runs.zip"]) == 0
-    assert main(["verify", "runs.zip", "--train"]) == 0
     for number, name in enumerate(("lists", "rows", "train", "test")):
         file = place.folder / name / "part-2.parquet"
         before = file.read_bytes()

@@ -64,7 +64,7 @@ def test_a_stored_run_is_listed_shown_and_verified(run, told):
 
     code, out, _ = told("verify", run_id)
     assert code == 0
-    assert "identical: 7 numbers" in out
+    assert "identical: 7 of 7 numbers" in out
 
 
 def test_what_is_not_as_it_was_is_named_with_the_largest_difference(run, told, tmp_path):

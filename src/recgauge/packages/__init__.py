@@ -4,16 +4,14 @@ import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 
 from recgauge.errors import ConfigError
-from recgauge.packages.public import FILES, copy_public_files, public_record
+from recgauge.packages.public import FILES, write_public_run
 from recgauge.packages.unpacking import RUNS
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import write_checksums
-from recgauge.runs.record import RunRecord
-from recgauge.sweeps.artifacts import write_record
+from recgauge.runs.stored import PREDICTIONS
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import write_files
@@ -31,8 +29,7 @@ def package(
 ) -> Path:
     """Write finished runs as one zip that others can read and check: ``recgauge verify PACKAGE``.
 
-    The same runs give the same bytes. Rows of a data set are in it only if its licence lets anybody pass them
-    on; secrets, names of users and home folders are not.
+    Rows of data sets, secrets, names of users and home folders are not in it.
 
     Parameters
     ----------
@@ -68,7 +65,9 @@ def package(
     file = Path(out)
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
-    runs, notes = find_runs(names, uri or store_of_user(), experiment=experiment, where=search, files=FILES)
+    runs, notes = find_runs(
+        names, uri or store_of_user(), experiment=experiment, where=search, files=[*FILES, PREDICTIONS]
+    )
     for note in notes:
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
@@ -82,33 +81,24 @@ def _write_folder(finished: Sequence[FinishedRun], folder: Path) -> None:
     """Write everything that the zip gets."""
     from recgauge.packages.page import write_pages  # brings matplotlib
 
-    runs = [(run.record, run.folder) for run in finished]
+    def names(run: FinishedRun) -> tuple[str, str]:
+        return run.record.names["dataset"], run.record.names["model"]
+
     # the order in which a user names the runs changes nothing
-    runs.sort(key=lambda run: (*_names(run[0]), run[0].seed, run[0].fingerprint()))
+    runs = sorted(finished, key=lambda run: (*names(run), run.record.seed, run.record.fingerprint()))
     digits = len(str(len(runs) - 1))
-    for number, (record, source) in enumerate(runs):
-        name = "-".join([f"{number:0{digits}}", *_names(record), f"seed{record.seed}"])
+    for number, run in enumerate(runs):
+        name = "-".join([f"{number:0{digits}}", *names(run), f"seed{run.record.seed}"])
         target = folder / RUNS / re.sub(r"[^\w.-]+", "_", name)
         target.mkdir(parents=True)
-        copy_public_files(source, target, record)
-        write_record(public_record(record), target)
+        write_public_run(run.folder, run.record, target)
         write_checksums(sorted(target.iterdir()), target)
     write_pages(folder, folder)
     write_checksums(sorted(path for path in folder.rglob("*") if path.is_file()), folder)
 
 
-def _names(record: RunRecord) -> tuple[str, str]:
-    return record.names["dataset"], record.names["model"]
-
-
 def _write_zip(folder: Path, file: Path) -> None:
-    """Write the files of a folder in the order of their names, at one time, unpacked: always the same bytes.
-
-    Nearly all of them are compressed parquet, and what deflate writes depends on its version.
-    """
+    """Write the files of a folder, unpacked: nearly all of them are compressed parquet."""
     with zipfile.ZipFile(file, "w") as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            member = zipfile.ZipInfo(path.relative_to(folder).as_posix())
-            member.external_attr, member.create_system = 0o644 << 16, 3
-            with path.open("rb") as source, archive.open(member, "w", force_zip64=True) as target:
-                copyfileobj(source, target)
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))

@@ -1,26 +1,22 @@
 """A finished run made again, by training or from its stored lists, and compared with its folder."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from recgauge.errors import SchemaError, printable
-from recgauge.experiment import Experiment, PreparedData, prepare, run_experiment
+from recgauge.errors import printable
+from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.guards import STOPPING, GuardSettings
-from recgauge.models.popularity import Popularity
-from recgauge.packages.public import PREDICTED, copy_public_files
 from recgauge.packages.stored_output import StoredOutput, computable
-from recgauge.packages.unpacking import PAGE
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, HITS, RECORD, file_digest, read_checksums
-from recgauge.runs.record import RunRecord, RunResult, SplitFacts
+from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import (
     SHOWN,
     Difference,
@@ -33,12 +29,9 @@ from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table,
 from recgauge.sweeps.artifacts import lists_setting, write_tables
 from recgauge.utils.progress import Progress, Timings
 
-_VERSION = re.compile(
-    r'(?<=name="generator" content="recgauge )[\w.+-]+(?=">)'
-    r"|(?<=<footer><p>Made by recgauge )[\w.+-]+(?=\.</p>)"
-)
+_VERSION = re.compile(r"(?<=content=\"recgauge )[\w.+-]+(?=\">)|(?<=Made by recgauge )[\w.+-]+(?=\.</p>)")
 """The version of recgauge in the two places where a page names it."""
-TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS, PREDICTED)
+TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,7 @@ class Verification:
     """What differs between a finished run and its repetition.
 
     `rows` are of data, parts, candidates and files, `numbers` of results and tables, `environment` of
-    versions and machine; `unseen` are the results that the run's files do not give again, by metric.
+    versions and machine; `unseen` are the results that were not computed again, by metric.
     """
 
     record: RunRecord
@@ -61,134 +54,80 @@ class Verification:
         return not self.rows and not self.numbers
 
 
-def verify_by_training(
-    run: FinishedRun,
-    experiment: Experiment,
-    progress: Progress,
-    *,
-    tolerance: float = 0.0,
-    packed: bool = False,
+def verify_run(
+    run: FinishedRun, experiment: Experiment, progress: Progress, *, train: bool, tolerance: float = 0.0
 ) -> Verification:
-    """Train the run's model again and compare everything; `packed`: the run is one of a package."""
+    """Train a run's model again, or judge its stored lists and predictions again, and compare."""
     stored = run.record
-    result = run_experiment(experiment, progress)
-    repeated = RunRecord.from_result(
-        result,
-        names=stored.names,
-        seed=stored.seed,
-        command=stored.command,
-        settings=stored.settings,
-        environment=environment_of(stored.settings),
-    )
-    lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))
-    with TemporaryDirectory(prefix="recgauge-") as temporary:
-        made = _write_tables(result, run, lists, Path(temporary), packed=packed)
-        numbers = _differing_numbers(run, repeated, made, TABLES, tolerance)
-    rows = [*changed_files(run.folder, RECORD), *differing_rows(stored, repeated)]
-    surroundings = differing_surroundings(stored.environment, repeated.environment)
-    return Verification(stored, rows, numbers, surroundings)
-
-
-def verify_from_files(
-    run: FinishedRun,
-    experiment: Experiment,
-    progress: Progress,
-    prepared: dict[str, PreparedData],
-    *,
-    tolerance: float = 0.0,
-) -> Verification:
-    """Judge the stored lists and predictions of a package's run again and compare; nothing is trained.
-
-    `prepared` keeps the data of the last run, for the next run with the same.
-    """
-    stored = run.record
-    names = {entry.name for entry in stored.results}
-    metrics = {name: metric for name, metric in experiment.metrics.items() if name in names}
-    experiment = replace(
-        experiment,
-        metrics=metrics,
-        model=StoredOutput(run.folder),
-        guards=GuardSettings(STOPPING),  # they have stopped the run or not
-        sanity=False,
-        curves=False,
-        learning=None,
-    )
-    key = repr((replace(experiment, metrics={}, model=Popularity()), bool(experiment.metrics_of("lists"))))
-    if key not in prepared:
-        prepared.clear()
-        prepared[key] = prepare(experiment, Timings(progress))
-    ready, task = prepared[key], prepared[key].task
+    here = environment_of(stored.settings) if train else stored.environment | environment()
+    surroundings = differing_surroundings(stored.environment, here)
+    if not train:
+        names = {entry.name for entry in stored.results}
+        metrics = {name: metric for name, metric in experiment.metrics.items() if name in names}
+        experiment = replace(
+            experiment,
+            metrics=computable(metrics, run),
+            model=StoredOutput(run.folder),
+            guards=GuardSettings(STOPPING),  # they have stopped the run or not
+            sanity=False,
+            curves=False,
+            learning=None,
+        )
+    ready = prepare(experiment, Timings(progress))
+    candidates = stored.candidates_sha256 if ready.task is None else ready.task.candidates.sha256()
+    dataset = replace(stored.dataset, sha256=ready.dataset.sha256)
     repeated = replace(
-        stored,
-        dataset=replace(stored.dataset, sha256=ready.dataset.sha256),
-        split=SplitFacts.of(ready.split),
-        candidates_sha256=stored.candidates_sha256 if task is None else task.candidates.sha256(),
+        stored, dataset=dataset, split=SplitFacts.of(ready.split), candidates_sha256=candidates
     )
-    here = environment()
-    facts = {name: fact for name, fact in stored.environment.items() if name in here}
-    surroundings = differing_surroundings(facts, here)
-    if rows := differing_rows(stored, repeated):  # numbers of other rows say nothing
+    rows = [*changed_files(run.folder, RECORD), *(differing := differing_rows(stored, repeated))]
+    if differing and not train:  # numbers of other rows say nothing
         unseen = tuple(entry.name for entry in stored.results)
         return Verification(stored, rows, [], surroundings, unseen)
-    experiment = replace(experiment, metrics=computable(metrics, run, task))
-    if task is not None:
-        of_lists = experiment.metrics_of("lists")
-        task = replace(task, metrics=of_lists) if of_lists else None
-    result = run_experiment(experiment, progress, replace(ready, task=task))
+    result = run_experiment(experiment, progress, ready)
     values = {entry.key: entry for entry in result.results}
-    results = []
-    for entry in stored.results:
-        now = values.get(entry.key, entry)
-        results.append(replace(entry, value=now.value, stderr=now.stderr, definition=now.definition))
+    unseen = () if train else tuple(entry.name for entry in stored.results if entry.key not in values)
+    if train:
+        repeated = RunRecord.from_result(
+            result,
+            names=stored.names,
+            seed=stored.seed,
+            command=stored.command,
+            settings=stored.settings,
+            environment=here,
+        )
+    else:
+        results = []
+        for entry in stored.results:
+            now = values.get(entry.key, entry)
+            results.append(replace(entry, value=now.value, stderr=now.stderr, definition=now.definition))
+        repeated = replace(repeated, results=tuple(results))
+    numbers = differing_values(stored, repeated)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
-        made = _write_tables(result, run, "true", Path(temporary), packed=True)
-        tables = [file.name for file in made.iterdir()]
-        numbers = _differing_numbers(run, replace(repeated, results=tuple(results)), made, tables, tolerance)
+        if result.evaluations:
+            lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))
+            write_tables(result, Path(temporary), lists)
+        numbers += _differing_tables(run.folder, Path(temporary), train=train)
+    numbers = [difference for difference in numbers if difference.size > tolerance]
     if not numbers:  # of what is not computed again, the means of users must be those of the record
         user_table(run.folder, stored)
-    unseen = tuple(entry.name for entry in stored.results if entry.key not in values)
-    return Verification(stored, [], numbers, surroundings, unseen)
+    return Verification(stored, rows, numbers, surroundings, unseen)
 
 
-def _write_tables(result: RunResult, run: FinishedRun, lists: str, folder: Path, *, packed: bool) -> Path:
-    """Write the tables of a repetition, and return their folder; of a package's run those that it has."""
-    whole, public = folder / "whole", folder / "public"
-    for made in (whole, public):
-        made.mkdir()
-    if result.evaluations:
-        write_tables(result, whole, lists)
-        if packed:
-            _complete_user_values(run.folder / PER_USER, whole / PER_USER)
-            copy_public_files(whole, public, run.record)
-    return public if packed else whole
-
-
-def _complete_user_values(stored: Path, repeated: Path) -> None:
-    """Add the stored values of users that were not computed again."""
-    values, computed = (read_table(path).to_pandas() for path in (stored, repeated))
-    if "user_id" not in values or not values["user_id"].is_unique:
-        raise SchemaError(f"{stored}: must have each user_id once.")
-    values, computed = values.set_index("user_id"), computed.set_index("user_id")
-    values = values.reindex(values.index.union(computed.index))
-    for name in computed.columns:
-        values.loc[computed.index, name] = computed[name]
-    table = pa.Table.from_pandas(values.reset_index(names="user_id"), preserve_index=False)
-    pq.write_table(table, repeated)
-
-
-def _differing_numbers(
-    run: FinishedRun, repeated: RunRecord, made: Path, tables: Iterable[str], tolerance: float
-) -> list[Difference]:
-    """Return the numbers and tables that differ by more than the tolerance."""
-    differences = differing_values(run.record, repeated)
-    for name in tables:
-        files = run.folder / name, made / name
-        states = ["there" if file.is_file() else "not there" for file in files]
-        if states[0] != states[1]:
-            differences.append(Difference(name, states[0], states[1]))
-        elif files[0].is_file() and (difference := differing_table(*files)):
-            differences.append(difference)
-    return [difference for difference in differences if difference.size > tolerance]
+def _differing_tables(stored: Path, repeated: Path, *, train: bool) -> Iterator[Difference]:
+    """Yield how stored tables differ from those of a repetition; without training, values of users alone."""
+    names = read_checksums(stored / CHECKSUMS)
+    for name in TABLES if train else (PER_USER,):
+        there = [(folder / name).is_file() for folder in (stored, repeated)]
+        if all(there):
+            now = read_table(repeated / name)
+            then = read_table(stored / name, None if train else now.column_names)
+            if not train:  # not all values of users are computed again
+                then = then.filter(pc.is_in(then["user_id"], now["user_id"]))
+            if difference := differing_table(name, then, now):
+                yield difference
+        elif train and any(there) and name in names:
+            then, now = ("there" if is_there else "not there" for is_there in there)
+            yield Difference(name, then, now)
 
 
 def changed_files(folder: Path, name: str) -> list[Difference]:
@@ -230,9 +169,3 @@ def _lines(file: Path) -> list[str]:
     """Return the lines of a file without the version of recgauge; none of a file that is not there."""
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     return _VERSION.sub("", text).splitlines()
-
-
-def page_version(folder: Path) -> str:
-    """Return the version of recgauge that says to have written a package's page."""
-    match = _VERSION.search((folder / PAGE).read_text(encoding="utf-8", errors="replace"))
-    return match[0] if match else "unknown"

@@ -12,12 +12,11 @@ from recgauge.conventions import Definition
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ModelError, SchemaError, printable
-from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.models import KnownRatings, RatingPredictor, Recommender
 from recgauge.packages.public import PREDICTED
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.record import RunRecord
-from recgauge.runs.stored import LISTS, PREDICTIONS, listed_items, read_table
+from recgauge.runs.stored import LISTS, read_table
 from recgauge.utils.checks import FloatArray, IntArray
 from recgauge.utils.resources import check_memory
 
@@ -64,7 +63,6 @@ class StoredOutput(Recommender, RatingPredictor):
         path = self.folder / LISTS
         rows = read_table(path, ["user_id", "item_id", "rank", "score"])
         user = _positions(rows["user_id"], self._user_ids[users], path)
-        missed = ~np.asarray(rows["item_id"].is_valid())
         rank, score = (np.asarray(rows[name].to_pandas()) for name in ("rank", "score"))
         if rank.dtype.kind != "i" or score.dtype.kind != "f":
             raise SchemaError(f"{path}: rank and score should be numbers.")
@@ -72,10 +70,8 @@ class StoredOutput(Recommender, RatingPredictor):
         cell = user * k + rank - 1
         if len(rank) and not (rank.min() >= 1 and rank.max() <= k and len(np.unique(cell)) == len(cell)):
             raise SchemaError(f"{path}: ranks must be from 1 to {k}, each once for a user.")
-        # a place that hits nothing has a code behind those of the data, another for each rank
-        item = len(self._item_ids) + rank.astype(np.int64) - 1
-        item[~missed] = _positions(listed_items(rows)["item_id"], self._item_ids, path)
-        if not candidates.holds(users[user[~missed]], item[~missed].astype(np.int32)).all():
+        item = _positions(rows["item_id"], self._item_ids, path)
+        if not candidates.holds(users[user], item.astype(np.int32)).all():
             raise SchemaError(f"{path}: has items that are no candidates of their users.")
         items = np.full((len(users), k), -1, np.int32)
         scores = np.full((len(users), k), -np.inf, score.dtype)
@@ -84,18 +80,12 @@ class StoredOutput(Recommender, RatingPredictor):
 
     def predict(self, users: IntArray, items: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Return the stored predictions, a row for each held-out row, NaN where they were impossible."""
-        path = _predictions(self.folder)
+        path = self.folder / PREDICTED
         rows = read_table(path, ["predicted", "impossible"])
         predicted, impossible = (np.asarray(rows[name].to_pandas()) for name in ("predicted", "impossible"))
         if len(rows) != len(users) or predicted.dtype.kind != "f" or impossible.dtype.kind != "b":
             raise SchemaError(f"{path}: must have a prediction for each of the {len(users):,} held-out rows.")
         return np.where(impossible, np.float32(np.nan), predicted).astype(np.float32)
-
-
-def _predictions(folder: Path) -> Path:
-    """Return the file of a run's predictions: with their rows where these may be passed on."""
-    path = folder / PREDICTIONS
-    return path if path.is_file() else folder / PREDICTED
 
 
 def _positions(column: Any, ids: npt.NDArray[Any], path: Path) -> npt.NDArray[np.int64]:
@@ -109,30 +99,21 @@ def _positions(column: Any, ids: npt.NDArray[Any], path: Path) -> npt.NDArray[np
     return positions
 
 
-def computable(
-    metrics: dict[str, Definition], run: FinishedRun, task: RankingTask | None
-) -> dict[str, Definition]:
+def computable(metrics: dict[str, Definition], run: FinishedRun) -> dict[str, Definition]:
     """Return the metrics whose values follow from the files of a run.
 
     Others need the scores of all items, lists of users who are not evaluated, the items that tie with the
-    ends of the lists, or those that could hit nothing.
+    ends of the lists, or places in the lists that could hit nothing.
     """
-    wide = task is not None and len(task.listed_users) > len(task.users)
-    kinds = {"lists": (run.folder / LISTS).is_file(), "ratings": _predictions(run.folder).is_file()}
+    kinds = {"ratings": (run.folder / PREDICTED).is_file()}
+    kinds["lists"] = (run.folder / LISTS).is_file() and run.record.ineligible is None
     return {
         name: definition
         for name, definition in metrics.items()
         if kinds.get(definition.metric.kind, False)
-        and not (wide and definition.metric.needs_all_users)
+        and not definition.metric.needs_all_users
         and not _needs_ends(definition, run.record)
-        and not _needs_places(definition, run.record)
     }
-
-
-def _needs_places(definition: Definition, record: RunRecord) -> bool:
-    """Whether a value depends on the items of places that hit nothing, which no file has."""
-    metric = definition.metric
-    return record.ineligible is not None and (not metric.needs_relevant or bool(metric.needs))
 
 
 def _needs_ends(definition: Definition, record: RunRecord) -> bool:

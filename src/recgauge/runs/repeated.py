@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isnan, nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings
-from recgauge.runs.stored import read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,12 +86,11 @@ def _distance(then: float, now: float) -> float:
     return inf if isnan(distance) else distance
 
 
-def differing_table(stored: Path, repeated: Path) -> Difference | None:
+def differing_table(file: str, then: "pa.Table", now: "pa.Table") -> Difference | None:
     """Return how the rows of a run's table differ from those of its repetition, None if they are equal."""
-    then, now = read_table(stored), read_table(repeated)
     if then.column_names != now.column_names or len(then) != len(now):
         texts = [f"{len(table):,} rows of {', '.join(table.column_names)}" for table in (then, now)]
-        return Difference(stored.name, texts[0], texts[1])
+        return Difference(file, texts[0], texts[1])
     unequal = {name: _unequal(then, now, name) for name in then.column_names}
     rows = np.logical_or.reduce([wrong for wrong, _ in unequal.values()])
     if not rows.any():
@@ -108,7 +105,7 @@ def differing_table(stored: Path, repeated: Path) -> Difference | None:
     users = len(np.unique(_column(then, "user_id")[rows])) if "user_id" in then.column_names else 0
     of_users = f", {users:,} user{'s' * (users > 1)}" if users else ""
     return Difference(
-        f"{stored.name} ({int(rows.sum()):,} of {len(then):,} rows{of_users})",
+        f"{file} ({int(rows.sum()):,} of {len(then):,} rows{of_users})",
         texts[0],
         texts[1],
         max(size for _, size in unequal.values()),

@@ -87,7 +87,7 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
         "outputs/2026-01-01/12-00-00 --out runs.zip": "a sweep",
         "experiment=baselines --out baselines.zip": "the runs of an experiment",
     },
-    "verify": {"RUN_ID": "run it again, compare", "runs.zip --train": "a package, models trained again"},
+    "verify": {"RUN_ID": "run it again, compare", "runs.zip": "a package: judge its lists again"},
     "data": {
         "look ratings.csv": "what your file is taken for, and the command to copy",
         "card ml_100k split=random_per_user": "what is in a data set",

@@ -1,24 +1,14 @@
 """``recgauge verify``: a stored run repeated from its own record, or the runs of a package judged again."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
-from math import inf, nan
+from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
-from recgauge._version import __version__
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
 from recgauge.cli.run_data import settings_of, untrained
 from recgauge.errors import ConfigError, listed
-from recgauge.experiment import PreparedData
-from recgauge.packages.repeating import (
-    TABLES,
-    Verification,
-    changed_files,
-    changed_pages,
-    page_version,
-    verify_by_training,
-    verify_from_files,
-)
+from recgauge.packages.repeating import TABLES, Verification, changed_files, changed_pages, verify_run
 from recgauge.packages.unpacking import PAGE, is_package, opened, runs_in
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.finished import FinishedRun
@@ -35,8 +25,6 @@ def add_verify_options(parser: ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
     tolerance = "largest difference of a number that is not counted (default: %(default)s)"
     parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=tolerance)
-    train = "of a package: also repeat every run, as of a single run"
-    parser.add_argument("--train", action="store_true", help=train)
     add_allowed(parser)
     add_store(parser)
 
@@ -47,85 +35,55 @@ def run_verify(options: Namespace) -> int:
         raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
     if is_package(path := Path(options.run)):
         return int(not _verify_package(path, options))
-    if options.train:
-        raise ConfigError("--train: a run is always repeated; the option is for packages.")
     folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
-    return int(not _train(FinishedRun.read(folder), options).is_same)
+    verification = _verify(FinishedRun.read(folder), options, train=True)
+    if verification.numbers and not verification.rows and not verification.environment:
+        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
+    if verification.record.search is not None:
+        say("note     the search was not repeated, only the run with the settings that it chose")
+    return int(not verification.is_same)
 
 
 def _verify_package(path: Path, options: Namespace) -> bool:
     """Judge the lists of a package again and print what differs; return whether nothing does."""
-    prepared: dict[str, PreparedData] = {}
     with opened(path) as folder:
         differences = changed_files(folder, PAGE)
         _print_differences(differences)
-        runs = runs_in(folder)
-        judged = [_judge(run, options, prepared) for run in runs]
-        is_same = all(verification.is_same for verification in judged)
+        runs = [_verify(run, options, train=False) for run in runs_in(folder)]
+        is_same = all(verification.is_same for verification in runs)
         if is_same:  # else the page differs, too, since it follows from the values
-            pages = changed_pages(folder)
+            differences += (pages := changed_pages(folder))
             _print_differences(pages)
-            differences += pages
-        facts = dict.fromkeys(fact for each in judged for fact in each.environment)
-        if (version := page_version(folder)) != __version__:
-            facts[Difference(f"{PAGE}, whose words may be others", version, __version__, nan)] = None
-        _print_environment(facts)
-        is_same &= not differences
-        if options.train:
-            trained = [_train(run, options, packed=True) for run in runs]
-            is_same &= all(verification.is_same for verification in trained)
-    n_results = sum(len(each.record.results) for each in judged)
-    n_unseen = sum(len(each.unseen) for each in judged)
-    is_seen = options.train or n_unseen < n_results
-    state = (_identical(options) if is_seen else "not verified") if is_same else "not as packed"
-    numbers = f"{n_results - n_unseen} of {n_results} numbers computed again from lists and predictions"
-    hint = "" if options.train else "; nothing was trained (--train)"
-    say(f"\n{path}: {state}, {numbers}{hint}", "bold")
-    return is_same and is_seen
+    n_results = sum(len(each.record.results) for each in runs)
+    n_seen = n_results - sum(len(each.unseen) for each in runs)
+    is_same &= not differences
+    state = (_identical(options) if n_seen else "not verified") if is_same else "not as packed"
+    say(f"\n{path}: {state}, {n_seen} of {n_results} numbers computed again; nothing was trained", "bold")
+    return is_same and n_seen > 0
 
 
-def _train(run: FinishedRun, options: Namespace, *, packed: bool = False) -> Verification:
-    """Repeat a run and print what differs; `packed`: it is one of a package."""
-    experiment = compose(settings_of(run, options.allow), leave_out=True)
-    verification = verify_by_training(
-        run, experiment, ConsoleProgress(), tolerance=options.tolerance, packed=packed
-    )
-    n_numbers = len(run.record.results)
-    same = f"{_identical(options)}: {n_numbers} numbers, rows and lists"
-    _print_outcome(verification, same if verification.is_same else "not as stored")
-    _print_environment(verification.environment)
-    if verification.numbers and not verification.rows and not verification.environment:
-        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
-    if run.record.search is not None:
-        say("note     the search was not repeated, only the run with the settings that it chose")
-    return verification
-
-
-def _judge(run: FinishedRun, options: Namespace, prepared: dict[str, PreparedData]) -> Verification:
-    """Judge a run's lists again and print what differs."""
-    experiment = untrained(run, options.allow)
-    verification = verify_from_files(
-        run, experiment, ConsoleProgress(), prepared, tolerance=options.tolerance
-    )
-    n_results, unseen = len(run.record.results), verification.unseen
-    n_seen = n_results - len(unseen)
-    same = f"{_identical(options)}: {n_seen} of {n_results} numbers" if n_seen else "no number computed again"
-    _print_outcome(verification, same if verification.is_same else "not as packed")
+def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verification:
+    """Repeat a run, or judge its lists again, and print what differs."""
+    settings = settings_of(run, options.allow) if train else None
+    experiment = untrained(run, options.allow) if settings is None else compose(settings, leave_out=True)
+    verification = verify_run(run, experiment, ConsoleProgress(), train=train, tolerance=options.tolerance)
+    record, unseen = run.record, verification.unseen
+    outcome = "not as stored"
+    if verification.is_same:
+        n_results = len(record.results)
+        outcome = f"{_identical(options)}: {n_results - len(unseen)} of {n_results} numbers"
+    say(f"\n{record.names['model']} on {record.names['dataset']}, seed {record.seed}: {outcome}", "bold")
+    _print_differences(verification.rows, most=len(verification.rows))
+    _print_differences(verification.numbers)
+    for fact in verification.environment:
+        say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")
     if unseen and not verification.rows:
-        names = listed(dict.fromkeys(unseen), most=99)
-        say(f"not seen {names}: more is needed than the package has; --train repeats the run")
+        say(f"not seen {listed(dict.fromkeys(unseen), most=99)}: more is needed than the package has")
     return verification
 
 
 def _identical(options: Namespace) -> str:
     return f"equal within {options.tolerance:g}" if options.tolerance else "identical"
-
-
-def _print_outcome(verification: Verification, outcome: str) -> None:
-    record = verification.record
-    say(f"\n{record.names['model']} on {record.names['dataset']}, seed {record.seed}: {outcome}", "bold")
-    _print_differences(verification.rows, most=len(verification.rows))
-    _print_differences(verification.numbers)
 
 
 def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> None:
@@ -134,8 +92,3 @@ def _print_differences(differences: Sequence[Difference], most: int = SHOWN) -> 
         say(f"differs  {each.subject}: stored {each.stored}; now {each.repeated}{size}")
     if len(differences) > most:
         say(f"         and {len(differences) - most} more")
-
-
-def _print_environment(facts: Iterable[Difference]) -> None:
-    for fact in facts:
-        say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")
