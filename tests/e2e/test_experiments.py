@@ -62,7 +62,6 @@ def test_missing_data_are_named_before_any_work(workplace):
     for name in ("ml-100k.zip", "ml-1m.zip"):
         assert f"https://files.grouplens.org/datasets/movielens/{name}" in done.err
         assert f"put it at {workplace.folder}/{name}" in done.err
-    assert "Its terms: research use" in done.err
     assert "svd on" not in done.out
     assert not (workplace.folder / "mlflow.db").exists()
 

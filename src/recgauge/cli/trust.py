@@ -120,9 +120,9 @@ def check_addresses(
 
 
 def _texts(node: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts of settings with their paths; a mirror's may be several, with ``|`` between them."""
+    """Yield the texts of settings with their paths."""
     if isinstance(node, str):
-        yield from ((path, text.strip()) for text in (node.split("|") if path.endswith("mirror") else [node]))
+        yield path, node.strip()
     elif isinstance(node, Mapping):
         for key, part in node.items():
             if key not in _ABOUT:
@@ -142,7 +142,7 @@ def _host(text: str) -> str | None:
 
 def _hosts(texts: Sequence[str]) -> set[str | None]:
     """Return the hosts of the addresses in texts, which can be lists in brackets."""
-    addresses = [part for text in texts for part in (text, *text.split("|"), *_IN_A_TEXT.findall(text))]
+    addresses = [part for text in texts for part in (text, *_IN_A_TEXT.findall(text))]
     return {_host(form) for text in addresses for form in (text, text.rstrip("]})"))}
 
 

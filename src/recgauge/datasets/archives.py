@@ -1,12 +1,10 @@
 """Data sets that somebody publishes as an archive or files: where these are looked for, how they get here."""
 
 import os
-import socket
 import ssl
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,19 +21,19 @@ from recgauge.datasets.published_files import (
     verify,
 )
 from recgauge.datasets.table import join, join_digests
-from recgauge.errors import DataError, IntegrityError, MissingDataError, SchemaError, said
+from recgauge.errors import IntegrityError, MissingDataError, SchemaError, said
 from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
-from recgauge.utils.files import exclusive, refuse_irregular, user_path
+from recgauge.utils.files import refuse_irregular, user_path, written_whole
 from recgauge.utils.progress import NoProgress, Progress
 
 _BLOCK = 1 << 18
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
-WAITS = (1.0, 2.0, 4.0)  # seconds before each further request
-_PASSING = {408, 425, 429, 500, 502, 503, 504}
+RETRIES = 3
+_PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
 class FileSource(DatasetSource):
@@ -45,11 +43,6 @@ class FileSource(DatasetSource):
     @abstractmethod
     def files(self) -> "tuple[tuple[PublishedFile, Locations], ...]":
         """What is read, and where each is looked for."""
-
-    @property
-    def terms(self) -> str:
-        """What somebody agrees to who downloads the files; empty if nothing is known."""
-        return ""
 
     def find(self, progress: Progress | None = None) -> None:
         """Find or download the files and verify them."""
@@ -72,11 +65,7 @@ class FileSource(DatasetSource):
         return join_digests([file.sha256 for file in self._verified_files(NoProgress())])
 
     def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
-        try:
-            return [find_archive(published, locations, progress) for published, locations in self.files]
-        except MissingDataError as error:
-            terms = f" Its terms: {self.terms}." if self.terms else ""
-            raise MissingDataError(f"{error}{terms}") from error
+        return [find_archive(published, locations, progress) for published, locations in self.files]
 
 
 class ArchiveSource(FileSource):
@@ -92,7 +81,7 @@ class ArchiveSource(FileSource):
 
     archive: str | None
     cache: str | None
-    mirror: str | Sequence[str] | None
+    mirror: str | None
     offline: bool
     sha256: str | None
 
@@ -134,47 +123,35 @@ def read_members(
 
 
 def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:
-    """Return the file from the first location that has it, verified.
-
-    A wrong file in a local folder ends the search, since its owner can put it right; a wrong file from a
-    server is noted and the next location is tried.
-    """
+    """Return the file from the first location that has it, verified; a wrong file ends the search."""
     if locations.archive is not None:
-        path = user_path(locations.archive)
-        path = _as_kept(path, published)
+        path = _as_kept(user_path(locations.archive), published)
         refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
         return verify(path, published, locations.sha256)
     tried: list[str] = []
-    kind: type[DataError] = MissingDataError
     for owner, place in _locations(published, locations):
         try:
             return _from_place(owner, place, published, locations, progress)
         except _TransferError as error:
-            tried.append(f"{owner} {place}: {error}")
-        except IntegrityError as error:
-            if not is_address(place):
-                raise
-            kind = IntegrityError
-            tried.append(f"{owner} {error}")
-            progress.note(tried[-1])
-    by_hand = published.by_hand or f"Download {published.address} by hand, on another machine if need be,"
-    named = "it with dataset.archive=FILE"
-    if not published.is_archive:
-        named = "its folder with dataset.archive=FOLDER"
-    listed = "\n".join(f"  - {place}" for place in tried)
-    raise kind(
-        f"{published.filename} could not be found or fetched.\nTried:\n{listed}\n{by_hand} and put it at "
-        f"{locations.cache_folder / published.filename}, name {named}, or point data.mirror or "
-        "RECGAUGE_MIRROR at a folder or address that has it."
+            tried.append(f"\n  - {owner} {place}: {error}")
+    by_hand = published.by_hand or f"Download {published.address} by hand,"
+    named = (
+        "it with dataset.archive=FILE" if published.is_archive else "its folder with dataset.archive=FOLDER"
+    )
+    raise MissingDataError(
+        f"{published.filename} could not be found or fetched.\nTried:{''.join(tried)}\n"
+        f"{by_hand} and put it at {locations.cache_folder / published.filename}, name {named}, or point "
+        "data.mirror or RECGAUGE_MIRROR at a folder or address that has it."
     )
 
 
 def _locations(published: PublishedFile, locations: Locations) -> Iterator[tuple[str, str]]:
     """Yield who may have the file, and the folder or the address where."""
     yield "cache folder", str(locations.cache_folder)
-    for mirror in locations.mirrors:
+    if locations.mirror is not None:
+        mirror = str(locations.mirror)
         below = f"{mirror.rstrip('/')}/{published.filename}"
         yield "mirror", below if is_address(mirror) else str(user_path(mirror))
     yield "publisher", published.address
@@ -187,9 +164,9 @@ def _from_place(
     if not is_address(place):
         return _in_folder(owner, Path(place), published, locations.sha256)
     if owner == "publisher" and published.by_hand:
-        raise _TransferError("does not offer it in this form", may_pass=False)
+        raise _TransferError("does not offer it in this form")
     if locations.offline:
-        raise _TransferError("not tried, since offline is set", may_pass=False)
+        raise _TransferError("not tried, since offline is set")
     cached = locations.cache_folder / published.filename
 
     def check(path: Path) -> VerifiedFile:
@@ -209,7 +186,7 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str |
     path = _as_kept(folder / published.filename, published)
     refuse_irregular(path, owner)
     if not path.is_file():
-        raise _TransferError(f"has no {published.filename}", may_pass=False)
+        raise _TransferError(f"has no {published.filename}")
     listed = listed_digest(folder, published) if owner == "mirror" and published.is_archive else None
     return verify(path, published, pinned, listed=listed)
 
@@ -224,22 +201,14 @@ def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return where a run would take the archive from: "archive", "cache", "mirror", or "" for the network."""
     if locations.archive is not None:
         return "archive"
-    pairs = _locations(published, locations)
-    folders = ((owner.split()[0], Path(place)) for owner, place in pairs if not is_address(place))
-    return next(
-        (owner for owner, folder in folders if _as_kept(folder / published.filename, published).is_file()), ""
-    )
+    for owner, place in _locations(published, locations):
+        if not is_address(place) and _as_kept(Path(place) / published.filename, published).is_file():
+            return owner.split()[0]
+    return ""
 
 
-@dataclass
 class _TransferError(Exception):
-    """An address did not give the file."""
-
-    reason: str  # as part of a sentence
-    may_pass: bool  # whether the same request may succeed a little later
-
-    def __str__(self) -> str:
-        return self.reason
+    """A place did not give the file; the reason is part of a sentence."""
 
 
 def _download(
@@ -249,63 +218,41 @@ def _download(
     check: Callable[[Path], VerifiedFile],
     progress: Progress,
 ) -> VerifiedFile:
-    """Fetch, verify and store a file, whole or not at all, unless another job has done so meanwhile.
+    """Fetch, verify and store a file, whole or not at all.
 
     A server that sends more than `size` bytes (`MOST_BYTES` where it is not known) is cut off. `check`
     returns what is known about a file, or raises if it must not be used.
     """
     folder, name = target.parent, target.name
-    hidden = folder / f".{name}.part"
-    waiting = f"{name}: another job is downloading it; waiting."
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with exclusive(folder / f".{name}.lock", lambda: progress.note(waiting)):
-            if target.is_file():
-                return check(target)
-            try:
-                _transfer_patiently(address, hidden, name, size, progress)
-                verified = check(hidden)
-                hidden.replace(target)
-                return replace(verified, path=target)
-            finally:
-                hidden.unlink(missing_ok=True)
+        with written_whole(target) as hidden:
+            _transfer(address, hidden, name, size, progress)
+            verified = check(hidden)
+        return replace(verified, path=target)
     except OSError as error:
         raise MissingDataError(
-            f"The cache folder {folder} cannot hold {name}{f' ({size:,} bytes)' if size else ''}: "
-            f"{error.strerror or said(error)}. Free space or make it writable, choose another folder with "
-            "data.cache=FOLDER or RECGAUGE_CACHE, or name a local archive with dataset.archive=FILE."
+            f"The cache folder {folder} cannot hold {name}: {error.strerror or said(error)}. Free space or "
+            "make it writable, or choose another folder: data.cache=FOLDER or RECGAUGE_CACHE."
         ) from error
-
-
-def _transfer_patiently(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
-    """Ask again, a few times, where the trouble may pass."""
-    for wait in (*WAITS, None):
-        try:
-            _transfer(address, file, name, size, progress)
-            return
-        except _TransferError as error:
-            if wait is None or not error.may_pass:
-                raise
-            progress.note(f"{address}: {error}; asking again in {wait:g} s.")
-            time.sleep(wait)
 
 
 def _transfer(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
     import requests  # takes a tenth of a second, which runs without a download need not pay
+    from requests.adapters import HTTPAdapter
+    from urllib3.util import Retry
 
+    retries = Retry(RETRIES, backoff_factor=1, status_forcelist=_PASSING, raise_on_status=False)
     n_bytes, most = 0, size or MOST_BYTES
     try:
-        with (
-            requests.get(
+        with requests.Session() as session, file.open("wb") as stream:
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, HTTPAdapter(max_retries=retries))
+            answer = session.get(
                 address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=(CONNECT, SILENCE)
-            ) as answer,
-            file.open("wb") as stream,
-        ):
+            )
             if answer.status_code != 200:
-                raise _TransferError(
-                    f"the server answered {answer.status_code} {answer.reason}",
-                    answer.status_code in _PASSING,
-                )
+                raise _TransferError(f"the server answered {answer.status_code} {answer.reason}")
             length = answer.headers.get("Content-Length", "")
             total = int(length) if length.isdecimal() else size
             with progress.step(f"download {name}", total, "bytes") as advance:
@@ -321,21 +268,12 @@ def _transfer(address: str, file: Path, name: str, size: int | None, progress: P
             stream.flush()
             os.fsync(stream.fileno())  # the bytes must outlive a power cut before the file gets its name
     except requests.RequestException as error:
-        raise _failure(error, address) from error
-
-
-def _failure(error: BaseException, address: str) -> _TransferError:
-    """Say in words what is at the bottom of an error of requests."""
-    while (cause := error.__cause__ or error.__context__) is not None:
-        error = cause
-    host = urlsplit(address).hostname or address
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return _TransferError(
-            f"the certificate of {host} is not accepted ({error.verify_message}); if your network inspects "
-            "traffic, name its authority's certificate with REQUESTS_CA_BUNDLE; if only the "
-            f"certificate is old, curl --insecure -O {address} does, since recgauge verifies the file",
-            may_pass=False,
-        )
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else said(error)
-    unknown = isinstance(error, socket.gaierror)
-    return _TransferError(f"the connection to {host} failed ({reason})", may_pass=not unknown)
+        cause: BaseException = error
+        while (earlier := cause.__cause__ or cause.__context__) is not None:
+            cause = earlier
+        hint = ""
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            hint = f"; curl --insecure -O {address} does without its certificate, and the file is verified"
+        host = urlsplit(address).hostname or address
+        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else said(cause)
+        raise _TransferError(f"the connection to {host} failed ({reason}){hint}") from error

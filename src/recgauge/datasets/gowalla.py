@@ -1,6 +1,5 @@
 """Gowalla check-ins with the split that NGCF and LightGCN were measured on."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,10 +22,6 @@ GOWALLA = PublishedFile(
         TRAIN: "0f086326b28a56c2e6dcb81d86ee72d4ccb7eed3a8d26788392356d8f51111cc",
         TEST: "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",
     },
-    caveat=(
-        "The digest of train.txt is that of a copy whose items ascend inside each line. Whether the "
-        "repository's own file has the same bytes, or the same pairs in another order, is unknown here."
-    ),
     by_hand=(
         "Download train.txt and test.txt from https://github.com/kuandeng/LightGCN/tree/master/Data/gowalla "
         "into a folder gowalla, pack the folder (zip -r gowalla.zip gowalla),"
@@ -75,7 +70,7 @@ class Gowalla(ArchiveSource):
     recgauge.errors.ConfigError: offline must be true or false, got 'maybe'.
     """
 
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     cache: str | None = None
     archive: str | None = None
     sha256: str | None = None

@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,9 +31,6 @@ Layout = Literal["u", "dat", "csv"]
 CITATION = (
     "F. Maxwell Harper and Joseph A. Konstan. 2015. The MovieLens Datasets: History and Context. "
     "ACM Transactions on Interactive Intelligent Systems 5, 4, Article 19. https://doi.org/10.1145/2827872"
-)
-_SINGLE_SOURCE = (
-    "The digest recgauge expects rests on a single source: compare {address}.md5 before you judge."
 )
 _RESEARCH_ONLY = (
     "research use with acknowledgement; no redistribution and no commercial use without permission of "
@@ -65,7 +62,6 @@ class _Release:
     terms: tuple[str, str]  # in short, and in few words for a list
     counts: tuple[int, int, int | None]  # rows, users, and items with rows, where known
     members: Mapping[str, str] = field(default_factory=dict)  # sha256 of files in the folder, where known
-    caveat: str = ""  # what somebody should know whose archive does not match
 
     @property
     def file(self) -> PublishedFile:
@@ -78,7 +74,6 @@ class _Release:
             self.size,
             self.sha256,
             members={f"{self.folder}/{name}": digest for name, digest in self.members.items()},
-            caveat=self.caveat.format(address=address),
         )
 
 
@@ -113,7 +108,6 @@ _ALL = (
             "ratings.csv": "aa289ca83157595d0df6aea1be6a4ded676ddc4385472e8313a8ed9805352646",
             "movies.csv": "5a5f32dd9bb3797b8e728a1b98958789d2b13f294a69fdfbc5727f8a9611aa07",
         },
-        caveat="GroupLens may replace this archive in place; the expected digest is that of September 2018.",
     ),
     _Release(
         "ml_1m",
@@ -134,7 +128,6 @@ _ALL = (
         "utf-8",
         _RESEARCH_ONLY,
         (10_000_054, 69_878, 10_677),
-        caveat=_SINGLE_SOURCE,
     ),
     _Release(
         "ml_20m",
@@ -165,7 +158,6 @@ _ALL = (
         "utf-8",
         _SEE_README,
         (32_000_204, 200_948, None),
-        caveat=_SINGLE_SOURCE,
     ),
 )
 
@@ -224,7 +216,7 @@ class MovieLens(ArchiveSource):
     """
 
     name: str
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     cache: str | None = None
     archive: str | None = None
     sha256: str | None = None
@@ -249,11 +241,6 @@ class MovieLens(ArchiveSource):
             return About()
         release = RELEASES[name]
         return About(*release.counts, terms=release.terms[1], files=(release.file,))
-
-    @property
-    def terms(self) -> str:
-        """The terms of the release, in short."""
-        return RELEASES[self.name].terms[0]
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Find, verify and read the archive.
@@ -285,7 +272,7 @@ class MovieLens(ArchiveSource):
             sha256=file.sha256,
             provenance=file.provenance,
             source=self.published.address,
-            licence=self.terms,
+            licence=release.terms[0],
             citation=CITATION,
             item_titles=kept.item_titles,
             item_features=kept.item_features,

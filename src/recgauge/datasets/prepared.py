@@ -1,20 +1,16 @@
-"""Prepared copies of data sets: made once, keyed by the files' digests, mapped by every later load.
+"""Prepared copies of data sets: made once, keyed by the files' digests, read by every later load.
 
-A copy is a folder of npy files, which are mapped into memory and checked by their CRC-32. Its troubles never
-stop a run: then the files are read.
+A copy is a zip of arrays, with a checksum of each. Its troubles never stop a run: then the files are read.
 """
 
 import json
 import os
-import shutil
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +20,16 @@ from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Attribute, Interactions
 from recgauge.errors import IntegrityError
 from recgauge.files.stored import StoredFile
-from recgauge.utils.files import cache_folder, digest_of, exclusive
+from recgauge.utils.checks import read_only
+from recgauge.utils.files import cache_folder, digest_of, written_whole
 from recgauge.utils.plain import Arrays, pack, unpack
 from recgauge.utils.progress import Progress
 
-WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as they are mapped
+WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as copies
 _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
 _ROWS = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
 _ABOUT = "about"  # JSON: what the copy says of itself, as an array of bytes
-_CHECKSUMS = "checksums.json"  # of each file
-_THREADS = 4  # checksums wait for memory, not for Python
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,30 +90,22 @@ class Inputs:
         """
         if self._folder is None:
             return self._unchanged(read)
-        key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()
-        copy = self._folder / key[:32]
-        waiting = f"{name}: another job is preparing it; waiting."
-        prepared: Prepared | None = None
+        key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()[:32]
+        copy = self._folder / f"{key}-{_version()[:16]}.npz"
+        if (kept := _read_copy(copy)) is not None:
+            return kept
+        prepared = self._unchanged(read)
         try:
-            try:
-                if (kept := _find(copy)) is not None:
-                    return kept
-            except IntegrityError as damage:
-                progress.note(f"{name}: the prepared copy {copy} is damaged: {damage}; preparing it anew.")
             self._folder.mkdir(parents=True, exist_ok=True)
-            with exclusive(copy.with_name(f".{copy.name}.lock"), lambda: progress.note(waiting)):
-                with suppress(IntegrityError):
-                    if (kept := _find(copy)) is not None:  # another job kept it while this one waited
-                        return kept
-                prepared = self._unchanged(read)
-                write_copy(copy, prepared, {"made_by": _version()})
+            for outdated in self._folder.glob(f"{key}-*.npz"):
+                outdated.unlink(missing_ok=True)
+            _write_copy(copy, prepared)
         except OSError as error:
             progress.note(
-                f"{name}: the prepared copy cannot be used or kept in {self._folder} "
-                f"({error.strerror or error}), so the files are read. Repair the folder, choose another with "
-                "data.cache=FOLDER, or set data.prepared=false."
+                f"{name}: the prepared copy cannot be kept in {self._folder} ({error.strerror or error}). "
+                "Repair the folder, choose another with data.cache=FOLDER, or set data.prepared=false."
             )
-        return prepared or self._unchanged(read)
+        return prepared
 
     def _unchanged(self, read: Callable[[], Prepared]) -> Prepared:
         """Read, and refuse files that somebody wrote to meanwhile."""
@@ -130,15 +117,6 @@ class Inputs:
                     "together. Run again when nothing writes to it any more."
                 )
         return prepared
-
-
-def _find(copy: Path) -> Prepared | None:
-    """Return what is kept, None if there is nothing or other code made it, which may read other rows."""
-    try:
-        prepared, about = read_copy(copy)
-    except FileNotFoundError:
-        return None
-    return prepared if about.get("made_by") == _version() else None
 
 
 def _version() -> str:
@@ -155,54 +133,29 @@ def _version() -> str:
     return digest.hexdigest()
 
 
-def write_copy(folder: Path, prepared: Prepared, about: Mapping[str, Any]) -> None:
-    """Write a copy next to `folder`, and give it its name when it is complete; another one is replaced."""
+def _write_copy(file: Path, prepared: Prepared) -> None:
     features, arrays = prepared.item_features, Arrays()
     parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
     attributes = prepared.interactions.attributes
     for number, attribute in enumerate(attributes.values()):
         parts |= {f"codes {number}": attribute.codes, f"names {number}": attribute.names}
     parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
-    described = {
+    about = {
         "parts": {name: pack(part, name, arrays) for name, part in parts.items()},
         "attributes": [*attributes],
         "feature_names": None if features is None else list(features.names),
         "facts": dict(prepared.facts),
     }
-    arrays[_ABOUT] = np.frombuffer(json.dumps({**about, **described}).encode(), np.uint8)
-    hidden = folder.with_name(f".{folder.name}.tmp")  # the caller holds the lock, so nobody else writes it
-    shutil.rmtree(hidden, ignore_errors=True)
+    arrays[_ABOUT] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with written_whole(file) as hidden, hidden.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type] # names of arrays, none of them a parameter
+
+
+def _read_copy(file: Path) -> Prepared | None:
+    """Return a kept data set, None where there is none, or not as it was written."""
     try:
-        hidden.mkdir()
-        for name, array in arrays.items():
-            np.save(hidden / f"{name}.npy", array, allow_pickle=False)
-        checksums = {name: _checksum(hidden / f"{name}.npy") for name in arrays}
-        (hidden / _CHECKSUMS).write_text(json.dumps(checksums), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        hidden.rename(folder)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-
-
-def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
-    """Return a kept data set, mapped into memory, which jobs share, and what it says of itself.
-
-    Raises
-    ------
-    IntegrityError
-        If anything about it is not as it was written: every byte is checked against its checksum.
-    OSError
-        If it cannot be read; FileNotFoundError if there is none.
-    """
-    try:
-        checksums = json.loads((folder / _CHECKSUMS).read_text(encoding="utf-8"))
-        paths = {name: folder / f"{name}.npy" for name in checksums}
-        with ThreadPoolExecutor(_THREADS) as threads:
-            for path, checksum in zip(paths.values(), threads.map(_checksum, paths.values()), strict=True):
-                if checksum != checksums[path.stem]:
-                    raise IntegrityError(f"{path.name} does not have its checksum")
-        # one after the other: numpy parses their headers, at which two threads of Python 3.11 can fail
-        arrays = {name: np.asarray(np.load(path, mmap_mode="r")) for name, path in paths.items()}
+        with file.open("rb") as stream, np.load(stream) as archive:
+            arrays = {name: read_only(archive[name]) for name in archive.files}
         about: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
         parts = {name: unpack(packed, arrays) for name, packed in about["parts"].items()}
         attributes = {
@@ -212,12 +165,6 @@ def read_copy(folder: Path) -> tuple[Prepared, dict[str, Any]]:
         rows = Interactions(**{name: parts[name] for name in _ROWS}, attributes=attributes)
         names = about["feature_names"]
         features = None if names is None else ItemFeatures(parts["features"], tuple(names))
-        return Prepared(rows, parts["item_titles"], features, about["facts"]), about
-    except IntegrityError:
-        raise
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise IntegrityError(f"it is incomplete or was changed ({error})") from error
-
-
-def _checksum(path: Path) -> int:
-    return zlib.crc32(np.memmap(path, mode="r").data)
+        return Prepared(rows, parts["item_titles"], features, about["facts"])
+    except (OSError, BadZipFile, AttributeError, EOFError, KeyError, TypeError, ValueError):
+        return None

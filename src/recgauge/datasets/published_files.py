@@ -3,23 +3,21 @@
 import gzip
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256 as sha256_of
 from pathlib import Path
 from types import MappingProxyType
 
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, said
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError, said
 from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.utils.checks import check_bool
-from recgauge.utils.files import cache_folder, digest_of, refuse_irregular
+from recgauge.utils.files import cache_folder, digest_of, read_own, refuse_irregular
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
 PLAIN = "the published file"
 OF_THE_PUBLISHER = (PUBLISHED, REZIPPED, PLAIN)
-
-_LONGEST_SUMS = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,6 @@ class PublishedFile:
         Hexadecimal digest of the archive.
     members : mapping of str to str
         Name and sha256 of every member that is read; empty if not known.
-    caveat : str
-        What somebody should know whose file does not match, as a sentence.
     by_hand : str
         How to make the file, as a sentence that goes on, if nobody offers it as a whole; then `address` is
         where it is made from. Of an archive `size` and digest are not known then, and the members tell.
@@ -52,7 +48,6 @@ class PublishedFile:
     size: int
     sha256: str
     members: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    caveat: str = ""
     by_hand: str = ""
 
     @property
@@ -80,9 +75,8 @@ class Locations:
         A local file that the user names; no other location is tried then.
     cache : str or None
         Folder that keeps downloads; None is the user's own cache folder.
-    mirror : str, sequence of str, or None
-        Folders or http(s) addresses that hold the publisher's archives under their names, tried in this
-        order; one text may name several, separated by ``|``.
+    mirror : str or None
+        Folder or http(s) address that holds the publisher's archives under their names.
     offline : bool
         Whether the network must not be used.
     sha256 : str or None
@@ -96,18 +90,17 @@ class Locations:
 
     archive: str | None = None
     cache: str | None = None
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     offline: bool = False
     sha256: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("archive", "cache"):
+        for name in ("archive", "cache", "mirror"):
             value = getattr(self, name)
-            if value is not None and not _is_text(value):
+            if value is not None and not (isinstance(value, (str, Path)) and str(value).strip()):
                 raise ConfigError(f"{name} must be a path (or null), got {value!r}.")
-        for mirror in self.mirrors:
-            if "://" in mirror and not is_address(mirror):
-                raise ConfigError(f"mirror must be a folder or an http(s) address, got {mirror!r}.")
+        if "://" in str(self.mirror) and not is_address(str(self.mirror)):
+            raise ConfigError(f"mirror must be a folder or an http(s) address, got {self.mirror!r}.")
         check_bool("offline", self.offline)
         pinned = self.sha256
         if pinned is not None and not (isinstance(pinned, str) and re.fullmatch("[0-9a-fA-F]{64}", pinned)):
@@ -118,26 +111,10 @@ class Locations:
         """The folder that keeps downloads."""
         return cache_folder(self.cache)
 
-    @property
-    def mirrors(self) -> tuple[str, ...]:
-        """Folders and addresses, in the order in which they are tried."""
-        if self.mirror is None:
-            return ()
-        listed = str(self.mirror).split("|") if isinstance(self.mirror, (str, Path)) else self.mirror
-        if not isinstance(listed, Sequence) or not all(map(_is_text, listed)):
-            raise ConfigError(
-                f"mirror must be a folder or address, a list of them, or null; got {self.mirror!r}."
-            )
-        return tuple(str(mirror).strip() for mirror in listed)
-
 
 def is_address(mirror: str) -> bool:
     """Whether a mirror is used over the network."""
     return mirror.startswith(("http://", "https://"))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, (str, Path)) and bool(str(value).strip())
 
 
 def listed_digest(folder: Path, published: PublishedFile) -> str | None:
@@ -146,13 +123,9 @@ def listed_digest(folder: Path, published: PublishedFile) -> str | None:
     refuse_irregular(sums, "mirror")
     if not sums.is_file():
         return None
-    if sums.stat().st_size > _LONGEST_SUMS:
-        raise IntegrityError(
-            f"{sums} has {sums.stat().st_size:,} bytes, too many for a list of digests. Correct or remove it."
-        )
     try:
-        text = sums.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_own(sums)
+    except (OSError, UnicodeDecodeError, SchemaError) as error:
         raise IntegrityError(f"{sums} cannot be read: {said(error)}. Remove it or correct it.") from error
     for line in text.splitlines():
         digest, _, name = line.strip().partition(" ")
@@ -195,7 +168,6 @@ def verify(
     if pinned is not None or listed == sha256:
         source = "the mirror's SHA256SUMS" if pinned is None else "dataset.sha256"
         return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {source}")
-    other = f", and not the file that the mirror's SHA256SUMS lists (sha256 {listed})" if listed else ""
     expected = f"sha256 {published.sha256} and {published.size:,} bytes"
     if not published.sha256:
         expected = f"an archive with {' and '.join(published.members)}"
@@ -204,7 +176,7 @@ def verify(
         remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     raise IntegrityError(
         f"{origin or path} is not the publisher's {published.filename}: expected {expected}, "
-        f"found {actual}; {problem}{other}. {published.caveat} {remedy}.".replace("  ", " ")
+        f"found {actual}; {problem}. {remedy}."
     )
 
 
@@ -233,16 +205,12 @@ def _member_problem(path: Path, published: PublishedFile) -> str | None:
     if not zipfile.is_zipfile(path):
         with path.open("rb") as stream:
             return f"it is not a whole zip archive and begins with {stream.read(20)!r}"
-    if not published.members:
-        return "the digests of the publisher's single files are not known"
     try:
         with zipfile.ZipFile(path) as archive:
             for name, expected in published.members.items():
                 with archive.open(name) as member:
                     if digest_of(member) != expected:
                         return f"its member {name} is not the publisher's"
-    except KeyError:
-        return f"it has no member {name}"
-    except UNPACKING_ERRORS as error:
-        return f"its member {name} cannot be unpacked ({error})"
-    return None
+    except (KeyError, *UNPACKING_ERRORS) as error:
+        return f"a member is missing or cannot be unpacked ({said(error)})"
+    return None if published.members else "the digests of the publisher's single files are not known"

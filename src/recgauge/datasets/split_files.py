@@ -1,6 +1,6 @@
 """A split that somebody published as two files, as a data set that a YAML file declares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -107,9 +107,8 @@ class SplitFiles(FileSource):
         a matrix. By default those with a row.
     archive : str, optional
         A local folder with both files under their names; no other location is tried then.
-    mirror : str or sequence of str, optional
-        Folders or http(s) addresses that hold files under their `filename`; one text may name several,
-        separated by ``|``.
+    mirror : str, optional
+        Folder or http(s) address that holds files under their `filename`.
     cache : str, optional
         Folder that keeps downloads; by default the user's own cache folder.
     offline : bool
@@ -155,7 +154,7 @@ class SplitFiles(FileSource):
     n_items: Count | None = None
     item_ids_below: Count | None = None
     archive: str | None = None
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     cache: str | None = None
     offline: bool = False
 
@@ -177,11 +176,6 @@ class SplitFiles(FileSource):
     def _locations(self, file: SplitFile) -> Locations:
         here = None if self.archive is None else str(Path(self.archive) / PurePosixPath(file.filename).name)
         return Locations(here, self.cache, self.mirror, self.offline)
-
-    @property
-    def terms(self) -> str:
-        """The licence."""
-        return self.licence
 
     @property
     def label(self) -> str:

@@ -53,7 +53,7 @@ def setting(
 class DataSettings:
     """Where archives are looked for and prepared data are kept."""
 
-    mirror: Any = None  # one folder or address, or a list of them
+    mirror: Any = None  # a folder or an address
     cache: str | None = None
     offline: bool = False
     prepared: bool = True

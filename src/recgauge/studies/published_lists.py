@@ -77,7 +77,7 @@ class PublishedLists(Study):
     kept: str  # the folder in which a mirror keeps the files in another form
     licence: str  # terms of the files
     conventions: str  # by which the lists are judged
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     cache: str | None = None
     offline: bool = False
 

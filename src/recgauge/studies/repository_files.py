@@ -139,7 +139,6 @@ def _find(entry: dict[str, str], repository: Repository, locations: Locations, p
             page,
             int(entry["kept_size"]),
             entry["kept_sha256"],
-            caveat="It is a mirror's form of that file; where a mirror has none, the file itself is read.",
         )
         if local_place(kept, locations):
             return find_archive(kept, locations, progress).path

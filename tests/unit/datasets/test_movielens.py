@@ -3,7 +3,6 @@ import hashlib
 import pytest
 
 from recgauge.datasets.movielens import MovieLens
-from recgauge.errors import IntegrityError
 
 U_ITEM = (
     '5|Évita\x85 the "Film" (1996)|01-Jan-1996||http://x|0|1|0\n'
@@ -70,13 +69,6 @@ def test_made_archive_reads_row_by_row(load, name):
     assert dataset.provenance.startswith("not the publisher's archive: pinned by dataset.sha256")
     assert dataset.feedback == "explicit"
     assert dataset.relevant_from == 4.0
-
-
-def test_single_source_digest_is_a_question(make_zip):
-    with pytest.raises(
-        IntegrityError, match=r"rests on a single source: compare https://.*/ml-32m\.zip\.md5"
-    ):
-        MovieLens("ml_32m", archive=str(make_zip({"ml-32m/ratings.csv": b""}))).load()
 
 
 @pytest.mark.data

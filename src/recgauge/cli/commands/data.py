@@ -86,8 +86,8 @@ def _list(overrides: Sequence[str]) -> None:
     header = ("dataset", "rows", "users", "items", "MiB", "here", "terms")
     render_terminal([TableBlock("", header, tuple(rows), words=("here", "terms"))], output())
     say(f"cache    {locations.cache_folder}")
-    for mirror in locations.mirrors:
-        say(f"mirror   {mirror}")
+    if locations.mirror is not None:
+        say(f"mirror   {locations.mirror}")
     say("`recgauge data fetch NAME` gets an archive, `recgauge data card NAME` describes it")
 
 
