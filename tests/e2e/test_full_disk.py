@@ -91,7 +91,7 @@ def test_a_place_that_takes_nothing_more(workplace, disk, tmp_path, place, harm)
     workplace.succeed(*first)
     before = finished(where)
     if place == "cache":  # what is kept there is found again, unless it is gone
-        for path in (where["cache"] / "prepared").rglob("*.npz"):
+        for path in (where["cache"] / "prepared").rglob("*.arrays"):
             path.unlink()
     broken = (
         disk.protected() if harm == "protected" else disk.full(left=0 if harm == "full at once" else 8_000)

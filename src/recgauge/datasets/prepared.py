@@ -1,16 +1,17 @@
-"""Prepared copies of data sets: made once, keyed by the files' digests, read by every later load.
+"""Prepared copies of data sets: made once, keyed by the files' digests, mapped by every later load.
 
-A copy is a zip of arrays, with a checksum of each. Its troubles never stop a run: then the files are read.
+A copy is one file: arrays as they are in memory, their layout as JSON, where this begins, and a checksum of
+all. Its troubles never stop a run: then the files are read.
 """
 
 import json
 import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,6 @@ from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Attribute, Interactions
 from recgauge.errors import IntegrityError
 from recgauge.files.stored import StoredFile
-from recgauge.utils.checks import read_only
 from recgauge.utils.files import cache_folder, digest_of, written_whole
 from recgauge.utils.plain import Arrays, pack, unpack
 from recgauge.utils.progress import Progress
@@ -29,7 +29,7 @@ WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as cop
 _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
 _ROWS = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
-_ABOUT = "about"  # JSON: what the copy says of itself, as an array of bytes
+_ALIGNED = 64  # bytes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,13 +91,13 @@ class Inputs:
         if self._folder is None:
             return self._unchanged(read)
         key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()[:32]
-        copy = self._folder / f"{key}-{_version()[:16]}.npz"
+        copy = self._folder / f"{key}-{_version()[:16]}.arrays"
         if (kept := _read_copy(copy)) is not None:
             return kept
         prepared = self._unchanged(read)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            for outdated in self._folder.glob(f"{key}-*.npz"):
+            for outdated in self._folder.glob(f"{key}-*.arrays"):
                 outdated.unlink(missing_ok=True)
             _write_copy(copy, prepared)
         except OSError as error:
@@ -146,17 +146,30 @@ def _write_copy(file: Path, prepared: Prepared) -> None:
         "feature_names": None if features is None else list(features.names),
         "facts": dict(prepared.facts),
     }
-    arrays[_ABOUT] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     with written_whole(file) as hidden, hidden.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type] # names of arrays, none of them a parameter
+        layout = {}
+        for name, array in arrays.items():
+            stream.seek(-stream.tell() % _ALIGNED, os.SEEK_CUR)
+            layout[name] = (array.dtype.str, array.shape, stream.tell(), array.nbytes)
+            stream.write(np.ascontiguousarray(array).data)
+        start = stream.tell()
+        stream.write(json.dumps([about, layout]).encode() + start.to_bytes(8))
+        stream.flush()
+        stream.write(zlib.crc32(np.memmap(hidden, mode="r").data).to_bytes(4))
 
 
 def _read_copy(file: Path) -> Prepared | None:
     """Return a kept data set, None where there is none, or not as it was written."""
     try:
-        with file.open("rb") as stream, np.load(stream) as archive:
-            arrays = {name: read_only(archive[name]) for name in archive.files}
-        about: dict[str, Any] = json.loads(arrays[_ABOUT].tobytes())
+        content = np.asarray(np.memmap(file, mode="r"))
+        if zlib.crc32(content[:-4].data) != int.from_bytes(content[-4:].tobytes()):
+            return None
+        start = int.from_bytes(content[-12:-4].tobytes())
+        about, layout = json.loads(content[start:-12].tobytes())
+        arrays = {
+            name: content[first : first + size].view(kind).reshape(shape)
+            for name, (kind, shape, first, size) in layout.items()
+        }
         parts = {name: unpack(packed, arrays) for name, packed in about["parts"].items()}
         attributes = {
             name: Attribute(parts[f"codes {number}"], parts[f"names {number}"])
@@ -166,5 +179,5 @@ def _read_copy(file: Path) -> Prepared | None:
         names = about["feature_names"]
         features = None if names is None else ItemFeatures(parts["features"], tuple(names))
         return Prepared(rows, parts["item_titles"], features, about["facts"])
-    except (OSError, BadZipFile, AttributeError, EOFError, KeyError, TypeError, ValueError):
+    except (OSError, ValueError):  # no file, an empty one
         return None

@@ -56,7 +56,7 @@ def check_same(one, other):
 
 
 def copies_in(cache):
-    return [*Path(cache).glob("prepared/*.npz")]
+    return [*Path(cache).glob("prepared/*.arrays")]
 
 
 @pytest.fixture
