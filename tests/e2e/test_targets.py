@@ -90,7 +90,7 @@ ON_THE_COMMAND_LINE = {
     "Hydra's own copies of the settings": (["hydra.output_subdir=marker"], "hydra.output_subdir: "),
     "package in the search path": (
         ["hydra.searchpath=['pkg://stranger']"],
-        "'pkg://stranger' is not a folder",
+        "hydra.searchpath: cannot be set",
     ),
     "package as the config path": (["--config-path=pkg://stranger"], "there is no such option"),
     "configuration of its own": (["--config-name=mine"], "there is no such option"),
@@ -213,7 +213,7 @@ IN_A_FILE = {
     ),
     "mirror of a data set": (
         "dataset/mine.yaml",
-        f"defaults: [ml_100k, _self_]\nmirror: '/nowhere|{SERVER}/'",
+        f"defaults: [ml_100k, _self_]\nmirror: '{SERVER}/'",
         ["dataset=mine"],
         HOST.format("dataset.mirror"),
     ),

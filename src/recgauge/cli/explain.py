@@ -27,15 +27,6 @@ _MORE = {
     "model.settings": " What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
 _KEY = re.compile(r"Could not override '([^']+)'")
-_MERGE = re.compile(r"Error merging override ([^=]+)=")
-_TYPES = {
-    "Integer": "expected a whole number, such as 1",
-    "Float": "expected a number, such as 0.5",
-    "bool": "expected true or false",
-    "Optional": "it must have a value",
-    "ListConfig": "expected a list, which is written in brackets, such as [5,10]",
-}
-"""What OmegaConf's messages name, and what is to be typed."""
 
 
 def group_options(group: str) -> list[str]:
@@ -68,10 +59,6 @@ def explain_config_error(error: Exception, words: Sequence[str] = (), compose: C
         )
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     first = text.split("\nConfig search path")[0].strip()
-    rule = next((rule for name, rule in _TYPES.items() if re.search(rf"\b{name}\b", f"{first} {cause}")), "")
-    if rule and (match := _MERGE.match(first)):
-        word = next((word for word in words if word.startswith(f"{match[1]}=")), match[1])
-        return f"{word}: {rule}."
     return f"{first}: {cause}" if cause and cause not in first else first
 
 
@@ -111,11 +98,9 @@ def _explain_key(key: str, words: Sequence[str], compose: Compose) -> str:
         parent, _, name = parent.rpartition(".")
     node = OmegaConf.select(config, parent) if parent else config
     names = [str(each) for each in node if each not in ((TARGET, "engine") if parent else ("hydra",))]
-    filled = [each for each in names if not OmegaConf.is_missing(node, each)]
-    inner = [f"{each}.{deep}" for each in filled if OmegaConf.is_dict(node[each]) for deep in node[each]]
     choices, group = config.hydra.runtime.choices if "hydra" in config else {}, parent.replace(".", "/")
     subject = f"{parent} {choices.get(group) or ''}".strip() or "recgauge"
     return (
-        f"{key}: {subject} has no such setting. {did_you_mean(name, [*names, *inner])}"
+        f"{key}: {subject} has no such setting. {did_you_mean(name, names)}"
         f"Settings: {', '.join(names) or 'none'}.{_MORE.get(parent, '')}"
     )

@@ -101,8 +101,7 @@ def _start(hydra_main: Callable[..., None], command: CommandLine) -> None:
 
         sys.stdout.write(f"{run_help(command.overrides, command.options.get('config_dir'))}\n")
         return
-    needs_settings = {"version", "shell_completion"}.isdisjoint(command.options)
-    config = command.composed() if needs_settings else OmegaConf.create()
+    config = OmegaConf.create() if "version" in command.options else command.composed()
     if command.shows:
         if "resolve" in command.options:
             _check_references(config)

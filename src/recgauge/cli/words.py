@@ -6,13 +6,11 @@ configuration is composed here first, by Hydra's Compose API, and checked before
 """
 
 import re
-import shlex
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +33,10 @@ from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
-_FLAGS = {"help": "-h", "hydra_help": "", "version": "", "resolve": "", "run": "-r", "multirun": "-m",
-          "shell_completion": "-sc"}  # fmt: skip
-_VALUES = {"cfg": "-c", "package": "-p", "config_dir": "-cd", "info": "-i"}
-_SHOWN = ("help", "hydra_help", "version", "shell_completion", "cfg", "info")
+_FLAGS = {"help": "-h", "version": "-v", "resolve": "-r", "multirun": "-m"}
+_VALUES = {"cfg": "-c", "config_dir": "-cd"}
+_SHOWN = ("help", "version", "cfg")
 """Options that show something, so that no job runs."""
-_SEARCH_PATH = "hydra.searchpath"
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
 _OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = option_groups("rows", "model", "output", options="one")
@@ -65,17 +61,14 @@ class CommandLine:
                 "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
             )
         options = {name: value for name, value in vars(parsed).items() if value and name != "overrides"}
-        if options.keys().isdisjoint(_SHOWN) and (alone := options.keys() & {"package", "resolve"}):
-            raise ConfigError(
-                f"--{min(alone)}: goes with --cfg, such as --cfg=job. Add it, or leave --{min(alone)} out."
-            )
+        if "resolve" in options and "cfg" not in options:
+            raise ConfigError("--resolve: goes with --cfg. Add --cfg=job, or leave it out.")
         overrides = _with_cutoffs((*parsed.overrides, *rest))
-        for before, word in pairwise(("", *overrides)):
+        for word in overrides:
             if "=" not in word and not word.startswith("~"):
-                whole = shlex.quote(f"{before} {word}")
-                hint = f" If it belongs to the word before it, type {whole}." if "=" in before else ""
                 raise ConfigError(
-                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.{hint}"
+                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1. Put quotes "
+                    "around a value with spaces."
                 )
             if any("\udc80" <= sign <= "\udcff" for sign in word):  # how Python shows what it cannot decode
                 raise ConfigError(
@@ -104,8 +97,7 @@ class CommandLine:
             f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
             for name, value in self.options.items()
         ]
-        overrides = [word for word in self.overrides if not word.startswith("hydra.searchpath=")]
-        return [*options, *overrides, _search_path_word(self.search_path())]
+        return [*options, *self.overrides, _search_path_word(self._packages())]
 
     def composed(self) -> DictConfig:
         """Return the checked configuration, Hydra's part included, without swept values.
@@ -158,18 +150,13 @@ class CommandLine:
     def _folders(self) -> list[str]:
         """Return all folders of settings beside the first."""
         config_dir = self.options.get("config_dir")
-        return [*([] if config_dir is None else [f"file://{config_dir}"]), *self.search_path()]
+        return [*([] if config_dir is None else [f"file://{config_dir}"]), *self._packages()]
 
-    def search_path(self) -> list[str]:
-        """Return the folders of settings beside the first: of installed packages, and named ones."""
-        typed = [word.value() for word in self.parsed if word.key_or_group == _SEARCH_PATH]
-        named = typed[0] if typed else []
-        if not isinstance(named, (list, tuple)):
-            raise ConfigError(f"hydra.searchpath: expected a list of folders, got {named!r}.")
-        for path in named:
-            if "${" in str(path) or ("://" in str(path) and not str(path).startswith("file://")):
-                raise ConfigError(f"hydra.searchpath: {path!r} is not a folder; a package would be imported.")
-        return [*(f"file://{folder}" for folder in installed_options().values()), *map(str, named)]
+    def _packages(self) -> list[str]:
+        """Return the folders of settings of installed packages."""
+        if any(word.key_or_group == "hydra.searchpath" for word in self.parsed):
+            raise ConfigError("hydra.searchpath: cannot be set. Type --config-dir=FOLDER.")
+        return [f"file://{folder}" for folder in installed_options().values()]
 
 
 @contextmanager
@@ -187,10 +174,10 @@ def hydra_loader() -> Iterator[ConfigLoader]:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False)
     parser.add_argument("overrides", nargs="*")
-    kinds: dict[str, dict[str, Any]] = {name: {"action": "store_true"} for name in _FLAGS}
-    kinds |= {name: {} for name in _VALUES} | {"info": {"nargs": "?", "const": "all"}}
-    for name, short in (_FLAGS | _VALUES).items():
-        parser.add_argument(f"--{name.replace('_', '-')}", *filter(None, [short]), **kinds[name])
+    for name, short in _FLAGS.items():
+        parser.add_argument(f"--{name}", short, action="store_true")
+    for name, short in _VALUES.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", short)
     return parser
 
 
@@ -222,10 +209,7 @@ def _single(words: Sequence[Override]) -> list[Override]:
     that all jobs share have the default model, perhaps without l2.
     """
     swept = {word.key_or_group for word in words if word.is_sweep_override()}
-    with_jobs = swept | {_SEARCH_PATH}
-    return [
-        word for word in words if with_jobs.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))
-    ]
+    return [word for word in words if swept.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))]
 
 
 def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
