@@ -42,14 +42,12 @@ from recgauge.files.stored import StoredFile, StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice, check_real, shown
 from recgauge.utils.progress import NoProgress, Progress
-from recgauge.utils.resources import memory_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 WEIGHTED: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "event": EVENTS, "time": TIMES}
 OnBadRows = Literal["error", "skip"]
-_BYTES_TO_JOIN = 40  # of memory per row: the columns as they were read, and as they stay
 
 
 @dataclass(frozen=True)
@@ -326,9 +324,8 @@ class Table(DatasetSource):
                     raise refuse(rows, roles, may_skip=self.skips)
                 parts.append(rows if self.weights is None else weighted(rows, self.weights))
                 advance(1)
-        with memory_named(name, sum(len(rows.lines) for rows in parts), _BYTES_TO_JOIN):
-            joined = join(parts)
-            return Prepared(joined, facts=_facts_of(parts, joined))
+        joined = join(parts)
+        return Prepared(joined, facts=_facts_of(parts, joined))
 
     def _roles(self) -> Roles:
         try:

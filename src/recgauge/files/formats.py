@@ -24,7 +24,7 @@ from recgauge.files.plausible import check_plausible, check_unused
 from recgauge.files.rows import Rows, check
 from recgauge.files.stored import PARQUET, StoredTable
 from recgauge.files.text import Layout, TextFormat, not_utf8, read_text
-from recgauge.utils.resources import check_memory, memory_named
+from recgauge.utils.resources import check_memory
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,10 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
         )
     needed = 100 if roles.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
     check_memory(file, n_rows, needed)
-    with memory_named(file, n_rows, needed):
-        if isinstance(file, StoredTable):
-            return checked(read_stored(file), form, roles)
-        with _named_errors(file, form):
-            return checked(FORMATS[form].read(file, roles, how or TextFormat()), form, roles)
+    if isinstance(file, StoredTable):
+        return checked(read_stored(file), form, roles)
+    with _named_errors(file, form):
+        return checked(FORMATS[form].read(file, roles, how or TextFormat()), form, roles)
 
 
 def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:

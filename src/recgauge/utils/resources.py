@@ -1,9 +1,8 @@
 """What this process may use of its machine: memory, so that large work is refused early, and processors."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,27 +71,6 @@ def check_memory(file: object, n_rows: float, bytes_per_row: int) -> None:
             f"{file}: its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes ({in_units(needed)}) of "
             f"memory, {in_units(free)} can be had. {_REMEDY}"
         )
-
-
-@contextmanager
-def memory_named(file: object, n_rows: float, bytes_per_row: int) -> Iterator[None]:
-    """Turn a MemoryError into a DataError with rows, bytes and what to do.
-
-    Examples
-    --------
-    >>> with memory_named("a.csv", 1_000_000, 50):
-    ...     raise MemoryError
-    Traceback (most recent call last):
-    recgauge.errors.DataError: a.csv: memory ran out; its 1,000,000 rows or so need about 50,000,000 bytes ...
-    """
-    try:
-        yield
-    except MemoryError as error:
-        needed = n_rows * bytes_per_row
-        raise DataError(
-            f"{file}: memory ran out; its {n_rows:,.0f} rows or so need about {needed:,.0f} bytes "
-            f"({in_units(needed)}) while they are read. {_REMEDY}"
-        ) from error
 
 
 def usable_cpus() -> int:

@@ -4,7 +4,6 @@ import datetime
 import ipaddress
 import ssl
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -67,21 +66,6 @@ def status(code: int) -> Fault:
         handler.send_response(code)
         handler.send_header("Content-Length", "0")
         handler.end_headers()
-
-    return fault
-
-
-def trickle(n_bytes: int, seconds: float) -> Fault:
-    """Send `n_bytes` every `seconds`."""
-
-    def fault(handler: _Handler, content: bytes) -> None:
-        handler.head(content)
-        try:
-            for at in range(0, len(content), n_bytes):
-                handler.wfile.write(content[at : at + n_bytes])
-                time.sleep(seconds)
-        except OSError:  # the client has had enough
-            handler.close_connection = True
 
     return fault
 
