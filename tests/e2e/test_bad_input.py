@@ -25,7 +25,9 @@ WRONG = [
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: recgauge run -m model=svd,random."),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
-    (["seed=abc"], "could not be converted to Integer"),
+    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets"),
+    (["cutoffs=[ten]"], "cutoffs=[ten]: expected a whole number"),
+    (["seed=abc"], "seed=abc: expected a whole number"),
     (
         ["search.n_factor.low=4"],
         "search.n_factor.low: search svd has no such setting. Did you mean n_factors?",

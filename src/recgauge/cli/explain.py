@@ -27,6 +27,15 @@ _MORE = {
     "model.settings": " What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
 _KEY = re.compile(r"Could not override '([^']+)'")
+_MERGE = re.compile(r"Error merging override ([^=]+)=")
+_TYPES = {
+    "Integer": "expected a whole number, such as 1",
+    "Float": "expected a number, such as 0.5",
+    "bool": "expected true or false",
+    "Optional": "it must have a value",
+    "ListConfig": "expected a list, which is written in brackets, such as [5,10]",
+}
+"""What OmegaConf's messages name, and what is to be typed."""
 
 
 def group_options(group: str) -> list[str]:
@@ -59,6 +68,10 @@ def explain_config_error(error: Exception, words: Sequence[str] = (), compose: C
         )
     cause = str(error.__cause__).splitlines()[0] if error.__cause__ else ""
     first = text.split("\nConfig search path")[0].strip()
+    rule = next((rule for name, rule in _TYPES.items() if re.search(rf"\b{name}\b", f"{first} {cause}")), "")
+    if rule and (match := _MERGE.match(first)):
+        word = next((word for word in words if word.startswith(f"{match[1]}=")), match[1])
+        return f"{word}: {rule}."
     return f"{first}: {cause}" if cause and cause not in first else first
 
 

@@ -6,11 +6,13 @@ configuration is composed here first, by Hydra's Compose API, and checked before
 """
 
 import re
+import shlex
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +66,12 @@ class CommandLine:
         if "resolve" in options and "cfg" not in options:
             raise ConfigError("--resolve: goes with --cfg. Add --cfg=job, or leave it out.")
         overrides = _with_cutoffs((*parsed.overrides, *rest))
-        for word in overrides:
+        for before, word in pairwise(("", *overrides)):
             if "=" not in word and not word.startswith("~"):
+                whole = shlex.quote(f"{before} {word}")
+                hint = f" If it belongs to the word before it, type {whole}." if "=" in before else ""
                 raise ConfigError(
-                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1. Put quotes "
-                    "around a value with spaces."
+                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.{hint}"
                 )
             if any("\udc80" <= sign <= "\udcff" for sign in word):  # how Python shows what it cannot decode
                 raise ConfigError(
