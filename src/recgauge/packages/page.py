@@ -6,6 +6,7 @@ from pathlib import Path
 from recgauge.errors import RecgaugeError, listed
 from recgauge.packages.unpacking import PAGE, RUNS, runs_in
 from recgauge.page import results
+from recgauge.page.answer import answer
 from recgauge.page.behind import behind
 from recgauge.page.data import ReportData, dataset_parts
 from recgauge.report.blocks import Code, Folded, Section, Text
@@ -39,7 +40,7 @@ def write_pages(folder: Path, target: Path) -> None:
         compared = compare_finished(runs, len(runs))
         if compared is not None:
             data = ReportData(compared, dataset_parts(compared))
-            sections = [results.answer(data), results.leaderboards(data), results.pairs(data), behind(data)]
+            sections = [answer(data), results.leaderboards(data), results.pairs(data), behind(data)]
     ends = [
         Folded(f"{run.folder.name}: {run_title(run.record)}", tuple(run_blocks(run.record))) for run in runs
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from recgauge.errors import listed
 from recgauge.metrics.names import label
 from recgauge.page import results
+from recgauge.page.answer import answer
 from recgauge.page.behind import behind
 from recgauge.page.data import ReportData, by_dataset
 from recgauge.report.blocks import Picture, Section, pictures_of
@@ -18,7 +19,7 @@ from recgauge.utils.files import text_writer, write_files
 def sections(data: ReportData) -> list[Section]:
     """Return the sections of a report; what the numbers stand on is folded in the last one."""
     parts = [
-        results.answer(data),
+        answer(data),
         results.leaderboards(data),
         results.pairs(data),
         by_dataset("Who gains, who loses", data, results.segments),

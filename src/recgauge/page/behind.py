@@ -23,7 +23,7 @@ from recgauge.report.blocks import (
     lines,
 )
 from recgauge.report.card_tables import card_tables, percent
-from recgauge.report.comparison_tables import number, seconds
+from recgauge.report.comparison_tables import number
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings, numeric_settings, part
 from recgauge.runs.stored import PREDICTIONS, read_table
@@ -38,7 +38,6 @@ def behind(data: ReportData) -> Section:
         "Popular and rare items": [_popularity(data, part) for part in data.parts],
         "Predicted ratings": [_errors(part) for part in data.parts],
         "Training in epochs": [_epochs(part) for part in data.parts],
-        "Search of settings": [_searches(part) for part in data.parts],
         "Data": [_data_card(part) for part in data.parts],
         "Guards": [_guards(data)],
         "Protocol in words": [_protocol(data)],
@@ -108,19 +107,6 @@ def _epochs(part: DatasetPart) -> list[PageBlock]:
     header = ("run", "epochs", "kept", "training loss", "metric", "on validation rows, by epoch")
     caption = f"{part.name}: training in epochs"
     return [TableBlock(caption, header, tuple(rows), words=header[3:])] if rows else []
-
-
-def _searches(part: DatasetPart) -> list[PageBlock]:
-    """Return how settings were searched, and the chosen ones."""
-    rows: list[Row] = []
-    for run in part.runs:
-        if (search := part.record(run).search) is not None:
-            value = f"{metric_label(search.metric)} {number(float(search.chosen.value or 0.0))}"
-            time = seconds(search.seconds)
-            rows.append((run, f"{len(search.trials)}", search.sampler, time, value, search.chosen.words))
-    header = ("run", "trials", "by", "seconds", "validation", "chosen")
-    caption = f"{part.name}: settings chosen by validation rows; test rows were not looked at"
-    return [TableBlock(caption, header, tuple(rows), words=("by", "chosen"))] if rows else []
 
 
 def _data_card(part: DatasetPart) -> list[PageBlock]:

@@ -10,6 +10,7 @@ from recgauge.comparison.run_groups import best_values
 from recgauge.errors import listed
 from recgauge.metrics.names import importance, label, metric_label
 from recgauge.page.data import Content, DatasetPart, ReportData
+from recgauge.page.tuned import tuned_table, with_chosen
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables
 from recgauge.report.blocks import (
@@ -36,24 +37,9 @@ from recgauge.report.stability_tables import stability_blocks
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 MOST_PAIRS = 45  # of ten runs; more are folded
+_CHOICES = {"relevant from": "threshold", "candidates": "candidate rule", "filters": "filter"}
+"""Choices of an axis of stability in words, where its name is none."""
 SHORTEST = 1e-3  # seconds that are drawn
-
-
-def answer(data: ReportData) -> Section:
-    """Return the claims: by the first metric for all to see, by the others below."""
-    comparison = data.comparison
-    first, over = comparison.metrics[0], comparison.over_datasets
-    claims = [claim for result in comparison.results if result.metric == first for claim in result.claims]
-    blocks: list[PageBlock] = [Lines(tuple(claims), "claims")]
-    blocks += lines(claim for result in over[:1] for claim in result.claims)
-    more = [claim for result in comparison.results if result.metric != first for claim in result.claims]
-    more += [claim for result in over[1:] for claim in result.claims]
-    if more:
-        labels = ", ".join(map(metric_label, comparison.metrics[1:]))
-        blocks.append(Folded(f"By other metrics: {labels}", (Lines(tuple(more)),)))
-    blocks += lines([*tables.marks_of(comparison), *comparison.notes], "notes")
-    runs = [tables.heading(tables.on_dataset(comparison, dataset)) for dataset in comparison.datasets]
-    return Section("The answer", f"{'; '.join(runs)}.", tuple(blocks))
 
 
 def leaderboards(data: ReportData) -> Section:
@@ -65,7 +51,9 @@ def leaderboards(data: ReportData) -> Section:
         best = results[0].rows[0]
         label, value = metric_label(results[0].metric), f"{tables.number(best.mean)} {tables.interval(best)}"
         leads.append(f"{best.run} has the best {label}{data.place(dataset)}, {value}")
-        blocks.append(tables.leaderboard_table(results, data.comparison.costs, data.comparison.procedure))
+        board = tables.leaderboard_table(results, data.comparison.costs, data.comparison.procedure)
+        part = next(part for part in data.parts if part.name == dataset)
+        blocks += [with_chosen(board, part), *tuned_table(part)]
     ranks = list(map(tables.rank_table, data.comparison.over_datasets))
     blocks += ranks[:1]
     blocks += [Folded("Mean ranks by other metrics", tuple(ranks[1:]))] if ranks[1:] else []
@@ -133,14 +121,19 @@ def stability(data: ReportData, part: DatasetPart) -> Content:
     if result is None:
         return None
     changing = [axis.axis for axis in result.axes if axis.other_winners()]
-    options = f"under every option of {len(result.axes)} choices"
+    options = f"whichever {' or '.join(_CHOICES.get(axis.axis, axis.axis) for axis in result.axes)} is chosen"
     if changing:
-        options = f"but not under every {' and every '.join(changing)}"
+        names = [f"{_CHOICES.get(axis, axis)}s" for axis in changing]
+        sure = any(turn for axis in result.axes for _, turn in axis.other_winners().values())
+        options = (
+            f"another run does under some {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}"
+        )
+        options += "" if sure else ", all within noise"
     first = result.axes[0]
     winner = first.winner(first.reference)
     caption = f"Pairs of models whose order turns, {part.name}; solid: beyond noise, hatched: within noise"
     draw = partial(plot_stability, result, title=None)
-    lead = f"{winner} wins{data.place(part.name)}{',' if changing else ''} {options}."
+    lead = f"{winner} wins{data.place(part.name)}{';' if changing else ','} {options}."
     picture = Picture(f"stability_{slug(part.name)}", draw, caption, lead, wide=True)
     blocks: list[PageBlock] = [
         *([Pictures((picture,))] if any(any(axis.n_turned) for axis in result.axes) else []),

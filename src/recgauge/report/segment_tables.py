@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """The group of everybody."""
+UNITS = {
+    "activity": "training rows",
+    "age": "days since the first training row",
+    "item_popularity": "training rows per test item",
+    "items": "training rows",
+}
+"""What the numbers in the names of groups count."""
 
 
 def segment_blocks(segments: "Segments") -> list[Block]:
@@ -41,13 +48,25 @@ def segment_table(segments: "Segments") -> TableBlock:
         rows.append((*group, row.run, _mean(row), *change))
         before = row.segment
     return TableBlock(
-        f"{metric} by {segments.by.replace('_', ' ')}",
+        f"{metric} by {group_words(segments)}",
         (*names, metric, *compared),
         tuple(rows),
         words=("run",),
         note=" ".join([explanation(segments), *segments.notes]),
         names=len(names),
     )
+
+
+def group_words(segments: "Segments") -> str:
+    """Return what users or items are grouped by, and what the numbers in the names of groups count."""
+    unit, by = _unit(segments), segments.by.replace("_", " ")
+    return f"{by}, in {unit}" if unit else by
+
+
+def _unit(segments: "Segments") -> str:
+    """Return what the numbers in the names of groups count; empty where they are no numbers."""
+    numbers = any(row.segment[:1].isdigit() for row in segments.rows)
+    return UNITS.get(segments.by, "") if numbers else ""
 
 
 def _mean(row: "SegmentRow") -> str:
@@ -72,14 +91,16 @@ def claims(segments: "Segments") -> list[str]:
 
 def _claim(segments: "Segments", run: str) -> str:
     groups: dict[str, list[str]] = {"gains": [], "loses": [], "level": []}
+    unit = _unit(segments)
     for pair in segments.pairs:
         if pair.a == run and pair.segment != ALL:
             gains = (pair.difference > 0) == segments.higher_is_better
             word = "level" if not pair.differs else "gains" if gains else "loses"
-            groups[word].append(f"{pair.segment} ({pair.difference:+.4f})" if pair.differs else pair.segment)
-    parts = [f"{word} in {', '.join(groups[word])}" for word in ("gains", "loses") if groups[word]]
-    if groups["level"]:
-        parts.append(f"no difference shown in {', '.join(groups['level'])}")
+            name = pair.segment.replace("–", " to ") if unit else pair.segment
+            groups[word].append(f"{name} ({pair.difference:+.4f})" if pair.differs else name)
+    words = {"gains": "gains", "loses": "loses", "level": "no difference shown"}
+    before, after = ("with", f" {unit}") if unit else ("in", "")
+    parts = [f"{words[word]} {before} {', '.join(names)}{after}" for word, names in groups.items() if names]
     p = segments.uneven.get(run)
     if p is not None and p <= round(1 - segments.confidence, 12):
         text = "< .0001" if p < 0.0001 else f"= {p:.4f}".replace("0.", ".", 1)

@@ -29,12 +29,12 @@ from recgauge.report.figures.style import (
     write_at_edge,
     write_beside,
 )
-from recgauge.report.segment_tables import ALL
+from recgauge.report.segment_tables import ALL, group_words
 from recgauge.report.stability_tables import winner_text
 
 if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import DatasetsResult
-    from recgauge.comparison.results import Comparison
+    from recgauge.comparison.results import Comparison, MetricComparison
     from recgauge.comparison.segments import Segments
     from recgauge.comparison.stability import AxisOrders, Stability
 
@@ -80,6 +80,22 @@ def forest(comparison: "Comparison", metric: str | None = None, dataset: str | N
         left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
         right.set_xlabel(f"difference to {short_name(reference)},\n{confidence}", fontsize=SMALL)
         explain_filled(figure, " after correction for all pairs")
+    return figure
+
+
+def plot_means(result: "MetricComparison", *, most: int = 40) -> Figure:
+    """Draw the means of the best runs with their intervals and letters, as wide as a telephone."""
+    rows = result.rows[:most]
+    with new_figure(None, height=0.75 + 0.3 * len(rows), width=COLUMN) as (figure, (axes,)):
+        for place, row in enumerate(rows):
+            draw_interval(axes, place, (row.low, row.mean, row.high))
+            write_at_edge(
+                axes, number(row.mean) + (f"  {row.letters}" if row.letters else ""), place, ink=INK
+            )
+        name_rows(axes, short_names([row.run for row in rows]))
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        direction = "" if result.higher_is_better else " (lower is better)"
+        axes.set_xlabel(f"{metric_label(result.metric)}{direction}", fontsize=SMALL)
     return figure
 
 
@@ -155,9 +171,9 @@ def plot_gains(segments: "Segments", run: str) -> Figure:
             ink = INK if pair.segment == ALL else PALETTE[0]
             draw_interval(axes, row, (pair.low, pair.difference, pair.high), filled=pair.differs, ink=ink)
             write_at_edge(axes, f"{pair.n_users:,} users", row)
-        name_rows(axes, short_names([pair.segment for pair in pairs]))
+        name_rows(axes, short_names([pair.segment.replace("–", " to ") for pair in pairs]))
         axes.margins(x=0.12)
-        axes.set_ylabel(segments.by.replace("_", " "))
+        axes.set_ylabel(group_words(segments).replace(", in ", "\nin "), fontsize=SMALL)
         direction = "" if segments.higher_is_better else " (lower is better)"
         base = short_name(segments.runs[0])
         axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{direction}")
