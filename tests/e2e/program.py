@@ -229,11 +229,12 @@ class Workplace:
         return done
 
     def runs(self, *, comparisons: bool = False):
-        """Return the runs, oldest first; those that sum up a sweep only if `comparisons`, and then alone."""
+        """Return the runs, oldest first, without trials; those that sum up a sweep only if `comparisons`."""
         client = MlflowClient(tracking_uri=self.uri)
         experiment = client.get_experiment_by_name("recgauge")
         runs = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
-        return [run for run in runs if (run.data.tags.get("recgauge.summary") == "comparison") == comparisons]
+        finals = [run for run in runs if "recgauge.trial" not in run.data.tags]
+        return [r for r in finals if (r.data.tags.get("recgauge.summary") == "comparison") == comparisons]
 
     def output(self, pattern: str = "*/*") -> list[Path]:
         return sorted(path for path in (self.folder / "outputs").glob(pattern) if path.is_dir())

@@ -22,7 +22,7 @@ def test_all_sampled_and_test_items_side_by_side(workplace):
     assert "few_candidates" in runs["test_items"].data.tags["recgauge.guards"]
     assert [runs[name].info.run_name for name in ("all", "sampled")] == [
         "svd · demo",
-        "svd · demo · sampled",
+        "svd · sampled · demo",
     ]
     client = MlflowClient(tracking_uri=workplace.uri)
     for name, run in runs.items():

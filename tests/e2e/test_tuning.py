@@ -14,11 +14,10 @@ TUNED = ("model=bias", "tune=random", "split.validation_size=0.1", "metrics=[ndc
 
 
 def trials_in_mlflow(workplace):
-    """Return the trials of the newest final run's search, which are runs of an experiment of their own."""
+    """Return the trials of the newest final run, which are runs below it."""
     client, final = MlflowClient(tracking_uri=workplace.uri), workplace.runs()[-1]
-    experiment = client.get_experiment_by_name("recgauge searches")
-    search = f"tags.`recgauge.search` = '{final.data.tags['recgauge.search']}'"
-    found = client.search_runs([experiment.experiment_id], search)
+    below = f"tags.`mlflow.parentRunId` = '{final.info.run_id}'"
+    found = client.search_runs([final.info.experiment_id], below)
     return sorted(found, key=lambda run: int(run.data.tags["recgauge.trial"]))
 
 
@@ -40,7 +39,7 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
     assert "not searched, since the command line gives it: reg_u" in first.err
     assert [f"trial {n} of 3: " in first.err for n in range(1, 5)] == [True, True, True, False]
     final = workplace.runs()[-1]
-    assert numbers_in_mlflow(workplace) == [0, 1, 2]
+    assert numbers_in_mlflow(workplace) == [1, 2, 3]
     assert final.data.tags["recgauge.tuned"].startswith("3 trials (random)")
     assert final.data.params["fit_on"] == "train_validation"
     kept = record(workplace)
@@ -52,7 +51,7 @@ def test_a_search_its_final_run_and_what_is_reused(workplace):
 
     more = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")
     assert "3 trials of this search are done; going on" in more.err
-    assert numbers_in_mlflow(workplace) == [0, 1, 2, 3, 4]
+    assert numbers_in_mlflow(workplace) == [1, 2, 3, 4, 5]
     assert record(workplace)["search"]["trials"][:3] == kept["search"]["trials"]
 
     again = workplace.run(*TUNED, "tune.trials=5", "model.reg_u=20", "reuse=true")

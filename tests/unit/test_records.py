@@ -43,9 +43,9 @@ def test_other_text_is_refused(text):
 
 def test_the_metrics_to_read_first_are_logged_first(record):
     values = metric_values(record)
-    ends = [f"ci/{key}_{end}" for key in ("ndcg_at_10", "recall_at_10") for end in ("low", "high")]
+    ends = [f"{key}_{end}" for key in ("ndcg_at_10", "recall_at_10") for end in ("low", "high")]
     assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5", *ends, *COUNTS]
-    assert values["ci/ndcg_at_10_low"] < values["ndcg_at_10"] < values["ci/ndcg_at_10_high"]
+    assert values["ndcg_at_10_low"] < values["ndcg_at_10"] < values["ndcg_at_10_high"]
     assert all(np.isfinite(value) for value in values.values())
 
 

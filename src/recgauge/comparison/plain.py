@@ -54,6 +54,24 @@ def plain_claim(result: "MetricComparison", procedure: "Procedure") -> str:
     return f"{text}{few}"
 
 
+def winners_claim(results: "Sequence[MetricComparison]", procedure: "Procedure") -> str:
+    """Return which run is the best on which of several data sets, as far as that is sure."""
+    runs: dict[str | None, list[str]] = {}
+    for result in results:
+        runs.setdefault(sure_winner(result, procedure), []).append(result.dataset)
+    unsure, n = runs.pop(None, []), len(results)
+    parts = [
+        f"{run} is the best on {f'all {n} data sets' if len(on) == n else listed(on)}"
+        for run, on in runs.items()
+    ]
+    return (
+        "; ".join(
+            [*parts, *([f"on {listed(unsure)} it is not sure which run is the best"] if unsure else [])]
+        )
+        + "."
+    )
+
+
 def _best(result: "MetricComparison", procedure: "Procedure") -> tuple[str, "Sequence[Pair]"]:
     """Return the best run that is no baseline, and its pairs of which no difference is shown."""
     best = next(row.run for row in result.rows if row.run != procedure.baseline)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from math import prod
 
-from recgauge.comparison.plain import plain_claim, sure_winner
+from recgauge.comparison.plain import plain_claim, winners_claim
 from recgauge.errors import listed
 from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart, ReportData
@@ -40,7 +40,7 @@ def answer(data: ReportData) -> Section:
     if len(results) > 1:
         named = zip(results, plain, strict=True)
         blocks.append(Lines(tuple(f"{result.dataset}: {text}" for result, text in named), "claims"))
-        plain = [_winners({result.dataset: sure_winner(result, procedure) for result in results})]
+        plain = [winners_claim(results, procedure)]
     exact = [claim for result in results for claim in result.claims]
     exact += [claim for result in over[:1] for claim in result.claims]
     blocks += [*lines(exact, "exact"), *lines(tables.marks_of(comparison), "marks")]
@@ -54,20 +54,6 @@ def answer(data: ReportData) -> Section:
     many = len(comparison.notes) > MOST_NOTES
     blocks += [Folded(f"{len(comparison.notes)} notes", tuple(notes), printed=True)] if many else notes
     return Section("The answer", plain[0], tuple(blocks))
-
-
-def _winners(winners: dict[str, str | None]) -> str:
-    """Say who wins on which data sets."""
-    runs: dict[str | None, list[str]] = {}
-    for dataset, run in winners.items():
-        runs.setdefault(run, []).append(dataset)
-    unsure = runs.pop(None, [])
-    n = len(winners)
-    parts = [
-        f"{run} is the best on {f'all {n} data sets' if len(on) == n else listed(on)}"
-        for run, on in runs.items()
-    ]
-    return "; ".join([*parts, *([f"on {listed(unsure)} it is not sure which is"] if unsure else [])]) + "."
 
 
 def _figures(data: ReportData) -> Pictures:

@@ -11,7 +11,6 @@ from recgauge.page.protocol import model_class
 from recgauge.report.blocks import Cell, Row, TableBlock
 from recgauge.report.comparison_tables import number
 from recgauge.runs.record import RunRecord
-from recgauge.search.space import flat, parse_space
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -93,11 +92,9 @@ def edges(record: RunRecord) -> dict[str, str]:
     """Return the chosen settings that lie at an end of what was tried, with its ends."""
     if record.search is None:
         return {}
-    declared = flat(record.settings.get("search") or {})
-    space = parse_space({name: declared[name] for name in record.search.chosen.settings if name in declared})
     return {
         name: ends
-        for name, distribution in space.items()
+        for name, distribution in record.search_space.items()
         if (ends := _edge(distribution, record.search.chosen.settings[name]))
     }
 

@@ -56,6 +56,7 @@ class Summary:
     fingerprint: str  # digest of the content; a store keeps each content once
     note: str = ""  # in Markdown
     values: dict[str, float] = field(default_factory=dict)
+    text: str = ""  # in Markdown, what the experiment's description is to say; empty: it stays as it is
 
 
 def write_folder(content: Failure | Summary, folder: Path, files: Sequence[Path] = ()) -> None:

@@ -25,6 +25,7 @@ from recgauge.models.recorded import Recorded
 from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
+from recgauge.search.space import Space, flat, parse_space
 from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
 
@@ -313,6 +314,13 @@ class RunRecord:
     # unknown, seen and repeated items of lists from outside, and how they were judged
     ineligible: Ineligible | None = None
     list_order: str = ""  # what ordered lists from outside, such as ``rank, rising``
+
+    @property
+    def search_space(self) -> Space:
+        """The ranges that the search drew settings from; empty without a search."""
+        declared = flat(self.settings.get("search") or {})
+        chosen = {} if self.search is None else self.search.chosen.settings
+        return parse_space({name: declared[name] for name in chosen if name in declared})
 
     @classmethod
     def from_result(

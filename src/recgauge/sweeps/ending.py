@@ -16,7 +16,7 @@ from rich.markdown import Markdown
 from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import RecgaugeError, listed, said
-from recgauge.report import markdown_line, markdown_table
+from recgauge.report import markdown_table
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, shown_path
 from recgauge.runs.environment import user_name
@@ -38,6 +38,7 @@ from recgauge.studies import (
 )
 from recgauge.studies.published_table import OPEN
 from recgauge.sweeps.places import experiment_folder, served_by
+from recgauge.sweeps.summary import comparison_summary, title
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import print_sweep
 from recgauge.tracking import Deliveries, experiment_tag
@@ -144,15 +145,9 @@ def _write_report(
             files = [*files, write_report(data, folder / REPORT)]
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:
-        text = (folder / f"{NAME}.md").read_text(encoding="utf-8")
-        n_runs = len({row.run for result in comparison.results for row in result.rows})
-        claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
-        summary = Summary(
-            job=_facts(sweep, f"{NAME} · {', '.join(comparison.datasets)} · {n_runs} runs"),
-            subject=NAME,
-            fingerprint=sha256(f"{NAME}\n{text}".encode()).hexdigest(),
-            note=shortened([*claims, "", *text.splitlines()], f"{NAME}.md"),
-        )
+        ids = {job.folder: job.run_id for job in sweep.all_outcomes if job.run_id}
+        ids |= {place: run_id for place, run_id in deliveries.results.items() if isinstance(run_id, str)}
+        summary = comparison_summary(comparison, _facts(sweep, title(comparison, NAME)), NAME, ids)
         _track(summary, files, sweep, deliveries)
 
 

@@ -82,6 +82,7 @@ class Job:
     output: Output = "program"
     search: SearchFacts | None = None  # chose the model's settings
     dataset: DatasetSource | None = None  # where it is looked for; None of a study that needs no runs
+    swept: tuple[str, ...] = ()  # keys of the words that other jobs of the sweep have otherwise
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -157,6 +158,7 @@ def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
         sweep=None if sweep is None else sweep.absolute(),
         experiment=str(choices.get("experiment") or ""),
         config_folder=config_folder,
+        swept=tuple(swept),
     )
     study = job.study()
     check_study(typed.artifacts.lists, () if study is None else study.artifacts)
@@ -270,7 +272,7 @@ def _command(job: Job) -> str:
 
 
 def _facts(job: Job, started: float) -> JobFacts:
-    name = run_name(job.words, job.names, job.settings)
+    name = run_name(job.words, job.names, job.settings, None if job.sweep is None else job.swept)
     sweep = "" if job.sweep is None else job.sweep.as_posix()
     return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
 
@@ -450,15 +452,24 @@ def chosen_names(choices: Mapping[str, Any], words: Sequence[str], settings: Run
     return names
 
 
-def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, Any]) -> str:
-    """Return a name that identifies a run: model, data set, what was set for it, fold and seed.
+def run_name(
+    words: Sequence[str],
+    names: dict[str, str],
+    settings: dict[str, Any],
+    swept: Collection[str] | None = None,
+) -> str:
+    """Return a name that tells a run apart, what differs first: model, what was set for it, fold, seed, data.
+
+    Of a sweep, `swept` are the keys in which its jobs differ; what all share is no part of their names,
+    but for settings of the model.
 
     Examples
     --------
     >>> names = {"model": "svd", "dataset": "demo", "candidates": "all"}
     >>> settings = {"split": {"fold": 3}, "seed": 1}
-    >>> run_name(["model=svd", "model.n_factors=32", "split=k_fold", "seed=1"], names, settings)
-    'svd · demo · n_factors 32 · k_fold · fold 3 · seed 1'
+    >>> words = ["model=svd", "model.n_factors=32", "split=k_fold", "seed=1"]
+    >>> run_name(words, names, settings), run_name(words, names, settings, ["model.n_factors"])
+    ('svd · n_factors 32 · k_fold · fold 3 · seed 1 · demo', 'svd · n_factors 32 · fold 3 · seed 1 · demo')
 
     The path of a file that the data set is named after is not said again:
 
@@ -468,23 +479,28 @@ def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, An
     """
     split = settings.get("split") or {}
     among = names["candidates"]
-    parts = [names["model"], names["dataset"], *([] if among == "all" else [among])]
+    parts = [names["model"], *([] if among == "all" else [among])]
     typed = dict(word.lstrip("+").split("=", 1) for word in words if "=" in word and word[0] != "~")
     for key, value in typed.items():
-        setting = key.partition(".")[2]
+        group, _, setting = key.partition(".")
         if key == "dataset.path" and Path(value).stem == names["dataset"]:
             continue
-        if not _is_named(key) or "{" in value:
+        if (
+            not _is_named(key)
+            or "{" in value
+            or (swept is not None and key not in swept and group != "model")
+        ):
             continue
         if setting:
             parts.append(f"{setting.rpartition('.')[2]} {value}")
         elif key not in ("model", "dataset", "candidates"):
             parts.append(value.strip("[]").replace(",", "+"))
     parts += [f"{name} {split[name]}" for name in FOLDS if split.get(name) is not None]
-    if settings.get("tune"):
-        parts.append("tuned")
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")
+    parts.append(names["dataset"])
+    if settings.get("tune") and swept is None:
+        parts.append("tuned")
     name = str(without_secrets(" · ".join(parts)))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
@@ -492,7 +508,7 @@ def run_name(words: Sequence[str], names: dict[str, str], settings: dict[str, An
 def _is_named(key: str) -> bool:
     """Whether a word of the command line is part of a run's name: it changes lists, not their metrics alone.
 
-    Fold and seed come last in the name, whether or not they are words.
+    Fold and seed are in the name whether or not they are words.
     """
     root = key.partition(".")[0]
     ends = ("seed", *(f"split.{name}" for name in FOLDS))

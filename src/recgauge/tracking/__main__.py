@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ TAKE_LONG = (
     "mlflow.store.tracking.sqlalchemy_store",
     "recgauge.tracking.delivering",
     "recgauge.tracking.pages",
+    "recgauge.report.figures.metrics",
 )
 
 
@@ -32,6 +34,14 @@ def _answer(request: str, settings: dict[str, Any], *arguments: str) -> dict[str
     return {"run_id": run_id, "address": tracking.run_address(store, run_id)}
 
 
+def _draw(line: str, answer: dict[str, Any]) -> None:
+    """Add the figure of a run that has been delivered; none is no reason to fail."""
+    request, settings, *arguments = json.loads(line)
+    if request == "deliver" and "run_id" in answer:
+        with suppress(Exception):
+            tracking.draw_metrics(Path(*arguments), Store(**settings), answer["run_id"])
+
+
 def main() -> None:
     """Answer until the input ends; Ctrl-C is for the program that asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -42,6 +52,7 @@ def main() -> None:
             import_module(module)
     gc.freeze()
     gc.enable()
+    figures = ThreadPoolExecutor(1, "figures")  # no answer waits for them
     for line in sys.stdin:
         try:
             answer = _answer(*json.loads(line))
@@ -51,6 +62,8 @@ def main() -> None:
             answer = {"error": "TrackingError", "message": f"{type(error).__name__}: {said(error)}"}
         with suppress(BrokenPipeError):  # who asked has died: the folder is delivered all the same
             print(json.dumps(answer), file=answers, flush=True)
+        figures.submit(_draw, line, answer)
+    figures.shutdown()
 
 
 if __name__ == "__main__":

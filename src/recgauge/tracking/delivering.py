@@ -3,8 +3,8 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +21,17 @@ from recgauge.runs.folder import (
 )
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
+from recgauge.tracking.description import LONGEST, NOTE_TAG, describe, linked
 from recgauge.tracking.page import (
     FILES_TAG,
     FINGERPRINT_TAG,
-    SEARCH_TAG,
+    PARENT_TAG,
     SUMMARY_TAG,
     TRIAL_TAG,
     Entry,
     entry_of,
+    metrics_figure,
+    shortened,
     trial_entries,
 )
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, local_folder, open_store
@@ -62,7 +65,9 @@ def deliver(folder: Path, store: Store) -> str:
                 files, content = _files(folder), read_folder(folder)
                 opened = open_store(store)
                 with explained(store, f"store {folder}"):
-                    run_id = _store(opened, store, folder, files, content)
+                    run_id = _store(opened, folder, files, content)
+                    if isinstance(content, Summary) and content.text:
+                        _describe(opened, content, run_id)
                 check_still_there(store)
                 mark_delivered(folder, store, run_id, opened.experiment_id)
             with suppress(OSError):  # who waits for it finds the folder delivered
@@ -70,6 +75,18 @@ def deliver(folder: Path, store: Store) -> str:
     except OSError as error:
         raise TrackingError(f"{folder}: cannot be delivered: {error}. It stays as it is.") from error
     return run_id
+
+
+def draw_metrics(folder: Path, store: Store, run_id: str) -> None:
+    """Store a figure of a run's metrics over cutoffs; nothing of what has no such metrics."""
+    content = read_folder(folder)
+    figure = metrics_figure(content) if isinstance(content, RunRecord) else None
+    if figure is not None:
+        from recgauge.report.figures.style import save_png
+
+        with TemporaryDirectory() as made, explained(store, f"store the figure of {folder}"):
+            file = save_png(figure, Path(made) / "metrics.png")
+            open_store(store).client.log_artifact(run_id, str(file))
 
 
 def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
@@ -144,7 +161,6 @@ def _files(folder: Path) -> list[Path]:
 
 def _store(
     opened: Opened,
-    store: Store,
     folder: Path,
     files: Sequence[Path],
     content: RunRecord | Failure | Summary,
@@ -156,13 +172,13 @@ def _store(
     run = _find(opened, content, digest)
     if run is not None and run.info.status in ("FINISHED", "FAILED", "KILLED"):
         return str(run.info.run_id)
-    if isinstance(content, RunRecord) and content.search is not None:
-        beside = open_store(replace(store, experiment=f"{store.experiment} searches"))
-        _store_trials(beside, content.search.sha256, trial_entries(content))
     if run is None:
         tags = {**entry.tags, FILES_TAG: digest}
+        tags |= {NOTE_TAG: linked(opened, tags[NOTE_TAG])} if isinstance(content, Summary) else {}
         run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
     run_id = str(run.info.run_id)
+    if isinstance(content, RunRecord):
+        _store_trials(opened, run_id, trial_entries(content, run_id))
     _store_values(opened, run_id, entry, ended)
     _store_files(opened, run, files, folder)
     saved = folder / MODEL_FILES[0] in files
@@ -172,6 +188,13 @@ def _store(
         register(opened.client, run_id, folder / MODEL)
     opened.client.set_terminated(run_id, entry.status, ended)
     return run_id
+
+
+def _describe(opened: Opened, summary: Summary, run_id: str) -> None:
+    """Let the experiment's description be that of its newest comparison."""
+    lines = linked(opened, summary.text).split("\n")
+    report = linked(opened, f"\n\n[Report](runs/{run_id}/artifacts/report.html), [comparison](runs/{run_id})")
+    describe(opened, shortened(lines, f"{summary.subject}.md", LONGEST) + report, summary.job.ended)
 
 
 def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -> "Run | None":
@@ -185,11 +208,10 @@ def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -
     return min(runs, key=lambda run: run.info.status == "RUNNING", default=None)
 
 
-def _store_trials(opened: Opened, search: str, entries: Mapping[str, Entry]) -> None:
-    """Store each trial of a search as a run, once, also if the search goes on or runs on other test rows."""
-    runs = opened.client.search_runs(
-        [opened.experiment_id], f"tags.`{SEARCH_TAG}` = '{search}'", max_results=50_000
-    )
+def _store_trials(opened: Opened, parent: str, entries: Mapping[str, Entry]) -> None:
+    """Store each trial of a search as a run below the one that it led to, once."""
+    where = f"tags.`{PARENT_TAG}` = '{parent}'"
+    runs = opened.client.search_runs([opened.experiment_id], where, max_results=50_000) if entries else []
     stored = {run.data.tags[TRIAL_TAG]: run for run in runs}
     for number, entry in entries.items():
         started, ended = (max(0, int(1000 * seconds)) for seconds in (entry.job.started, entry.job.ended))

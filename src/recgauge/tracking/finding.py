@@ -22,7 +22,7 @@ from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums, read_jobs, unfinished
 from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD
 from recgauge.tracking.delivering import delivered, mark_delivered
-from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, experiment_tag
+from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, TRIAL_TAG, experiment_tag
 from recgauge.tracking.store import Store, check_there, client_of, explained, local_folder, open_store
 
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ def check_experiment(store: Store) -> None:
 
 
 def runs_of(store: Store, where: str = "") -> "list[Run]":
-    """Return the runs of the store's experiment, newest first; `where` chooses, in MLflow's language."""
+    """Return the runs of the store's experiment, newest first, without trials of searches.
+
+    `where` chooses, in MLflow's language.
+    """
     from mlflow.exceptions import MlflowException
 
     client = reading(store)
@@ -133,7 +136,7 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
                     raise
                 reason = f"--where: {where!r} is no search of MLflow: {error.message}"
                 raise TrackingError(reason) from error
-            runs += page
+            runs += [run for run in page if TRIAL_TAG not in run.data.tags]  # trials lie below their run
             token = page.token or None
     return runs
 

@@ -4,13 +4,14 @@ import colorsys
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import headline_cutoff
+from recgauge.metrics.names import headline_cutoff, metric_label
 from recgauge.models.recommend import leak_mark
 from recgauge.report import markdown_table
 from recgauge.report.run_tables import (
@@ -32,11 +33,15 @@ from recgauge.runs.settings import (
     is_isolated,
     part,
 )
+from recgauge.search.trials import importances
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 EVALUATED_TAG = "recgauge.evaluated"
 """Of a run whose evaluator has stored values of users by id: their file."""
-SEARCH_TAG, TRIAL_TAG = "recgauge.search", "recgauge.trial"
+SEARCH_TAG, TRIAL_TAG, PARENT_TAG = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
 BY_CUTOFF = "by_cutoff/"
 """Before the names of metrics that are drawn against the cutoff: their newest value is that of the last."""
@@ -89,26 +94,25 @@ def entry_of(content: RunRecord | Failure | Summary) -> Entry:
     return Entry(facts, "FINISHED", tags | final_tags(content), params, metrics, dataset_inputs(content))
 
 
-def trial_entries(record: RunRecord) -> dict[str, Entry]:
-    """Return what MLflow is told of each trial of a search, by number: settings and what they reached."""
+def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
+    """Return what MLflow is told of each trial of a search, by number from 1: a run below the final one."""
     entries: dict[str, Entry] = {}
     if (search := record.search) is None or record.job is None:
         return entries
     began = record.job.ended - search.seconds  # as if one had followed the other up to the end of the job
     for trial in search.trials:
-        name, ended = (
-            f"{record.names['model']} · {record.names['dataset']} · trial {trial.number}",
-            began + trial.seconds,
-        )
-        tags = _job_tags(record.job) | {SEARCH_TAG: search.sha256, TRIAL_TAG: str(trial.number)}
+        number, ended = str(trial.number + 1), began + trial.seconds
+        name = f"trial {number} · {record.names['model']} · seed {record.seed} · {record.names['dataset']}"
+        # without the tags of sweep and experiment, whose pages are of final runs
+        tags = {SEARCH_TAG: search.sha256, TRIAL_TAG: number, PARENT_TAG: parent}
+        tags |= {"mlflow.user": record.job.user, "mlflow.source.type": "LOCAL"}
         tags |= {f"recgauge.{group}": chosen for group, chosen in record.names.items()}
-        tags |= {"recgauge.state": trial.state} | (
-            {"error": trial.reason[:LONGEST_ERROR]} if trial.reason else {}
-        )
+        tags |= {"recgauge.seed": f"{record.seed}", "recgauge.state": trial.state}
+        tags |= {"error": trial.reason[:LONGEST_ERROR]} if trial.reason else {}
         key, epochs = f"validation/{search.metric}", [int(epoch) for epoch in trial.by_epoch]
         points = [(key, value, int(epoch)) for epoch, value in trial.by_epoch.items()]
         points += [] if trial.value is None else [(key, trial.value, max(epochs, default=0))]
-        entries[str(trial.number)] = Entry(
+        entries[number] = Entry(
             replace(record.job, name=name, started=began, ended=ended),
             "FAILED" if trial.state == "failed" else "FINISHED",
             tags,
@@ -199,7 +203,7 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     """Return the numbers of a run under their names in MLflow, those to read first at the front.
 
     These are the metrics (``ndcg_at_10``), the ends of the 95 % intervals of the first ones
-    (``ci/ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors), what they are of
+    (``ndcg_at_10_low``, ``..._high``: the mean over users ± 1.96 standard errors), what they are of
     (``users_evaluated``, ``test_rows_dropped``) and, where requested, the sanity rows
     (``sanity/chance_ndcg_at_10``). Standard errors are in the note and in record.json; other counts and times
     are tags; guards' values are in guards.json.
@@ -226,7 +230,7 @@ def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
     ends: dict[str, float] = {}
     for entry in record.results:
         if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
-            key, width = _shown(record, f"ci/{entry.key}"), NORMAL_95 * entry.stderr
+            key, width = _shown(record, entry.key), NORMAL_95 * entry.stderr
             ends |= {f"{key}_low": entry.value - width, f"{key}_high": entry.value + width}
     return ends
 
@@ -240,10 +244,9 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
     """Return ``(name, k, value)`` to draw every metric with cutoffs against k: ``by_cutoff/ndcg``.
 
     The counts after each filter are curves, too: ``filters/rows`` against the number of filters; and so is a
-    search: ``search/ndcg_at_10``, its value of each trial on validation rows, against the trial's number.
+    search, against the trials' numbers: ``search/ndcg_at_10``, the value of each on validation rows, and
+    ``search/best_ndcg_at_10``, the best so far. ``search/importance_NAME`` says how much a setting mattered.
     """
-    search = record.search
-    trials = () if search is None else search.trials
     return [
         *(
             (_shown(record, f"{BY_CUTOFF}{entry.name}"), entry.k, entry.value)
@@ -253,8 +256,47 @@ def curve_points(record: RunRecord) -> list[tuple[str, int, float]]:
         *filter_points(record),
         *(("train/loss", point.epoch, point.loss) for point in record.learned),
         *((f"validation/{p.metric}", p.epoch, p.value) for p in record.learned if p.value is not None),
-        *((f"search/{search.metric}", t.number, t.value) for t in trials if search and t.value is not None),
+        *_search_points(record),
     ]
+
+
+def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
+    """Return the trials of a search as curves, and which settings mattered."""
+    if (search := record.search) is None:
+        return []
+    points, values = [], list[float]()
+    for trial in (trial for trial in search.trials if trial.value is not None):
+        value, number = float(trial.value or 0.0), trial.number + 1
+        points.append((f"search/{search.metric}", number, value))
+        values += [value] if trial.state == "finished" else []
+        if values:
+            best = (max if search.higher_is_better else min)(values)
+            points.append((f"search/best_{search.metric}", number, best))
+    shares = {}
+    with suppress(Exception):  # of a library that need not know all spaces
+        shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
+    return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
+
+
+def metrics_figure(record: RunRecord) -> "Figure | None":
+    """Return a figure of the metrics to read first over cutoffs, with intervals; None without cutoffs."""
+    ks = sorted({entry.k for entry in record.results if entry.k is not None})
+    by_name: dict[str, list[MetricValue]] = {}
+    for entry in sorted(headline_first(record.results), key=lambda entry: entry.k or 0):
+        by_name.setdefault(entry.name, []).append(entry)
+    drawn = {name: by_name[name] for name in HEADLINE if [e.k for e in by_name.get(name, [])] == ks}
+    if not ks or not drawn:
+        return None
+    from recgauge.report.figures.metrics import plot_metric_over_k
+
+    values = {metric_label(name): [entry.value for entry in entries] for name, entries in drawn.items()}
+    known = {
+        metric_label(name): [float(entry.stderr or 0.0) for entry in entries]
+        for name, entries in drawn.items()
+        if all(entry.stderr is not None for entry in entries)
+    }
+    title = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
+    return plot_metric_over_k(ks, values, stderr=known, metric="mean over users", title=title)
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:

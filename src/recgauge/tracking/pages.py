@@ -1,37 +1,22 @@
-"""Links to MLflow's pages, and what they show: few metrics, the headline first.
+"""Links to MLflow's pages, which open on few metrics, the headline first."""
 
-MLflow keeps a view of the charts as a tag of the experiment and opens it by a parameter of the address. The
-format is what MLflow 3.17 itself stores for "Save as new view"; links for other versions do without.
-"""
-
-import base64
-import json
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import headline_cutoff
-from recgauge.runs.settings import FOLDS
-from recgauge.tracking.page import BY_CUTOFF, COUNTS
+from recgauge.tracking.page import FILES_TAG, TRIAL_TAG
 from recgauge.tracking.store import Opened, Store, explained, open_store
+from recgauge.tracking.view import KNOWN, VIEW_TAG, view
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
 
 MODEL_TRAINING = "workflowType=machine_learning"  # else MLflow 3 opens its pages for generative AI
 PORT_TAG, DEFAULT_PORT = "recgauge.ui_port", 5000
-VIEW_TAG = "mlflow.sharedViewState."
-LONGEST_VIEW = 5_000  # characters of a tag of an experiment
-KNOWN = ((3, 17), (4, 0))  # the first version that was tried, and the first that may be different
-COLUMNS = ("dataset", "model", "seed", "fold")
-MOST_BARS = 12
-"""More runs than these are drawn as means of groups; fewer have a bar and a colour each."""
-MOST_COMPARED = 200  # runs that are looked at to choose a page's charts
-_FORM = Path(__file__).with_name("view.json")
-"""What no run decides of a view, of its charts and its sections."""
-_FIRST, _CURVES, _REST = "recgauge-first", "recgauge-curves", "recgauge-rest"
+MOST_COMPARED = 500  # runs that are looked at to choose a page's charts
+MOST_NESTED = 90  # runs, with trials below them, that MLflow shows at once
+FINAL = f"tags.`{FILES_TAG}` LIKE '%'"  # of all runs but trials
 
 
 def address(store: Store, tag: str | None = None, value: str = "true") -> str:
@@ -75,14 +60,27 @@ def _share(store: Store, opened: Opened, search: str) -> str | None:
         if not KNOWN[0] <= (major, minor) < KNOWN[1]:
             return None
         runs = opened.client.search_runs([opened.experiment_id], search, max_results=MOST_COMPARED)
-        metrics = {name for run in runs for name in run.data.metrics}
-        tag = view(metrics, [run.data.params for run in runs if run.data.metrics], search)
+        drawn = [run for run in runs if run.data.params and run.data.metrics]
+        finals = [run for run in drawn if TRIAL_TAG not in run.data.tags]
+        metrics = {name for run in finals for name in run.data.metrics}
+        nested = len(finals) < len(drawn) <= MOST_NESTED
+        shown = search or _of_one_dataset(finals) or ("" if nested or len(finals) == len(drawn) else FINAL)
+        if shown != search:
+            finals = opened.client.search_runs([opened.experiment_id], shown, max_results=MOST_COMPARED)
+        params = [run.data.params for run in finals]
+        tag = view(metrics, params, shown, nested=nested and not shown)
         key = f"recgauge-{sha256(search.encode()).hexdigest()[:12]}" if search else "recgauge"
         if tag is not None:
             opened.client.set_experiment_tag(opened.experiment_id, VIEW_TAG + key, tag)
     except Exception:  # a page without chosen charts is no reason to fail
         return None
     return None if tag is None else key
+
+
+def _of_one_dataset(runs: "list[Run]") -> str:
+    """Return the search of the newest run's data set, if there are others: charts are of one."""
+    names = [run.data.params.get("dataset", "") for run in runs]
+    return f"params.dataset = '{names[0]}'" if len(set(names)) > 1 and "'" not in names[0] else ""
 
 
 def _mlflow_version(store: Store) -> str:
@@ -92,100 +90,3 @@ def _mlflow_version(store: Store) -> str:
     import requests
 
     return requests.get(f"{store.uri.rstrip('/')}/version", timeout=5).text.strip()
-
-
-def view(metrics: Iterable[str], runs: Sequence[Mapping[str, str]], search: str) -> str | None:
-    """Return a view of runs side by side as the value of its tag; None with nothing to draw, or too much.
-
-    The first section has a bar chart for each metric at the headline cutoff, nDCG, recall and
-    MAP in front; the second draws metrics against the cutoff; the others are folded. Bars are runs, the best
-    first, those that repeat each other side by side; of many runs, they are means over seeds and folds.
-    """
-    first, curves = _drawn(set(metrics))
-    if not first:
-        return None
-    state = json.dumps(_state(first, curves, search, runs)).encode()
-    tag = f"deflate;{base64.b64encode(zlib.compress(state, 9)).decode()}"
-    return tag if len(tag) <= LONGEST_VIEW else None
-
-
-def _drawn(metrics: set[str]) -> tuple[list[str], list[str]]:
-    """Return the metrics to draw as bars, and those to draw against the cutoff."""
-    cutoffs: dict[str, list[int]] = {}
-    for name, _, k in (metric.rpartition("_at_") for metric in metrics if "/" not in metric):
-        if name and k.isdecimal():
-            cutoffs.setdefault(name, []).append(int(k))
-    headline = headline_cutoff(k for values in cutoffs.values() for k in values)
-    order = {name: rank for rank, name in enumerate(HEADLINE)}
-
-    def sorted_names(names: Iterable[str]) -> list[str]:
-        return sorted(names, key=lambda name: (order.get(name, len(order)), name))
-
-    listed = [f"{name}_at_{headline}" for name in sorted_names(cutoffs) if headline in cutoffs[name]]
-    plain = {name for name in metrics if "_at_" not in name and "/" not in name} - {*cutoffs, *COUNTS}
-    curves = [BY_CUTOFF + name for name in sorted_names(cutoffs) if BY_CUTOFF + name in metrics]
-    return listed + sorted_names(plain), curves
-
-
-def _groups(runs: Sequence[Mapping[str, str]]) -> tuple[list[str], bool, bool]:
-    """Return the params that group runs, whether bars are means of groups, and whether runs repeat others."""
-    params = dict.fromkeys(key for run in runs for key in run)
-    varying = {key for key in params if len({run.get(key, "") for run in runs}) > 1}
-    repeated = {key for key in varying if key.rpartition(".")[2] in ("seed", *FOLDS)}
-    if len(runs) <= MOST_BARS:
-        return (["dataset"] if "dataset" in varying else []), False, bool(repeated)
-    keys: list[str] = [key for key in ("dataset", "model") if key in varying]
-    for key in params:  # what people compare by comes first
-        if key in varying - repeated and not _is_decided(key, keys, runs):
-            keys.append(key)
-    means = bool(repeated) and len({tuple(run.get(key) for key in keys) for run in runs}) < len(runs)
-    return keys, means, bool(repeated)
-
-
-def _is_decided(key: str, by: Sequence[str], runs: Sequence[Mapping[str, str]]) -> bool:
-    """Whether runs with the same values of some params have the same value of another."""
-    values: dict[tuple[str | None, ...], set[str | None]] = {}
-    for run in runs:
-        values.setdefault(tuple(run.get(name) for name in by), set()).add(run.get(key))
-    return all(len(distinct) == 1 for distinct in values.values())
-
-
-def _state(
-    first: Sequence[str], curves: Sequence[str], search: str, runs: Sequence[Mapping[str, str]]
-) -> dict[str, Any]:
-    keys, means, repeated = _groups(runs)
-    at = first[0].rpartition("_at_")[2] if "_at_" in first[0] else ""
-    group = {
-        "aggregateFunction": "average",
-        "groupByKeys": [{"mode": "param", "groupByData": key} for key in keys],
-    }
-    form = json.loads(_FORM.read_text(encoding="utf-8"))
-
-    def chart(metric: str, section: str, kind: str) -> dict[str, Any]:
-        own = {"uuid": f"recgauge-{metric}", "metricSectionId": section, "displayName": metric}
-        return {**form["chart"], **own, "metricKey": metric, "selectedMetricKeys": [metric], **form[kind]}
-
-    def section(uuid: str, name: str, *, shown: bool = True) -> dict[str, Any]:
-        return {**form["section"], "uuid": uuid, "name": name, "display": shown}
-
-    return {
-        **form["page"],
-        "searchFilter": search,
-        "orderByKey": "attributes.`run_name`" if repeated else f"metrics.`{first[0]}`",
-        "orderByAsc": repeated,
-        "selectedColumns": [
-            *(f"params.`{name}`" for name in COLUMNS),
-            *(f"metrics.`{name}`" for name in first[:3]),
-        ],
-        "compareRunCharts": [
-            *(chart(name, _FIRST, "bars") for name in first),
-            *(chart(name, _CURVES, "lines") for name in curves),
-        ],
-        "compareRunSections": [
-            section(_FIRST, f"Metrics at {at}" if at else "Metrics"),
-            section(_CURVES, "Metrics by cutoff"),
-            section(_REST, "Model metrics", shown=False),  # MLflow's own; it puts the rest there
-        ],
-        "useGroupedValuesInCharts": means,
-        "groupBy": group if keys else None,
-    }

@@ -33,7 +33,7 @@ def test_a_run_has_its_numbers_params_tags_files_and_times(folder, store, tmp_pa
     assert (run.info.status, run.info.run_name) == ("FINISHED", "svd · d")
     assert (run.info.start_time, run.info.end_time) == (1_700_000_000_000, 1_700_000_060_000)
     assert run.data.metrics["ndcg_at_10"] == 0.25
-    assert run.data.metrics["ci/ndcg_at_10_low"] == pytest.approx(0.25 - 0.0196, abs=1e-5)
+    assert run.data.metrics["ndcg_at_10_low"] == pytest.approx(0.25 - 0.0196, abs=1e-5)
     tags = run.data.tags
     assert tags["recgauge.fingerprint"] == FinishedRun.read(folder).record.fingerprint()
     assert tags["recgauge.experiment.baselines"] == "true"

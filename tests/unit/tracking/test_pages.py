@@ -8,7 +8,7 @@ from mlflow import MlflowClient
 
 from recgauge.tracking import address, deliver
 from recgauge.tracking.page import colour
-from recgauge.tracking.pages import VIEW_TAG
+from recgauge.tracking.view import VIEW_TAG
 from unit.tracking.conftest import complete
 
 

@@ -1,0 +1,97 @@
+"""What a tracking store is told of a sweep's comparison: its answer, a table with links, numbers."""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from recgauge.comparison import Comparison
+from recgauge.comparison.plain import plain_claim, winners_claim
+from recgauge.comparison.results import MetricComparison
+from recgauge.errors import listed
+from recgauge.metrics.names import label
+from recgauge.report import markdown_line, markdown_table
+from recgauge.report.blocks import escaped
+from recgauge.report.comparison_tables import interval, number, on_dataset
+from recgauge.runs.folder import Summary
+from recgauge.runs.record import JobFacts
+from recgauge.tracking.page import SPACE, shortened
+
+LONGEST_VALUE = 250  # characters of a metric's name in MLflow
+MOST_RUNS, MOST_LINKS = 12, 5  # of a table in the description, and of a run's seeds and folds
+
+
+def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: Mapping[Path, str]) -> Summary:
+    """Return the summary of a comparison; `runs` are ids in the store by the folders of its runs."""
+    tables = [_table(comparison, on_dataset(comparison, dataset), runs) for dataset in comparison.datasets]
+    answers = [_answer(comparison, dataset) for dataset in comparison.datasets]
+    both = list(zip(answers, tables, strict=True))
+    claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
+    markdown = comparison.to_markdown()
+    return Summary(
+        job=job,
+        subject=name,
+        fingerprint=sha256(f"{name}\n{markdown}\n".encode()).hexdigest(),
+        # MLflow shows the first lines of a run's note, and the first line of an experiment's
+        note=shortened(
+            [line for answer, table in both for line in (*table, "", answer, "")]
+            + [*claims, "", *markdown.splitlines()],
+            f"{name}.md",
+        ),
+        values=_values(comparison),
+        text="\n\n".join([*_first(comparison), *("\n".join([answer, "", *table]) for answer, table in both)]),
+    )
+
+
+def _first(comparison: Comparison) -> list[str]:
+    """Return the answer over several data sets, in plain words; nothing of one."""
+    results = [comparison.result(comparison.metrics[0], dataset) for dataset in comparison.datasets]
+    return [f"**{escaped(winners_claim(results, comparison.procedure))}**"] if len(results) > 1 else []
+
+
+def _answer(comparison: Comparison, dataset: str) -> str:
+    """Return the answer on a data set in plain words, and in those of statistics."""
+    place = f"{dataset}: " if len(comparison.datasets) > 1 else ""
+    result = comparison.result(comparison.metrics[0], dataset)
+    exact = [f"\n{escaped(claim)}" for claim in result.claims[:1]]
+    return "\n".join([f"**{escaped(place + plain_claim(result, comparison.procedure))}**", *exact])
+
+
+def _table(comparison: Comparison, results: list[MetricComparison], runs: Mapping[Path, str]) -> list[str]:
+    rows = []
+    for row in results[0].rows[:MOST_RUNS]:
+        group = comparison.groups[results[0].dataset, row.run]
+        ids = [runs[run.folder] for run in group.runs if run.folder in runs]
+        labels = row.repeats.labels if row.repeats is not None else ()
+        links = [f"[{text}](runs/{run_id})" for text, run_id in zip(labels, ids, strict=False)][:MOST_LINKS]
+        name = f"[{escaped(row.run)}](runs/{ids[0]})" if len(ids) == 1 else escaped(row.run)
+        cells = [f"{SPACE}{number(each.row(row.run).mean)} {each.row(row.run).letters}" for each in results]
+        cells[0] = f"{SPACE}**{number(row.mean)}** {interval(row)} {row.letters}"
+        rows.append([name, *cells, f"{SPACE}{', '.join(links)}" if len(ids) > 1 else ""])
+    heads = [f"{SPACE}{label(each.metric)}" for each in results]
+    header = ["run", *heads, *([f"{SPACE}runs"] if any(row[-1] for row in rows) else [])]
+    table = markdown_table([row[: len(header)] for row in rows], header, heads).split("\n")
+    n_more = len(results[0].rows) - MOST_RUNS
+    return [*table, *(["", f"{n_more} more runs are in the report."] if n_more > 0 else [])]
+
+
+def _values(comparison: Comparison) -> dict[str, float]:
+    """Return means of all runs, and the differences of the best ones with their intervals, as metrics."""
+    values: dict[str, float] = {}
+    metric = comparison.metrics[0]
+    for dataset in comparison.datasets:
+        result = comparison.result(metric, dataset)
+        place = f" on {dataset}" if len(comparison.datasets) > 1 else ""
+        values |= {f"{metric}/{row.run}{place}": row.mean for row in result.rows}
+        best = comparison.procedure.baseline or result.rows[0].run
+        for pair in (pair for pair in result.pairs if best in (pair.a, pair.b)):
+            name = f"difference/{pair.a} - {pair.b}{place}"
+            values |= {name: pair.difference, f"{name} low": pair.low, f"{name} high": pair.high}
+            values[f"corrected_p/{pair.a} - {pair.b}{place}"] = pair.p_adjusted
+    return {re.sub(r"[^\w .:/-]", "_", name)[:LONGEST_VALUE]: value for name, value in values.items()}
+
+
+def title(comparison: Comparison, name: str) -> str:
+    """Return the name of the comparison's run."""
+    n_runs = len({row.run for result in comparison.results for row in result.rows})
+    return f"{name} · {n_runs} runs · {listed(comparison.datasets)}"
