@@ -43,8 +43,10 @@ def answer(data: ReportData) -> Section:
         plain = [winners_claim(results, procedure)]
     exact = [claim for result in results for claim in result.claims]
     exact += [claim for result in over[:1] for claim in result.claims]
-    blocks += [*lines(exact, "exact"), *lines(tables.marks_of(comparison), "marks")]
+    exactly = lines(exact, "exact")
+    blocks += exactly if len(results) == 1 else [Folded("In exact words", tuple(exactly), printed=True)]
     blocks += [_figures(data), TableBlock("", (), tuple(_facts(data)), look="facts")]
+    blocks += lines(tables.marks_of(comparison), "marks")
     more = [claim for result in comparison.results if result.metric != first for claim in result.claims]
     more += [claim for result in over[1:] for claim in result.claims]
     if more:
