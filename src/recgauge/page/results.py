@@ -16,7 +16,6 @@ from recgauge.report import segment_tables
 from recgauge.report.blocks import (
     Cell,
     Folded,
-    Lines,
     PageBlock,
     Picture,
     Pictures,
