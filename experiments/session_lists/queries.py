@@ -49,7 +49,7 @@ class Clicks:
         first = list(dict.fromkeys(tables[1][:, 0].tolist()))[:N_SESSIONS]
         test = tables[1][np.isin(tables[1][:, 0], first)]
         rows = np.concatenate([tables[0], test])
-        session, item, time = rows.T.astype(np.int64)  # no two clicks of a session share a second
+        session, item, time = rows.T.astype(np.int64)  # clicks of one second stay in the order of the file
         clicks = Interactions.from_ids(session, item, None, time)
         cut = int(test[:, 2].min())
         splitter = NextItem(date=cut, target="successive", ties="row_order")
