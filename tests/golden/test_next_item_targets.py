@@ -31,7 +31,7 @@ def test_a_run_has_the_committed_numbers(mirror, tmp_path, monkeypatch, conditio
     monkeypatch.chdir(tmp_path)
     run = recgauge.run(
         *("experiment=next_item_targets", "hydra.mode=RUN", "study=null", "tracking=off"),
-        f"+experiment/next_item_targets=[{condition}]",
+        f"+experiment/next_item_targets/protocol=[{condition}]",
         f"+experiment/next_item_targets/model={model}",
         f"data.mirror={mirror}",
     )
