@@ -190,6 +190,8 @@ def next_item_lines(record: "RunRecord") -> list[str]:
         parts.append(f"seen {seen}")
     if "ties_at_cut" in shares:
         parts.append(f"ties {split['ties']} (of {shares['ties_at_cut']} of users)")
+    elif str(split.get("ties", "")).startswith("row_order"):
+        parts.append("rows in the order of the table, without times")
     if "train_after_test_row" in shares:
         parts.append(f"{shares['train_after_test_row']} of training rows later than a test row")
     return [f"protocol {'; '.join(parts)}"]

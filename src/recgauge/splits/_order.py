@@ -26,8 +26,9 @@ class ByTime(Splitter):
         Which of several rows of one user and time counts as later, and so is held out first.
         ``fixed_random``: a random order made from the codes of user and item, the same for every seed.
         ``random``: a random order drawn from the run's seed. ``row_order``: the later row of the table;
-        ``row_order_reversed``: the earlier one. ``item_id``: the item with the higher id (ids that are text
-        are compared as text); ``item_id_reversed``: the one with the lower id.
+        ``row_order_reversed``: the earlier one; either also orders data without times, as files of one user
+        a line are. ``item_id``: the item with the higher id (ids that are text are compared as text);
+        ``item_id_reversed``: the one with the lower id.
 
     Raises
     ------
@@ -49,7 +50,8 @@ def times_of(interactions: Interactions, owner: str) -> LongArray:
         raise SchemaError(
             f"{owner}: rows need timestamps, and this data set has none. Name the column with "
             "dataset.time=COLUMN if there is one, or choose a split that needs no time: split=random, "
-            "random_per_user, leave_one_out, k_fold, k_fold_users or strong_generalisation."
+            "random_per_user, leave_one_out, k_fold, k_fold_users or strong_generalisation. If the rows of "
+            "each user are in order, split=leave_one_out_last split.ties=row_order goes by that."
         )
     return interactions.timestamp
 
@@ -59,9 +61,11 @@ def latest_first(
 ) -> LongArray:
     """Return each row's rank among its user's rows, 0 for the latest, shape (n,).
 
-    Rows of one time are ordered by the rule `ties`, one of `TieRule`; only ``random`` draws from `rng`.
+    Rows of one time are ordered by the rule `ties`, one of `TieRule`; only ``random`` draws from `rng`. Where
+    there are no times, the order of the rows counts as one if the rule is that order.
     """
-    times = times_of(interactions, owner)
+    by_rows = interactions.timestamp is None and ties.startswith("row_order")
+    times = np.zeros(len(interactions), np.int64) if by_rows else times_of(interactions, owner)
     ranks = ranks_by(interactions, times, _tie_keys(interactions, ties, rng))
     return interactions.user_counts()[interactions.user] - 1 - ranks
 

@@ -296,7 +296,7 @@ class LeaveLastOut(ByTime, _LeaveOut):
     ConfigError
         If `history` has validation rows and there are none.
     SchemaError
-        If the data have no timestamps.
+        If the data have no timestamps, and `ties` is not the order of the rows.
 
     Notes
     -----

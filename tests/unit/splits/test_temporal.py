@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError
+from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.splits.by_date import RollingWindow, TemporalDate
 from recgauge.splits.folds import KFoldUsers, StrongGeneralisation
 from recgauge.splits.shares import LeaveLastOut, LeaveRandomOut, TemporalFraction, TemporalPerUser
@@ -120,6 +120,19 @@ def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
     ]
     share = cut(TemporalPerUser(test_size=0.2, ties=ties), PAGE)
     assert share.test.item_ids[share.test.item].tolist() == [latest]
+
+
+@pytest.mark.parametrize(("ties", "test", "validation"), [("row_order", 7, 5), ("row_order_reversed", 6, 4)])
+def test_rows_without_times_are_in_the_order_of_the_table_if_that_is_the_rule(ties, test, validation):
+    """Files with a user and the items on each line, oldest first, have no times."""
+    rows = Interactions.from_ids([1, 2, 1, 2, 1, 1], [6, 1, 4, 2, 5, 7])
+    split = cut(LeaveLastOut(n_validation=1, ties=ties), rows)
+    assert [part.item_ids[part.item].tolist() for part in (split.test, split.validation)] == [
+        [test],
+        [validation],
+    ]
+    with pytest.raises(SchemaError, match=r"has none.*split\.ties=row_order"):
+        cut(LeaveLastOut(), rows)
 
 
 def test_random_ties_depend_on_the_seed_and_fixed_random_ties_do_not(demo):
