@@ -80,13 +80,13 @@ class SplitFile(Checked):
 
 @dataclass(frozen=True)
 class SplitFiles(FileSource):
-    r"""A split that somebody published as a training and a test file, such as the authors of a paper.
+    r"""A split, or data, that somebody published as plain files, such as the authors of a paper.
 
     Parameters
     ----------
     name : str
     train, test : SplitFile or mapping
-        The two files.
+        The two files. ``test=None``: one file has all rows, and a split is chosen as for other data.
     source, licence : str
         Source and terms of the data, recorded with each run.
     citation : str, optional
@@ -124,7 +124,8 @@ class SplitFiles(FileSource):
     The rows are those of the training file, then those of the test file, each in the file's order.
     ``Dataset.published`` has the one split that the files are: choose it with ``split=published``. A pair in
     both files stays in both; the guard `overlap` tells it. A file with another byte is refused, whatever a
-    mirror says of it.
+    mirror says of it. Where each line is a user and the items, oldest first, there are no times;
+    ``split=leave_one_out_last split.ties=row_order`` holds out the last ones.
 
     Examples
     --------
@@ -141,7 +142,7 @@ class SplitFiles(FileSource):
 
     name: str
     train: SplitFile | Mapping[str, Any]
-    test: SplitFile | Mapping[str, Any]
+    test: SplitFile | Mapping[str, Any] | None
     source: str
     licence: str
     citation: str | None = None
@@ -166,12 +167,14 @@ class SplitFiles(FileSource):
 
     @property
     def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
-        """The training file and the test file, and where each is looked for."""
-        return tuple((_published(file, self.by_hand), self._locations(file)) for file in self._split_files)
+        """The training file and the test file, if there is one, and where each is looked for."""
+        return tuple(
+            (_published(file, self.by_hand), self._locations(file)) for file in self._split_files.values()
+        )
 
     @property
-    def _split_files(self) -> tuple[SplitFile, SplitFile]:
-        return _split_file("train", self.train), _split_file("test", self.test)
+    def _split_files(self) -> dict[Part, SplitFile]:
+        return _files_of({"train": self.train, "test": self.test})
 
     def _locations(self, file: SplitFile) -> Locations:
         here = None if self.archive is None else str(Path(self.archive) / PurePosixPath(file.filename).name)
@@ -185,7 +188,7 @@ class SplitFiles(FileSource):
     @classmethod
     def about_declared(cls, settings: Mapping[str, Any]) -> About:
         """Return the counts, terms and files that a YAML file declares."""
-        files = tuple(_published(_split_file(part, settings[part]), "") for part in ("train", "test"))
+        files = tuple(_published(file, "") for file in _files_of(settings).values())
         n_rows, n_users, n_items = (settings.get(count) for count in _COUNTS)
         return About(n_rows, n_users, n_items, settings["licence"], files)
 
@@ -202,18 +205,21 @@ class SplitFiles(FileSource):
             If a file is not of its format, or does not hold what is declared.
         """
         verified_files = self.fetch_all(progress)
-        parts: tuple[Part, Part] = ("train", "test")
-        train, test = (
+        read_files = [
             self._read(part, file, verified.path)
-            for part, file, verified in zip(parts, self._split_files, verified_files, strict=True)
-        )
-        held_out = self._counted(join([test]), 0)
-        rows = self._with_all_items(self._counted(join([train, test]), len(train.lines)))
+            for (part, file), verified in zip(self._split_files.items(), verified_files, strict=True)
+        ]
+        published = None
+        if len(read_files) > 1:
+            held_out = self._counted(join(read_files[1:]), 0)
+            published = PublishedSplits(self.name, {"files": partial(PublishedParts, held_out)})
+        rows = self._with_all_items(self._counted(join(read_files), len(read_files[0].lines)))
         for count, n_read in zip(_COUNTS, (len(rows), rows.n_users, rows.n_items), strict=True):
             if (declared := getattr(self, count)) is not None and declared != n_read:
                 raise SchemaError(
-                    f"{self.name}: {count} must be {declared:,}, got {n_read:,} of {train.file} and "
-                    f"{test.file}. Correct dataset.{count}, or format and separator of the files."
+                    f"{self.name}: {count} must be {declared:,}, got {n_read:,} of "
+                    f"{' and '.join(str(part.file) for part in read_files)}. Correct dataset.{count}, or "
+                    "format and separator of the files."
                 )
         return Dataset(
             name=self.name,
@@ -221,11 +227,13 @@ class SplitFiles(FileSource):
             feedback="explicit" if self.ratings else "implicit",
             relevant_from=self.relevant_from,
             sha256=join_digests([file.sha256 for file in verified_files]),
-            provenance="the two files of the published split, by their sha256",
+            provenance="the published files, by their sha256"
+            if published is None
+            else "the two files of the published split, by their sha256",
             source=self.source,
             licence=self.licence,
             citation=self.citation,
-            published=PublishedSplits(self.name, {"files": partial(PublishedParts, held_out)}),
+            published=published,
         )
 
     def _counted(self, rows: Interactions, n_train: int) -> Interactions:
@@ -262,6 +270,12 @@ class SplitFiles(FileSource):
         if rows.problems:
             raise refuse(rows, roles)
         return rows
+
+
+def _files_of(settings: Mapping[str, Any]) -> dict[Part, SplitFile]:
+    """Return the training file and, unless all rows are in that, the test file."""
+    parts: tuple[Part, ...] = ("train",) if settings["test"] is None else ("train", "test")
+    return {part: _split_file(part, settings[part]) for part in parts}
 
 
 def _split_file(part: str, setting: SplitFile | Mapping[str, Any]) -> SplitFile:

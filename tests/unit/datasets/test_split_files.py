@@ -8,8 +8,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from recgauge.datasets.split_files import SplitFile, SplitFiles
-from recgauge.errors import IntegrityError, MissingDataError
+from recgauge.errors import ConfigError, IntegrityError, MissingDataError
 from recgauge.splits.published import Published
+from recgauge.splits.shares import LeaveLastOut
 from recgauge.sweeps.places import conf_folder
 
 TRAIN, TEST = b"ann\tx\t5\nbob\tx\t4\nbob\ty\t1\n", b"ann\ty\t3\nbob\tx\t2\n"  # bob's x is in both
@@ -120,6 +121,17 @@ def test_items_without_a_row_count_where_the_authors_count_them(split_of):
     rows = split_of(b"7 1 2\n", b"7 4\n", lines, lines, item_ids_below=6, n_items=6).load().interactions
     assert rows.item_ids.tolist() == [0, 1, 2, 3, 4, 5]
     assert rows.item.tolist() == [1, 2, 4]
+
+
+def test_one_file_has_all_rows_and_is_split_as_other_data(split_of, rng):
+    source = replace(split_of(b"7 1 2 4\n8 2 1\n", options={"format": "user_lines"}), test=None)
+    dataset = source.load()
+    assert pairs(dataset.interactions) == [(7, 1), (7, 2), (7, 4), (8, 2), (8, 1)]
+    assert dataset.sha256 == source.train.sha256
+    split = LeaveLastOut(ties="row_order").split(dataset.interactions, rng=rng)
+    assert pairs(split.test) == [(7, 4), (8, 1)]
+    with pytest.raises(ConfigError, match="published"):
+        publish(dataset, rng)
 
 
 @pytest.mark.data
