@@ -327,7 +327,8 @@ def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) ->
             relevant = Relevant.from_interactions(split.test, ready.dataset.relevant_from)
             candidates = experiment.candidates.choose(split, rng=stream(experiment.seed, "candidates"))
             task = replace(task, split=split, relevant=relevant, candidates=candidates)
-    return Watched(key, definition, k, split, task, ready.dataset.rating_scale())
+    scale = ready.dataset.rating_scale() if k is None else None
+    return Watched(key, definition, k, split, task, scale)
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:

@@ -191,3 +191,11 @@ def test_learning_curves_are_in_mlflow(workplace):
     steps = sorted(point.step for point in loss)
     assert steps == list(range(1, len(steps) + 1))
     assert sorted(point.step for point in values) == steps
+
+
+def test_rows_without_ratings_are_watched_by_metrics_of_lists(workplace):
+    rows = [f"{user},{(user + step) % 12}" for user in range(30) for step in range(6)]
+    (workplace.folder / "clicks.csv").write_text("\n".join(["user,item", *rows]))
+    words = ("dataset=table", "dataset.path=clicks.csv", "split=random_per_user", "split.validation_size=0.2")
+    learned = ("model=bpr", "model.n_epochs=2", "learning.watch=true")
+    assert "epoch" in workplace.succeed(*words, *learned).out

@@ -88,8 +88,8 @@ class Watched:
         The split whose test part holds the validation rows.
     task : RankingTask or None
         How lists are made and measured; None for a rating metric.
-    scale : (float, float)
-        Lowest and highest rating.
+    scale : (float, float) or None
+        Lowest and highest rating; None without a rating metric.
     """
 
     key: str
@@ -97,14 +97,14 @@ class Watched:
     k: int | None
     split: Split
     task: RankingTask | None
-    scale: tuple[float, float]
+    scale: tuple[float, float] | None
 
     def value(self, model: Recommender | RatingPredictor) -> float:
         """Return the value of a model that can score; the model stays as it is."""
         if self.split.fold_in is not None and isinstance(model, FoldsIn):
             model = copy.deepcopy(model).fold_in(self.split.fold_in)
         watched = {"watched": self.definition}
-        if isinstance(self.definition.metric, RatingMetric):
+        if self.scale is not None:
             predictions = predict_ratings(model, self.split.test, self.scale)
             evaluation = evaluate_predictions(watched, predictions, self.split.test.user_ids)
             return evaluation.results[0].value
