@@ -110,7 +110,7 @@ class PublishedNumber:
 
 def read_published(path: Path) -> tuple[PublishedNumber, ...]:
     """Read and check a published.csv, plain or packed as gzip."""
-    if not path.is_file():
+    if not (path.is_file() or path.with_name(f"{path.name}.gz").is_file()):
         raise MissingDataError(
             f"{path}: there is no such file. It holds the published numbers of the experiment."
         )
