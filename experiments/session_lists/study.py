@@ -65,7 +65,7 @@ class SessionLists(Study):
     commit: str
     kept: str  # the folder in which a mirror keeps the files
     licence: str  # terms of the files
-    mirror: str | Sequence[str] | None = None
+    mirror: str | None = None
     cache: str | None = None
     offline: bool = False
 

@@ -186,6 +186,8 @@ def next_item_lines(record: "RunRecord") -> list[str]:
         parts[-1] += (
             f" ({n_queries:,} queries, mean over {'users' if split['average'] == 'user' else 'queries'})"
         )
+    if (lowest := record.dataset.relevant_from) is not None:
+        parts[-1] += f", rated {lowest:g} or more"
     if seen := (record.settings.get("candidates") or {}).get("seen"):
         parts.append(f"seen {seen}")
     if "ties_at_cut" in shares:
