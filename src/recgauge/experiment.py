@@ -346,7 +346,7 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         top_k, relevant = lists.of(task.users), task.relevant
         evaluation, refused = evaluate_or_refuse(task.metrics, measure)
         ties = ties_at_cutoffs(task.metrics, top_k, relevant, cutoffs=task.cutoffs, measure=measure)
-        n_listed = int(lists.lengths.sum())
+        n_listed = int((lists.items[:, : task.policies.longest] >= 0).sum())
         ineligible = value_of_policies(counts, n_listed, task.metrics, evaluation, measure)
         evaluation = replace(evaluation, ineligible=ineligible)
         if counts:

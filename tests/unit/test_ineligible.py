@@ -204,3 +204,27 @@ def test_lists_that_stand_upside_down_are_refused(folder, capsys, form) -> None:
         assert "mrr@5     0.2500" in by_score
         assert main([*words, "--rank", "score"]) == 0
         assert "mrr@5     0.5000" in capsys.readouterr().out
+
+
+def test_made_up_items_are_in_no_catalogue(folder, capsys) -> None:
+    """Seven items in training rows and truth, four of them listed; the third list is made up."""
+    lists = {"a": ["i3", "i4"], "b": ["i1", "x1"], "c": ["i7", "x2"]}
+    rows = [f"{user},{item},{rank}" for user, items in lists.items() for rank, item in enumerate(items, 1)]
+    more = [f"d,{item},{rank}" for rank, item in enumerate(("x3", "x4", "x5", "i1"), 1)]
+    (folder / "some.csv").write_text("\n".join(["user,item,rank", *rows]) + "\n")
+    (folder / "more.csv").write_text("\n".join(["user,item,rank", *rows, *more]) + "\n")
+    words = ["--truth", "truth.csv", "--train", "train.csv", "--metrics", "catalog_coverage@2,gini@2"]
+    (expected,) = {4 / 7}
+    for unknown in ("miss", "drop"):
+        for runs in (["some.csv"], ["some.csv", "more.csv"]):
+            assert main(["evaluate", "--run", *runs, *words, "--unknown", unknown, "--out", "out.json"]) == 0
+            values = json.loads((folder / "out.json").read_text())["runs"]["some"]["values"]
+            assert values == pytest.approx({"catalog_coverage_at_2": expected, "gini_at_2": 3 / 7})
+    assert main(["evaluate", "--run", "some.csv", *words, "--n-items", "8", "--out", "out.json"]) == 0
+    values = json.loads((folder / "out.json").read_text())["runs"]["some"]["values"]
+    assert values["catalog_coverage_at_2"] == 4 / 8
+    result = recgauge.evaluate(
+        lists, TRUTH, train=TRAIN, metrics=("novelty", "personalization"), cutoffs=(2,), longest=2
+    )
+    assert result.per_user("novelty_at_2")[2] == pytest.approx(2 / 2)  # of four users one knows i7
+    assert result.ineligible.counts["unknown"] == 2

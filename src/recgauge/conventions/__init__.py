@@ -153,9 +153,14 @@ class Convention:
         policies = {}
         if chosen.get("repeats") is None and self.policies.repeats == "refuse":
             policies["repeats"] = "miss"
-        if chosen.get("seen") is None and self.name in (*LIBRARIES, *ARTICLES):
+        if chosen.get("seen") is None and not self.uses_train:
             policies["seen"] = "hit"
         return policies
+
+    @property
+    def uses_train(self) -> bool:
+        """Whether training rows say which listed items are eligible: libraries and articles take all."""
+        return self.name not in (*LIBRARIES, *ARTICLES)
 
     def defines(self, name: str) -> bool:
         """Whether the source itself has this metric; if not, the default definition is used."""

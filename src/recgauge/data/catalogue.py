@@ -24,7 +24,7 @@ class Catalogue:
     Parameters
     ----------
     n_items : int
-        Size of the catalogue.
+        Number of codes: the items of the catalogue, and those `outside`.
     train_counts : ndarray of int64, shape (n_items,), or None
         Training rows of each item.
     n_train_users : int
@@ -41,14 +41,16 @@ class Catalogue:
         Candidates of each user code that are not relevant, where a rule limits the candidates; without it,
         metrics count them from `n_items` and `seen`.
     sized : bool, default True
-        Whether `n_items` is the catalogue's size; False where it only covers the items that appear in lists
-        and among relevant items, which is not enough for shares of the catalogue.
+        Whether `size` is the catalogue's; False where it only covers the items that appear in lists and among
+        relevant items, which is not enough for shares of the catalogue.
     head : ndarray of bool, shape (n_items,), or None
         The short head, where the user names its items.
     in_data : ndarray of bool, shape (n_items,), or None
         Of lists from outside with training rows: the items of training rows and of the truth.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), or None
         Of lists from outside: the items that users have seen, where these are not those of `seen`.
+    outside : ndarray of bool, shape (n_items,), or None
+        Of lists from outside: codes of items that lists alone name, which are no items of the catalogue.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class Catalogue:
     head: BoolArray | None = None
     in_data: BoolArray | None = None
     excluded: "sparse.csr_array | None" = None
+    outside: BoolArray | None = None
 
     def __post_init__(self) -> None:
         n_items = check_int("Catalogue: n_items", self.n_items, minimum=1)
@@ -84,7 +87,7 @@ class Catalogue:
             object.__setattr__(self, "train_users", users)
         first, second, both = slice(1), slice(1, 2), slice(2)
         axes = {"seen": second, "train_counts": first, "train_users": first, "features": first, "head": first}
-        axes |= {"in_data": first, "excluded": second}
+        axes |= {"in_data": first, "excluded": second, "outside": first}
         for name, axis in (axes | {"similarity": both}).items():
             array = getattr(self, name)
             if array is not None and set(array.shape[axis]) != {n_items}:
@@ -95,6 +98,11 @@ class Catalogue:
         for name in ("train_counts", "train_users"):
             if (counts := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(counts))
+
+    @property
+    def size(self) -> int:
+        """The number of items of the catalogue."""
+        return self.n_items - (0 if self.outside is None else int(np.count_nonzero(self.outside)))
 
     @classmethod
     def from_train(
@@ -130,11 +138,11 @@ class Catalogue:
 
 
 def catalogue_size(n_seen: int, n_items: int | None) -> int:
-    """Return the number of items: as given, else those that appear in any table."""
+    """Return the number of items: as given, else those that the tables show."""
     return n_seen if n_items is None else check_int("n_items", n_items, minimum=n_seen)
 
 
-def make_catalogue(
+def make_catalogue(  # noqa: PLR0913 -- the parts of a catalogue, by name
     size: int,
     seen: "sparse.csr_array | None",
     features: "sparse.csr_array | None",
@@ -143,15 +151,18 @@ def make_catalogue(
     n_train_users: int | None,
     sized: bool,
     truth: IntArray | None = None,
+    outside: BoolArray | None = None,
 ) -> Catalogue:
     """Return the catalogue with the counts that `seen`, who had what in training, shows.
 
     `n_train_users`: users that training names; None: those with items. `sized`: whether the size was given;
-    training data and features set it, too. `truth`: items of judged rows, of lists from outside.
+    training data and features set it, too. `truth`: items of judged rows, of lists from outside. `outside`:
+    codes among the `size` that are no items of the catalogue.
     """
+    outside = outside if outside is not None and outside.any() else None
     if seen is None:
         is_sized = sized or features is not None or similarity is not None
-        return Catalogue(size, features=features, similarity=similarity, sized=is_sized)
+        return Catalogue(size, features=features, similarity=similarity, sized=is_sized, outside=outside)
     counts = np.bincount(seen.indices, minlength=size)
     if n_train_users is None:
         n_train_users = int((np.diff(seen.indptr) > 0).sum())
@@ -159,7 +170,9 @@ def make_catalogue(
     if truth is not None:
         in_data = counts > 0
         in_data[truth] = True
-    return Catalogue(size, counts, n_train_users, seen, features, similarity, in_data=in_data)
+    return Catalogue(
+        size, counts, n_train_users, seen, features, similarity, in_data=in_data, outside=outside
+    )
 
 
 def for_outside(
@@ -174,6 +187,8 @@ def for_outside(
     >>> catalogue = for_outside(Catalogue(2, np.array([3, 0])), np.array([True, False]), None, 1)
     >>> catalogue.n_items, catalogue.train_counts.tolist(), catalogue.in_data.tolist()
     (3, [3, 0, 0], [True, False, False])
+    >>> catalogue.size
+    2
     """
     from scipy import sparse
 
@@ -210,6 +225,7 @@ def for_outside(
         head=longer(catalogue.head),
         in_data=longer(in_data),
         excluded=seen if is_same else nothing if excluded is None else larger(excluded, columns=True),
+        outside=np.arange(size) >= catalogue.n_items if n_unknown else None,
     )
 
 

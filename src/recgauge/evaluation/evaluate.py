@@ -30,7 +30,15 @@ from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, 
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.metrics.names import without_cutoffs
-from recgauge.utils.checks import IntArray, LongArray, check_choice, check_cutoffs, check_real, shown
+from recgauge.utils.checks import (
+    BoolArray,
+    IntArray,
+    LongArray,
+    check_choice,
+    check_cutoffs,
+    check_real,
+    shown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +116,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         as index and columns, or a square matrix, as of features. A pair given in one direction counts for
         both; others are 0.
     n_items : int, optional
-        Size of the catalogue; if left out, the items that appear, which is enough where training data or
-        features show the catalogue, but not for coverage or Gini of lists alone.
+        Size of the catalogue; if left out, the items of `train`, `relevant` and the tables of items. Without
+        `train`, the items of the lists, too, which is not enough for coverage or Gini of lists alone.
     scores : mapping or array, optional
         Scores of the listed items in the same shape, best first, or ``{user: {item: score}}``; ties in them
         follow `ties`.
@@ -190,10 +198,12 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         threshold=convention.policies.threshold,
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
+        only_known=n_items is None or convention.uses_train,
     )
     if unknown or seen:
         _require_train(inputs)
-    counts = _count_ineligible(recommendations, inputs)
+    longest = convention.policies.longest
+    counts = _count_ineligible(recommendations, inputs, longest)
     usual = convention.for_ineligible({"repeats": repeats, "seen": seen})
     convention = convention.with_policies({name: usual[name] for name in usual if name in counts})
     suite = select_metrics(metrics, convention)
@@ -211,8 +221,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
-    n_items = int(inputs.top_k.lengths.sum())
-    ineligible = value_of_policies(counts, n_items, suite, result, measure)
+    n_listed = int(np.count_nonzero(inputs.top_k.items[:, :longest] >= 0))
+    ineligible = value_of_policies(counts, n_listed, suite, result, measure)
     result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
     if not has_scores:
         return result
@@ -237,11 +247,11 @@ def _require_train(inputs: EvaluationInputs) -> None:
         raise ConfigError("unknown and seen are known from training rows: pass train, and lists by ids.")
 
 
-def _count_ineligible(recommendations: Any, inputs: EvaluationInputs) -> dict[str, int]:
+def _count_ineligible(recommendations: Any, inputs: EvaluationInputs, longest: int | None) -> dict[str, int]:
     """Count the ineligible items of lists from outside; codes are lists of models."""
     if isinstance(recommendations, TopK):
         return {}
-    return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue)
+    return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue, longest)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
@@ -336,10 +346,14 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     relevant_from: float | None = None,
     item_similarity: Any = None,
     head: Sequence[Any] | None = None,
-    may_be_empty: bool = False,
+    in_part: bool = False,
     cells: CellFormat | None = None,
+    only_known: bool = True,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
+
+    `in_part`: these are some of the users, and all codes are items; the lists may be empty. `only_known`:
+    where training rows are given, the catalogue has no items that lists alone name.
 
     Returns
     -------
@@ -363,14 +377,18 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     cells = cells or CellFormat()
     lists = _lists(recommendations, scores, (relevant, train), cells)
-    if len(lists.users) == 0 and not may_be_empty:
+    if len(lists.users) == 0 and not in_part:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = _items("relevant", relevant, cells)
     bound, grades = _from_threshold(truth, relevant_from, threshold)
     history = None if train is None else _items("train", train, cells)
     user_ids, n_users, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
-    size = catalogue_size(len(item_ids) or int(may_be_empty), n_items)
+    is_coded = isinstance(recommendations, TopK)  # lists of models
+    with_lists = history is None or is_coded or not only_known
+    makers = [np.arange(len(item_ids))] if in_part else columns[not with_lists :]
+    outside = _outside(len(item_ids), makers, n_items, fewest=int(in_part))
+    size = len(outside)
     of_items = [
         None if table is None else table.by_item(codes, item_ids, size, columns[0])
         for table, codes in zip((features, similarity), columns[3:], strict=True)
@@ -385,8 +403,10 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         meetings = _meetings(user_ids, rows, item_ids, columns, has_train=history is not None)
     n_train_users = None if history is None else len(history.users)
     sized = n_items is not None
-    judged = None if isinstance(recommendations, TopK) else columns[1]  # codes are lists of models
-    catalogue = make_catalogue(size, seen, *of_items, n_train_users=n_train_users, sized=sized, truth=judged)
+    judged = None if is_coded else columns[1]
+    catalogue = make_catalogue(
+        size, seen, *of_items, n_train_users=n_train_users, sized=sized, truth=judged, outside=outside
+    )
     if head is not None:
         catalogue = with_head(catalogue, head, item_ids)
     return EvaluationInputs(
@@ -509,6 +529,19 @@ def _item_codes(
     if lists.n_codes is not None:
         return np.arange(lists.n_codes), [np.asarray(column, np.int32) for column in columns]
     return encode(columns, in_order=False)
+
+
+def _outside(n_codes: int, columns: Sequence[IntArray], n_items: int | None, *, fewest: int) -> BoolArray:
+    """Return which codes are no items of the catalogue, whose further items are last.
+
+    `columns` are the codes of the tables that make it.
+    """
+    known = np.zeros(n_codes, bool)
+    for codes in columns:
+        known[codes] = True
+    n_known = int(np.count_nonzero(known))
+    further = catalogue_size(max(n_known, fewest), n_items) - n_known
+    return np.append(~known, np.zeros(further, bool))
 
 
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:

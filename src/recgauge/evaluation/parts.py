@@ -309,7 +309,7 @@ class PartTask:
             users=None,
             threshold=policies.threshold,
             relevant_from=self.relevant_from,
-            may_be_empty=True,
+            in_part=True,
         )
         catalogue = None if self._items is None else inputs.catalogue
         sums: dict[str, DoubleArray] = {}

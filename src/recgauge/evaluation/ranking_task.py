@@ -219,7 +219,7 @@ class RankingTask:
         codes behind those of the data set.
         """
         task = replace(self, n_unknown=n_unknown)
-        counts = count_ineligible(lists.items, lists.users, task.catalogue)
+        counts = count_ineligible(lists.items, lists.users, task.catalogue, self.policies.longest)
         if not counts:
             return self, counts
         usual: dict[str, Any] = {name: value for name, value in self.usual.items() if name in counts}

@@ -77,15 +77,13 @@ def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
 ) -> dict[str, Evaluation]:
     """Return the results of every run by its name, those of the suite in their order.
 
-    The catalogue is `n_items`, else what the files name if there are training rows. `head`: ids of the short
-    head, as text. `seen`: the policy that the user names, in place of the convention's.
+    The catalogue is `n_items`, else the items of truth and training rows, if there are some. `head`: ids of
+    the short head, as text. `seen`: the policy that the user names, in place of the convention's.
     """
     codes = None
     if head is not None:
         code_of = {str(item): code for code, item in enumerate(recorded.item_ids.tolist())}
         codes = [code_of.get(item, item) for item in head]  # an unknown id is refused as such
-    if n_items is None and recorded.train is not None:
-        n_items = len(recorded.item_ids)
     cutoffs = {k for ks in suite.values() for k in ks}
     keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
     if convention.policies.repeats == "refuse" and not all(run.lists.distinct for run in recorded.runs):

@@ -249,7 +249,7 @@ class JudgedTopK:
     users : ndarray of int32, shape (m,)
         User codes; rows of everything below.
     items : ndarray of int32, shape (m, k)
-        The lists, padded with -1.
+        The lists, padded with -1, which also stands for an item outside the catalogue.
     list_length : ndarray of int32, shape (m,)
         0: no list.
     hits : RankedGains
@@ -408,7 +408,7 @@ def judge(
     hits = RankedGains(owner, rank, gain, ordinal, len(users), *shared)
     return JudgedTopK(
         users,
-        items,
+        _of_catalogue(items, catalogue),
         lengths,
         hits,
         np.diff(start),
@@ -419,6 +419,13 @@ def judge(
         relevant_items,
         emptied,
     )
+
+
+def _of_catalogue(items: IntArray, catalogue: Catalogue | None) -> IntArray:
+    """Return lists (m, k) with -1 in the place of items outside the catalogue."""
+    if catalogue is None or catalogue.outside is None:
+        return items
+    return np.where((items >= 0) & ~catalogue.outside[items], items, np.int32(-1))
 
 
 def _refuse_repeats(items: IntArray, users: IntArray, user_ids: IdArray | None) -> None:

@@ -64,8 +64,11 @@ REASONS: Mapping[Reason, Callable[[IntArray, IntArray, Catalogue | None], BoolAr
 }
 
 
-def count_ineligible(items: IntArray, users: IntArray, catalogue: Catalogue | None) -> dict[str, int]:
-    """Return how many places of lists (m, k) hold an ineligible item, by the reason; without zeros."""
+def count_ineligible(
+    items: IntArray, users: IntArray, catalogue: Catalogue | None, longest: int | None
+) -> dict[str, int]:
+    """Return how many of the `longest` first places of lists (m, k) are ineligible, by reason; no zeros."""
+    items = items[:, :longest]
     masks = {name: find(items, users, catalogue) for name, find in REASONS.items()}
     return {name: int(mask.sum()) for name, mask in masks.items() if mask is not None and mask.any()}
 

@@ -201,6 +201,11 @@ def distinct_lists(judged: JudgedTopK, k: int | None) -> JudgedTopK:
     return judged if repeated is None else replace(judged, items=np.where(repeated, -1, items))
 
 
+def n_known(judged: JudgedTopK, k: int | None) -> DoubleArray:
+    """Return how many of the first `k` places of each list hold an item of the catalogue, shape (m,)."""
+    return np.asarray(np.count_nonzero(judged.items[:, :k] >= 0, axis=1), np.float64)
+
+
 def exposure(judged: JudgedTopK, k: int | None, n_items: int) -> DoubleArray:
     """Count the lists' first `k` ranks that each item holds.
 

@@ -13,6 +13,7 @@ from recgauge.metrics.beyond import (
     exposure,
     given_head,
     mean_over_list,
+    n_known,
     row_blocks,
     seen_items,
     sum_over_list,
@@ -88,9 +89,9 @@ class CatalogCoverage(RunMetric):
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances, then the catalogue's size and 1, shape (n_items + 2,)."""
-        n_items = catalogue_of(self, judged).n_items
-        shown = exposure(judged, k, n_items)
-        size = float(n_items)
+        catalogue = catalogue_of(self, judged)
+        shown = exposure(judged, k, catalogue.n_items)
+        size = float(catalogue.size)
         if self.catalog == "train":
             inside = train_rows(self, judged) > 0
             size = float(inside.sum())
@@ -146,8 +147,8 @@ class PredictionCoverage(RunMetric):
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the recommended and the possible pairs, shape (2,)."""
-        possible = float(judged.n_users) * catalogue_of(self, judged).n_items
-        return np.array([list_length(judged, k).sum(), possible])
+        possible = float(judged.n_users) * catalogue_of(self, judged).size
+        return np.array([n_known(judged, k).sum(), possible])
 
     def value(self, sums: DoubleArray) -> float:
         """Return the share; NaN without users."""
@@ -319,9 +320,10 @@ class Gini(RunMetric):
 
     def sums(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return each item's appearances, shape (n_items,); (n,) of training items; or their number, too."""
-        appearances = exposure(judged, k, catalogue_of(self, judged).n_items)
+        catalogue = catalogue_of(self, judged)
+        appearances = exposure(judged, k, catalogue.n_items)
         if self.catalog == "all":
-            return appearances
+            return appearances if catalogue.outside is None else appearances[~catalogue.outside]
         trained = train_rows(self, judged) > 0
         if self.catalog == "train":
             return appearances[trained]
@@ -551,7 +553,7 @@ class Personalization(RunMetric):
         Shape (3 * n_items + 1,); see `weighted_exposure`.
         """
         n_items = catalogue_of(self, judged).n_items
-        lengths = list_length(judged, k)
+        lengths = n_known(judged, k)
         weight = divide(np.ones(judged.n_users), np.sqrt(lengths))
         return np.append(weighted_exposure(judged, k, n_items, weight), np.count_nonzero(lengths))
 

@@ -104,7 +104,7 @@ class Novelty(UserMetric):
         if self.divisor == "k" and k is not None:
             count = np.full(judged.n_users, float(k))
         elif self.divisor == "catalog":
-            count = np.full(judged.n_users, float(catalogue_of(self, judged).n_items))
+            count = np.full(judged.n_users, float(catalogue_of(self, judged).size))
         return divide(sum_over_list(information, judged, k), count, empty=np.nan)
 
     def _scaled(self, information: DoubleArray, judged: JudgedTopK) -> DoubleArray:
@@ -209,7 +209,7 @@ def self_information(
     whole = catalogue_of(metric, judged).n_train_users if total == "users" else int(counts.sum())
     if whole == 0:
         raise MetricError(f"{metric.label}: training must have interactions, got none; pass train=...")
-    if unseen == "raise" and sum_over_list(~rated, judged, k).any():
+    if unseen == "raise" and (sum_over_list(rated, judged, k) < list_length(judged, k)).any():
         raise MetricError(
             f"{metric.label}: every recommended item must have training interactions, but some have none; "
             "choose what they count with unseen='one', 'zero', 'max' or 'drop'."
@@ -417,7 +417,7 @@ class UnpopularSerendipity(UserMetric):
         hits = judged.hits.cut(k)
         counts = train_rows(self, judged)
         popular = np.zeros(len(counts), np.bool_)
-        popular[by_popularity(counts)[: whole(self.popular, len(counts))]] = True
+        popular[by_popularity(counts)[: whole(self.popular, catalogue_of(self, judged).size)]] = True
         popular &= counts > 0
         surprising = ~popular[judged.items[hits.owner, hits.rank - 1]]
         total = hits.total(surprising.astype(np.float64))
@@ -472,7 +472,7 @@ class RankSerendipity(UserMetric):
         """Return the serendipity of each list, shape (m,)."""
         rows = train_rows(self, judged)
         rank = np.unique(-rows, return_inverse=True)[1]
-        n_items = len(rows)
+        n_items = catalogue_of(self, judged).size
         anybody = np.where(rows > 0, (n_items - rank) / n_items, 0.0)
         hits = judged.hits.cut(k)
         items = judged.items[hits.owner, hits.rank - 1]

@@ -198,7 +198,7 @@ class LimitedAUC(UserMetric):
 
     def per_user(self, judged: JudgedTopK, k: int | None) -> DoubleArray:
         """Return the value of each list, shape (m,); 0 without relevant items."""
-        n_items, (hits, misses_before, _) = catalogue_of(self, judged).n_items, walk(judged, k)
+        n_items, (hits, misses_before, _) = catalogue_of(self, judged).size, walk(judged, k)
         irrelevant = limited_irrelevant(judged)
         if irrelevant is None:
             irrelevant = (n_items - judged.n_relevant).astype(np.float64)
@@ -264,7 +264,7 @@ class CompletedAUC(UserMetric):
         n_relevant = judged.n_relevant.astype(np.float64)
         n_irrelevant = limited_irrelevant(judged)
         if n_irrelevant is None:
-            n_irrelevant = catalogue_of(self, judged).n_items - n_relevant
+            n_irrelevant = catalogue_of(self, judged).size - n_relevant
         inside = hits.total(misses[hits.owner] - misses_before)
         beyond = (hits.counts() + n_relevant) / 2.0 * (n_irrelevant - misses)
         return divide(inside + beyond, n_relevant * n_irrelevant, empty=np.nan)
