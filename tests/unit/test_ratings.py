@@ -197,9 +197,9 @@ def test_grades_that_count_for_nothing_are_said_first() -> None:
     ).values() == {"recall_at_2": 1.0}
 
 
-def test_a_grade_of_zero_or_below_may_be_relevant_and_is_no_gain_below_zero() -> None:
+def test_a_grade_of_zero_or_below_is_relevant_from_one_below_zero_alone() -> None:
     truth = {"a": {"x": -2.0, "y": 3.0, "z": 0.0}}
-    for threshold, recall in ((-3, 1 / 3), (-1, 0.5), (0, 0.5), (1, 1.0)):
+    for threshold, recall in ((-3, 1 / 3), (-1, 0.5), (0, 1.0), (1, 1.0)):
         values = evaluate({"a": ["y"]}, truth, metrics="recall", cutoffs=(2,), relevant_from=threshold)
         assert values.values() == {"recall_at_2": recall}
     with pytest.raises(MetricError, match="relevant_from"):

@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.comparison.groups import extreme_users
 from recgauge.comparison.runs import values_by_run
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import is_relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import label
@@ -75,7 +75,7 @@ def _lists(
 ) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     first = next(iter(runs.values()))
     test, lowest = first.test(), first.record.dataset.relevant_from
-    held = test[(test["user_id"] == user) & (True if lowest is None else at_least(test["rating"], lowest))]
+    held = test[(test["user_id"] == user) & (True if lowest is None else is_relevant(test["rating"], lowest))]
     relevant = set(held["item_id"].tolist())
     columns = []
     for name in names:

@@ -11,7 +11,7 @@ from recgauge.comparison.segments import Segments, compare_item_groups, segments
 from recgauge.comparison.user_tables import UserGroups, UserTable
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import at_least
+from recgauge.data.interactions import is_relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import split_key
@@ -171,7 +171,7 @@ def _attribute(by: str, run: FinishedRun, dataset: Dataset, split: Split) -> "pd
 def _relevant_rows(run: FinishedRun) -> "pd.DataFrame":
     """Return the distinct relevant test rows as columns user and item."""
     rows, lowest = run.test(), run.record.dataset.relevant_from
-    kept = rows if lowest is None else rows[at_least(rows["rating"], lowest)]
+    kept = rows if lowest is None else rows[is_relevant(rows["rating"], lowest)]
     return kept.drop_duplicates(["user_id", "item_id"]).rename(columns={"user_id": "user", "item_id": "item"})
 
 

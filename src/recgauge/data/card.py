@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.interactions import Interactions, is_relevant
 from recgauge.data.popularity import gini, shares_by_popularity, short_head
 from recgauge.data.split import Split, Step
 from recgauge.errors import SchemaError
@@ -267,11 +267,11 @@ def _ratings(values: FloatArray, relevant_from: float | None) -> RatingFacts:
     lowest = -inf if relevant_from is None else relevant_from
     if binned:
         mean, deviation = float(values.mean(dtype=np.float64)), float(values.std(dtype=np.float64))
-        relevant = float(at_least(values, lowest).mean())
+        relevant = float(is_relevant(values, lowest).mean())
     else:
         mean = float(counts @ distinct / counts.sum())
         deviation = float(np.sqrt(counts @ (distinct - mean) ** 2 / counts.sum()))
-        relevant = float(counts[at_least(distinct, lowest)].sum() / counts.sum())
+        relevant = float(counts[is_relevant(distinct, lowest)].sum() / counts.sum())
     pairs = tuple(zip(distinct.tolist(), counts.tolist(), strict=True))
     return RatingFacts(mean, deviation, pairs, binned, relevant)
 

@@ -388,6 +388,19 @@ def at_least(values: npt.ArrayLike, threshold: float) -> BoolArray:
     return reached
 
 
+def is_relevant(grades: npt.ArrayLike, threshold: float) -> BoolArray:
+    """Whether grades are relevant: at least the threshold, and not 0 unless the threshold is below 0.
+
+    Examples
+    --------
+    >>> grades = np.array([-1.0, 0.0, 0.5])
+    >>> is_relevant(grades, 0).tolist(), is_relevant(grades, -0.5).tolist()
+    ([False, False, True], [False, True, True])
+    """
+    reached = at_least(grades, threshold)
+    return reached if threshold < 0 else reached & (np.asarray(grades) != 0)
+
+
 def _id_array(name: str, ids: npt.ArrayLike) -> IdArray:
     """Return ids as an array of one type, text as such."""
     if isinstance(ids, (list, tuple)) and ids and all(type(row_id) is str for row_id in ids):

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.data.ids import IdArray
-from recgauge.data.interactions import Interactions, at_least, sorted_pairs
+from recgauge.data.interactions import Interactions, is_relevant, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError, ScoreError
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.notebook import html_table
@@ -48,7 +48,7 @@ class GradeCounts:
     def of(cls, grades: DoubleArray, threshold: float, *, is_chosen: bool) -> Self:
         """Count grades (n,)."""
         positive = grades > 0
-        relevant = at_least(grades, threshold) & (positive | is_chosen)
+        relevant = is_relevant(grades, threshold)
         counts = (relevant, positive & ~relevant, relevant & (grades != 1))
         return cls(threshold, is_chosen, len(grades), *(int(np.count_nonzero(mask)) for mask in counts))
 
@@ -56,8 +56,7 @@ class GradeCounts:
     def sentence(self) -> str:
         """Which rows are relevant, in words."""
         if self.is_chosen or self.n_relevant < self.n_rows:
-            above = self.threshold <= 0 and not self.is_chosen
-            bound = "a grade above 0" if above else f"a grade of at least {self.threshold:g}"
+            bound = "a grade above 0" if self.threshold == 0 else f"a grade of at least {self.threshold:g}"
             return f"{self.n_relevant:,} of {self.n_rows:,} rows of the truth, those with {bound}"
         if not self.n_graded:
             return "every row of the truth"
@@ -317,8 +316,9 @@ class Relevant:
         held_out : Interactions
             Test or validation rows.
         relevant_from : float or None
-            Lowest value that is relevant; its gain is the value itself. None: every row, with gain 1. An item
-            that a user has in several relevant rows is relevant once, with the highest of their gains.
+            Lowest value that is relevant; its gain is the value itself. 0: every value above 0. None: every
+            row, with gain 1. An item that a user has in several relevant rows is relevant once, with the
+            highest of their gains.
 
         Returns
         -------
@@ -329,7 +329,9 @@ class Relevant:
         EmptySplitError
             If no row is relevant.
         """
-        rows = held_out if relevant_from is None else held_out.take(at_least(held_out.value, relevant_from))
+        rows = held_out
+        if relevant_from is not None:
+            rows = held_out.take(is_relevant(held_out.value, relevant_from))
         if len(rows) == 0:
             raise EmptySplitError(
                 f"Nobody can be evaluated: none of the {len(held_out)} held-out rows is relevant "

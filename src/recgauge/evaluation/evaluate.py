@@ -12,7 +12,7 @@ from recgauge.conventions import Convention, Definition, get_convention
 from recgauge.data.catalogue import catalogue_size, make_catalogue, with_head
 from recgauge.data.columns import is_row, is_series
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.interactions import Interactions, at_least, pairs_matrix
+from recgauge.data.interactions import Interactions, is_relevant, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
 from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
@@ -128,7 +128,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         Items of the short head, for metrics with ``head_items="given"``; with lists of codes their codes.
     relevant_from : float, optional
         Lowest grade that is relevant, as ``dataset.relevant_from`` of a run; the convention's threshold if
-        left out, mostly 1. A grade of 0 never is.
+        left out, mostly 1. A grade of 0 is relevant from a grade below 0 alone; 0: every grade above 0.
     ties : {"stable", "item_code", "id_descending", "average", "random", "expected"}, optional
         What becomes of equal scores; the convention's way if left out. See `Policies`. Needs scores. Lists do
         not say which items tie with their last one; `Evaluation.ties` says how many lists end in a tie.
@@ -386,7 +386,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     is_coded = isinstance(recommendations, TopK)  # lists of models
     with_lists = history is None or is_coded or not only_known
-    makers = [np.arange(len(item_ids))] if in_part else columns[not with_lists :]
+    makers = [np.arange(len(item_ids), dtype=np.int32)] if in_part else columns[not with_lists :]
     outside = _outside(len(item_ids), makers, n_items, fewest=int(in_part))
     size = len(outside)
     of_items = [
@@ -583,7 +583,7 @@ def _relevant(
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    kept = at_least(grades, threshold) & ((grades > 0) | is_chosen)
+    kept = is_relevant(grades, threshold)
     if truth.values is not None and not kept.all():
         counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
         codes, grades = codes[kept], grades[kept]

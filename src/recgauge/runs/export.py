@@ -308,7 +308,7 @@ def _judged(run: FinishedRun, forms: Sequence[Form], grades: Grades) -> "pd.Data
     """Return the judged pairs, with grades that tools of TREC understand if the files are for them."""
     low = run.record.dataset.relevant_from
     rows = run.judged(low)
-    if low is None or low > 0 or "trec" not in forms:
+    if low is None or low >= 0 or "trec" not in forms:
         return rows
     if grades != "binary":
         raise ConfigError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.data.interactions import Interactions, at_least
+from recgauge.data.interactions import Interactions, is_relevant
 from recgauge.errors import SchemaError, listed
 from recgauge.evaluation.evaluate import EvaluationInputs, convert
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
@@ -84,11 +84,11 @@ def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFr
 def grades(ratings: "npt.NDArray[Any]", relevant_from: float | None) -> DoubleArray:
     """Return what rows count as in a run: 0, which is not relevant, where the rating is below the bound.
 
-    From a bound of 0 or less on, 0 may be relevant: ratings stay as they are.
+    From a bound below 0 on, 0 is relevant: ratings stay as they are.
     """
     if relevant_from is None:
         return np.ones(len(ratings))
-    kept = at_least(ratings, relevant_from) | (relevant_from <= 0)
+    kept = is_relevant(ratings, relevant_from) | (relevant_from < 0)
     return np.where(kept, ratings.astype(np.float64), 0.0)
 
 
