@@ -1,26 +1,29 @@
 """Where two tables meet: how many ids they share, and why they share next to none."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 import numpy as np
 
 from recgauge.data.ids import IdArray
+from recgauge.data.spellings import (
+    FEWEST_PREFIXED,
+    LEAST_SHARE,
+    all_match,
+    any_match,
+    spelling_cause,
+    texts_of,
+)
 from recgauge.errors import SchemaError
-from recgauge.utils.arrow import to_arrow
-from recgauge.utils.checks import BoolArray, IntArray, shown
+from recgauge.utils.checks import BoolArray, IntArray, LongArray, shown
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-REFUSED_BELOW = 0.05
+REFUSED_BELOW = LEAST_SHARE
 """Share under which tables do not belong together, as they are written."""
 WARNED_BELOW = 0.5
 """Share under which a warning comes first, and a cause is looked for."""
-FEWEST = 20
+FEWEST = FEWEST_PREFIXED
 """Ids of the smaller side from which a miss of nearly all needs no cause to be refused."""
 
 
@@ -52,6 +55,10 @@ class Meeting:
         half or more meet.
     respelled : bool
         Whether ids of one side are on the other in another spelling, which the examples show.
+    n_respelled : int
+        Ids that one side alone has and the other has in another spelling, of the side that has more of them.
+    respelling : str
+        Which side that is, two of them in both spellings, and the likely cause.
     """
 
     name: str
@@ -61,6 +68,8 @@ class Meeting:
     cause: str = ""
     examples: tuple[str, str] | None = None
     respelled: bool = False
+    n_respelled: int = 0
+    respelling: str = ""
 
     def __add__(self, other: "Meeting") -> "Meeting":
         """Return the same of two parts of the ids, which are distinct."""
@@ -81,7 +90,8 @@ class Meeting:
             return f"{self.name}s: the {self.sides[smaller]} have none"
         return (
             f"{self.name}s: {self.n_both:,} of {self.n_ids[smaller]:,} of the {self.sides[smaller]} "
-            f"({100 * self.share:.3g} %) are in the {self.sides[1 - smaller]}"
+            f"({100 * self.share:.3g} %) are in the {self.sides[1 - smaller]}, "
+            f"{100 * self.n_both / self.n_ids[1 - smaller]:.3g} % of their {self.n_ids[1 - smaller]:,}"
         )
 
     def is_refused(self, fewest: float = FEWEST) -> bool:
@@ -92,10 +102,12 @@ class Meeting:
 
     @property
     def warning(self) -> str:
-        """The sentence with examples and the likely cause; empty where half or more meet."""
+        """The sentence with examples and the likely cause; empty where half or more meet, in one spelling."""
+        text = self.sentence
+        if self.n_respelled and self.share >= REFUSED_BELOW:
+            return f"{text}; {self.n_respelled:,} {self.name}{self.respelling}"
         if self.share >= WARNED_BELOW:
             return ""
-        text = self.sentence
         if self.examples is not None:
             pairs = zip(self.examples, self.sides, strict=True)
             text += "; " + " and ".join(f"{example} only in the {side}" for example, side in pairs)
@@ -117,7 +129,7 @@ def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) 
     Examples
     --------
     >>> meet(np.array([1, 2, 3, 4]), np.array([4, 5]), name="item", sides=("lists", "truth")).sentence
-    'items: 1 of 2 of the truth (50 %) are in the lists'
+    'items: 1 of 2 of the truth (50 %) are in the lists, 25 % of their 4'
     >>> lost = meet(np.array(["7", "12"]), np.array(["007", "012"]), name="user", sides=("lists", "truth"))
     >>> lost.share, lost.cause, lost.examples
     (0.0, 'zeros at the beginning are lost', ("'12'", "'012'"))
@@ -131,9 +143,17 @@ def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) 
 
 
 def meet_codes(
-    ids: IdArray, first: BoolArray, second: BoolArray, *, name: str, sides: tuple[str, str]
+    ids: IdArray,
+    first: BoolArray,
+    second: BoolArray,
+    *,
+    name: str,
+    sides: tuple[str, str],
+    keys: LongArray | None = None,
 ) -> Meeting:
     """Count what two tables share whose ids are coded together: masks (n,) say which `ids` (n,) each has.
+
+    `keys` (n,) are those of `spelling_keys`.
 
     Examples
     --------
@@ -143,15 +163,25 @@ def meet_codes(
     """
     n_ids = int(np.count_nonzero(first)), int(np.count_nonzero(second))
     meeting = Meeting(name, sides, n_ids, int(np.count_nonzero(first & second)))
+    if keys is not None:
+        meeting = _with_spellings(meeting, ids, (first, second), keys)
     if meeting.share >= WARNED_BELOW:
         return meeting
     return _explained(meeting, ids[first & ~second], ids[second & ~first])
 
 
 def meet_rows(
-    ids: IdArray, first: IntArray, second: Sequence[IntArray], *, name: str, sides: tuple[str, str]
+    ids: IdArray,
+    first: IntArray,
+    second: Sequence[IntArray],
+    *,
+    name: str,
+    sides: tuple[str, str],
+    keys: LongArray | None = None,
 ) -> Meeting:
     """Count what the rows of one table share with those of others, by the codes that `ids` have in them.
+
+    `keys` are those of `spelling_keys`.
 
     Examples
     --------
@@ -163,7 +193,7 @@ def meet_rows(
     masks[0, first] = True
     for codes in second:
         masks[1, codes] = True
-    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides)
+    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides, keys=keys)
 
 
 def require_meeting(
@@ -193,9 +223,9 @@ def require_meeting(
     >>> require_meeting(meet(lists, truth, name="item", sides=("lists", "truth")), way_on="--keep unmet")
     Traceback (most recent call last):
     ...
-    recgauge.errors.SchemaError: items: 0 of 2 of the lists (0 %) are in the truth; '20.0' only in the lists
-    and '20' only in the truth; likely cause: a fraction of 0 is written. Write ids in the same way in both,
-    or go on with --keep unmet.
+    recgauge.errors.SchemaError: items: 0 of 2 of the lists (0 %) are in the truth, 0 % of their 2; '20.0'
+    only in the lists and '20' only in the truth; likely cause: a fraction of 0 is written. Write ids in the
+    same way in both, or go on with --keep unmet.
     """
     if meeting.is_refused(fewest):
         go_on = f", or go on with {way_on}" if way_on else ""
@@ -215,20 +245,49 @@ def _members(first: IdArray, second: IdArray) -> BoolArray:
     return np.fromiter((row_id in members for row_id in first.tolist()), bool, len(first))
 
 
+def _with_spellings(
+    meeting: Meeting, ids: IdArray, masks: tuple[BoolArray, BoolArray], keys: LongArray
+) -> Meeting:
+    """Return a meeting with the ids of one side that the other has in another spelling, two as examples."""
+    side, at = 0, np.empty(0, np.int64)
+    for own in (0, 1):
+        written = np.zeros(len(ids), bool)
+        written[keys[masks[1 - own]]] = True
+        places = np.flatnonzero(masks[own] & ~masks[1 - own] & written[keys])
+        if len(places) > len(at):
+            side, at = own, places
+    if not len(at):
+        return meeting
+    causes, pairs = list[str](), list[str]()
+    for place in at[:2]:
+        twin = int(np.flatnonzero(masks[1 - side] & (keys == keys[place]))[0])
+        causes.append(spelling_cause(ids[[place]], ids[[twin]])[0])
+        pairs.append(" and ".join(_pair_shown(ids[place], ids[twin])))
+    own, other = meeting.sides[side], meeting.sides[1 - side]
+    verb = "s of the {} are" if len(at) > 1 else " of the {} is"
+    text = f"{verb.format(own)} in the {other} in another spelling, such as {' or '.join(pairs)}"
+    text += f"; likely cause: {', or '.join(dict.fromkeys(filter(None, causes)))}"
+    return replace(meeting, n_respelled=len(at), respelling=text)
+
+
+def _pair_shown(ours: object, theirs: object) -> tuple[str, str]:
+    """Return two ids as messages show them, with codes of letters where they look alike."""
+    if isinstance(ours, str) and isinstance(theirs, str) and _looks(ours) == _looks(theirs):
+        return ascii(str(ours)), ascii(str(theirs))
+    return shown(ours), shown(theirs)
+
+
 def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
     """Return a meeting with examples of the ids that did not meet, and why they did not."""
     if not len(first) or not len(second):
         return meeting
     cause, at = "", (0, 0)
     if meeting.share < REFUSED_BELOW or max(len(first), len(second)) <= _MOST_SEARCHED:
-        cause, at = _spelling(first, second)
+        cause, at = spelling_cause(first, second)
     respelled = bool(cause)
     if not cause and not meeting.n_both:
         cause = _form(first, second, meeting.sides)
-    ours, theirs = first[at[0]], second[at[1]]
-    examples = shown(ours), shown(theirs)
-    if isinstance(ours, str) and isinstance(theirs, str) and _looks(ours) == _looks(theirs):
-        examples = ascii(str(ours)), ascii(str(theirs))
+    examples = _pair_shown(first[at[0]], second[at[1]])
     return replace(meeting, cause=cause, examples=examples, respelled=respelled)
 
 
@@ -237,129 +296,15 @@ def _looks(text: str) -> str:
     return normalize("NFKC", text)
 
 
-_Rewrite = Callable[["pa.Array"], "pa.Array"]
-
-
-def _replaced(pattern: str, by: str = "") -> _Rewrite:
-    def rewrite(texts: "pa.Array") -> "pa.Array":
-        import pyarrow.compute as pc
-
-        return pc.replace_substring_regex(texts, pattern, by)
-
-    return rewrite
-
-
-def _normalized(form: str) -> _Rewrite:
-    def rewrite(texts: "pa.Array") -> "pa.Array":
-        import pyarrow.compute as pc
-
-        return pc.utf8_normalize(texts, form)
-
-    return rewrite
-
-
-def _lower(texts: "pa.Array") -> "pa.Array":
-    import pyarrow.compute as pc
-
-    return pc.utf8_lower(texts)
-
-
-def _as_floats(texts: "pa.Array") -> "pa.Array":
-    """Write numbers as floats are written: 7.06016e+08 and 706016000 are one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    numbers = pc.match_substring_regex(texts, r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$")
-    floats = pc.if_else(numbers, texts, pa.scalar(None, texts.type)).cast(pa.float64())
-    return pc.coalesce(floats.cast(texts.type), texts)
-
-
-_BLANK = r"[\s\p{Z}\x{200b}\x{feff}]+"
-_SEPARATORS = r"[:/|#_\s-]"
-_SPELLINGS: tuple[tuple[str, _Rewrite], ...] = (
-    ("blanks, or marks that are not seen, around ids", _replaced(f"^{_BLANK}|{_BLANK}$")),
-    ("quotes or brackets around ids", _replaced(r"^(np\.\w+)?[(\[{<]*([bu]?['\"])?|['\"]?[)\]}>,]*$")),
-    ("a fraction of 0 is written", _replaced(r"^(-?[0-9]+)[.,]0+$", r"\1")),
-    ("zeros at the beginning are lost", _replaced(r"^0+([0-9])", r"\1")),
-    ("upper and lower case", _lower),
-    ("composed and decomposed letters (Unicode's NFC and NFD)", _normalized("NFC")),
-    ("letters and digits of other forms (Unicode's NFKC)", _normalized("NFKC")),
-    ("numbers with an exponent, or rounded as floats", _as_floats),
-    ("separators, punctuation or blanks inside ids", _replaced(r"[\s\p{P}\p{S}]+")),
-)
-
-
-def _spelling(first: IdArray, second: IdArray) -> tuple[str, tuple[int, int]]:
-    """Return why ids differ that are the same in another spelling, and where a pair of them is."""
-    texts = _texts(first), _texts(second)
-    fewest = max(1, int(REFUSED_BELOW * min(len(first), len(second))))
-    if pair := _pair(*texts, fewest):
-        return "numbers on one side, text on the other", pair
-    rewritten = texts
-    for cause, rewrite in _SPELLINGS:
-        if pair := _pair(rewrite(texts[0]), rewrite(texts[1]), fewest):
-            return cause, pair
-        if rewrite is not _as_floats:  # 12e5 may be a name
-            rewritten = rewrite(rewritten[0]), rewrite(rewritten[1])
-    if pair := _pair(*rewritten, fewest):
-        return "several of blanks, quotes, zeros, case and punctuation", pair
-    for bare in _without_prefix(*texts):
-        if pair := _pair(*bare, fewest):
-            return "ids of one side have a prefix or an ending", pair
-    return "", (0, 0)
-
-
-def _texts(ids: IdArray) -> "pa.Array":
-    import pyarrow as pa
-
-    return to_arrow(ids.astype(object)).cast(pa.large_string())  # which may outgrow 2 GiB
-
-
-def _pair(first: "pa.Array", second: "pa.Array", fewest: int) -> tuple[int, int] | None:
-    """Return where the last texts that became equal are, if at least so many did."""
-    import pyarrow.compute as pc
-
-    positions = pc.index_in(first, value_set=second)
-    if len(first) - positions.null_count < fewest:
-        return None
-    at = len(first) - 1 - positions.is_valid()[::-1].index(True).as_py()
-    return at, positions[at].as_py()
-
-
-def _without_prefix(first: "pa.Array", second: "pa.Array") -> Iterator[tuple["pa.Array", "pa.Array"]]:
-    """Yield texts of which one side lost what may be around the other's ids."""
-    digits = _replaced(r"^.*?([0-9]+)[^0-9]*$", r"\1")
-    segment = _replaced(f"^.*{_SEPARATORS}")
-    for bare, rewrite in (("^[0-9]+$", digits), (f"^[^{_SEPARATORS[1:]}+$", segment)):
-        if _all_match(second, bare):
-            yield rewrite(first), second
-        if _all_match(first, bare):
-            yield first, rewrite(second)
-    if min(len(first), len(second)) >= FEWEST:  # of a few ids any two prefixes would do
-        yield digits(first), digits(second)
-
-
-def _all_match(texts: "pa.Array", pattern: str) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
-
-
 def _form(first: IdArray, second: IdArray, sides: tuple[str, str]) -> str:
     """Return how the ids of two sides differ in form: codes, or numbers and names."""
-    texts = _texts(first), _texts(second)
-    numbers = tuple(_all_match(side, "^[0-9]{1,18}$") for side in texts)
+    texts = texts_of(first), texts_of(second)
+    numbers = tuple(all_match(side, "^[0-9]{1,18}$") for side in texts)
     for side, ids, other in ((0, first, numbers[1]), (1, second, numbers[0])):
         if numbers[side] and (not other or len(ids) >= FEWEST):
             codes = ids.astype(np.int64)
             if codes.min() <= 1 and codes.max() < 2 * len(codes) and len(codes) > 1:
                 return f"the {sides[side]} have codes from {codes.min()} to {codes.max()} instead of ids"
-    if any(numbers) and not any(_any_match(texts[1 - side], "[0-9]") for side in (0, 1) if numbers[side]):
+    if any(numbers) and not any(any_match(texts[1 - side], "[0-9]") for side in (0, 1) if numbers[side]):
         return "numbers on one side, names on the other"
     return ""
-
-
-def _any_match(texts: "pa.Array", pattern: str) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

@@ -16,6 +16,7 @@ from recgauge.data.interactions import Interactions, is_relevant, pairs_matrix
 from recgauge.data.item_tables import ItemTable, read_features, read_similarity
 from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
+from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
@@ -443,17 +444,19 @@ def _meetings(
 ) -> tuple[Meeting, ...]:
     """Count what lists, relevant items and training rows share, each as codes; the latter show more items."""
     base = "relevant items and training rows" if has_train else "relevant items"
+    of_users = partial(meet_rows, user_ids, name="user", keys=spelling_keys(user_ids))
+    of_items = partial(meet_rows, item_ids, name="item", keys=spelling_keys(item_ids))
     meetings = (
-        meet_rows(user_ids, users[0], [users[1]], name="user", sides=("lists", "relevant items")),
-        meet_rows(item_ids, items[0], items[1 : 2 + has_train], name="item", sides=("lists", base)),
+        of_users(users[0], [users[1]], sides=("lists", "relevant items")),
+        of_items(items[0], items[1 : 2 + has_train], sides=("lists", base)),
     )
     if not has_train:
         return meetings
     sides = ("relevant items", "training rows")
     return (
         *meetings,
-        meet_rows(user_ids, users[1], [users[2]], name="user", sides=sides),
-        meet_rows(item_ids, items[1], [items[2]], name="item", sides=sides),
+        of_users(users[1], [users[2]], sides=sides),
+        of_items(items[1], [items[2]], sides=sides),
     )
 
 

@@ -198,11 +198,11 @@ class Report:
             self._note(name, len(at), self._rows.where(int(places(row, at).min())))
 
     def met(self, meetings: Sequence[Meeting], fewest: Mapping[str, float]) -> None:
-        """Count what did not meet, where that is more than half; raise where nearly all did not."""
+        """Count what did not meet, if more than half, or by its spelling; raise where nearly all did not."""
         for meeting in meetings:
             check_meeting(meeting, str(self._rows.file), self._settings, fewest[meeting.name])
         if unmet := [meeting for meeting in meetings if meeting.warning]:
-            count = sum(min(meeting.n_ids) - meeting.n_both for meeting in unmet)
+            count = sum(meeting.n_respelled or min(meeting.n_ids) - meeting.n_both for meeting in unmet)
             text = "; ".join(meeting.warning for meeting in unmet)
             self._findings.append(Finding("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
 

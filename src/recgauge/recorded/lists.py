@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
 from typing import Self
 
@@ -10,6 +11,7 @@ import numpy as np
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import sorted_pairs
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows
+from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
 from recgauge.files.rows import Rows
@@ -211,15 +213,26 @@ class Context:
         other = "truth" if self.more_users is None else "data set"
         more = [] if self.train is None or self.more_users is not None else [self.train.items]
         return (
-            meet_rows(self.user_ids, lists.users, [users], name="user", sides=("lists", other)),
-            meet_rows(
-                self.item_ids,
+            self._meet("user", lists.users, [users], "lists", other),
+            self._meet(
+                "item",
                 lists.items,
                 [self.truth.items, *more],
-                name="item",
-                sides=("lists", "truth and the training rows" if more else other),
+                "lists",
+                "truth and the training rows" if more else other,
             ),
         )
+
+    @cached_property
+    def _keys(self) -> dict[str, LongArray | None]:
+        """The spellings of users and items; parts do not know them all."""
+        ids = {"user": self.user_ids, "item": self.item_ids}
+        return {name: None if self.settings.in_part else spelling_keys(own) for name, own in ids.items()}
+
+    def _meet(self, name: str, first: IntArray, second: list[IntArray], *sides: str) -> Meeting:
+        ids = self.user_ids if name == "user" else self.item_ids
+        own, other = sides
+        return meet_rows(ids, first, second, name=name, sides=(own, other), keys=self._keys[name])
 
     def meetings_of_train(self) -> tuple[Meeting, ...]:
         """Count the users and items of the truth that the training rows have."""
@@ -227,8 +240,8 @@ class Context:
             return ()
         sides = ("truth", "training rows")
         return (
-            meet_rows(self.user_ids, self.truth.users, [self.train.users], name="user", sides=sides),
-            meet_rows(self.item_ids, self.truth.items, [self.train.items], name="item", sides=sides),
+            self._meet("user", self.truth.users, [self.train.users], *sides),
+            self._meet("item", self.truth.items, [self.train.items], *sides),
         )
 
     def _user_of(self, table: Ragged) -> Callable[[int], str]:

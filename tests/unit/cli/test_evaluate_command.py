@@ -172,3 +172,32 @@ def test_less_than_half_that_meets_is_said_first(files, capsys):
     assert capsys.readouterr().out.startswith("warning  half: items: 1 of 3 of the truth (33.3 %)")
     met = json.loads((files / "o.json").read_text())["runs"]["half"]["met"]
     assert {one["name"]: one["share"] for one in met} == {"user": 1.0, "item": 1 / 3}
+
+
+@pytest.mark.parametrize(
+    ("written", "theirs"),
+    [("I1", "i1"), ("i1\u200b", "i1"), ("10.0", "10"), ("007", "7"), ("\ufb01x", "fix")],
+)
+def test_some_ids_in_another_spelling_are_told(tmp_path, monkeypatch, capsys, written, theirs):
+    """Lists that name an item in two spellings meet the whole truth, and miss half of it."""
+    monkeypatch.chdir(tmp_path)
+    lists = {f"u{user}": [written if user % 2 else theirs] for user in range(8)}
+    rows = [f"{user},{item},1" for user, (item,) in lists.items()]
+    (tmp_path / "lists.csv").write_text("\n".join(["user,item,rank", *rows]) + "\n", "utf-8")
+    test = [f"{user},{theirs}" for user in lists]
+    (tmp_path / "test.csv").write_text("\n".join(["user,item", *test]) + "\n")
+    assert run("--run", "lists.csv", "--metrics", "recall@1") == 0
+    out = capsys.readouterr().out
+    assert "1 item of the lists is in the truth in another spelling" in out
+    assert "items: 1 of 1 of the truth (100 %) are in the lists, 50 % of their 2" in out
+    truth = {user: [theirs] for user in lists}
+    train = {**truth, "u0": [written]}
+    result = evaluate(truth, truth, train=train, metrics="recall", cutoffs=(1,))
+    assert sum("in another spelling" in warning for warning in result.warnings()) == 2
+
+
+def test_numbers_and_texts_of_one_table_in_python_are_told():
+    lists = {1: [7, "8"], "2": ["7", 8], 3: [7]}
+    (users, items) = evaluate(lists, {1: [7], 2: [8], 3: [7]}, metrics="recall", cutoffs=(1,)).warnings()
+    assert "1 user of the lists is in the relevant items in another spelling, such as '2' and 2" in users
+    assert "2 items" in items
