@@ -5,6 +5,7 @@ from itertools import product
 from math import log2
 from random import Random
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -179,6 +180,45 @@ def test_policies_of_training_rows_need_them(folder, capsys) -> None:
         recgauge.evaluate({"a": ["i1"]}, {"a": ["i1"]}, seen="drop")
     with pytest.raises(SchemaError, match="holds an item twice"):
         recgauge.evaluate({"a": ["i1", "i1"]}, {"a": ["i1"]}, repeats="refuse")
+
+
+@pytest.mark.parametrize("rows", ["rising", "in any order"])
+@pytest.mark.parametrize("form", ["csv", "json", "cells", "frame", "mapping"])
+def test_ranks_in_the_place_of_scores_are_refused(folder, capsys, form, rows) -> None:
+    random, lists = Random(0), {}
+    for user in range(12):
+        ranks = list(enumerate("abcde", start=1))
+        if rows != "rising":
+            random.shuffle(ranks)
+        lists[f"u{user}"] = {item: rank for rank, item in ranks}
+    truth = {user: ["a"] for user in lists}
+    pairs = [(user, item, rank) for user, own in lists.items() for item, rank in own.items()]
+    frame = pd.DataFrame(pairs, columns=["user", "item", "score"])
+    if form in ("frame", "mapping"):
+        given = frame if form == "frame" else lists
+        with pytest.raises(SchemaError, match=r"rising_scores: 12.*keep=\['rising_scores'\]"):
+            recgauge.evaluate(given, truth, metrics="mrr", cutoffs=(5,))
+        kept = recgauge.evaluate(given, truth, metrics="mrr", cutoffs=(5,), keep=("rising_scores",))
+        assert kept.values() == {"mrr_at_5": pytest.approx(0.2)}
+        ranked = frame.rename(columns={"score": "rank"})
+        assert recgauge.evaluate(ranked, truth, metrics="mrr", cutoffs=(5,)).values()["mrr_at_5"] == 1
+        return
+    name = "ranks.json" if form == "json" else "ranks.csv"
+    if form == "csv":
+        frame.to_csv(name, index=False)
+    elif form == "json":
+        (folder / name).write_text(json.dumps(lists))
+    else:
+        cells = (f'{user},"{own}"' for user, own in lists.items())
+        (folder / name).write_text("\n".join(["user,items", *cells]) + "\n")
+    (folder / "of_all.csv").write_text("\n".join(["user,item", *(f"{user},a" for user in lists)]) + "\n")
+    words = ["evaluate", "--run", name, "--truth", "of_all.csv", "--metrics", "mrr@5"]
+    assert main(words) != 0
+    error = capsys.readouterr().err
+    assert "rising_scores: 12" in error
+    assert ("--rank COLUMN" in error) == (form == "csv")
+    assert main([*words, "--keep", "rising_scores"]) == 0
+    assert "mrr@5     0.2000" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", ["rising", "falling", "shuffled", "ranked"])

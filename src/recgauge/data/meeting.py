@@ -263,9 +263,9 @@ def _with_spellings(
         twin = int(np.flatnonzero(masks[1 - side] & (keys == keys[place]))[0])
         causes.append(spelling_cause(ids[[place]], ids[[twin]])[0])
         pairs.append(" and ".join(_pair_shown(ids[place], ids[twin])))
-    own, other = meeting.sides[side], meeting.sides[1 - side]
+    ours, theirs = meeting.sides[side], meeting.sides[1 - side]
     verb = "s of the {} are" if len(at) > 1 else " of the {} is"
-    text = f"{verb.format(own)} in the {other} in another spelling, such as {' or '.join(pairs)}"
+    text = f"{verb.format(ours)} in the {theirs} in another spelling, such as {' or '.join(pairs)}"
     text += f"; likely cause: {', or '.join(dict.fromkeys(filter(None, causes)))}"
     return replace(meeting, n_respelled=len(at), respelling=text)
 

@@ -84,6 +84,8 @@ class Evaluation:
         Which rows of relevant items with grades are relevant; None where there are no grades.
     ineligible : Ineligible or None
         How many listed items are unknown, seen or repeats, and what becomes of them; None if none is.
+    reversed_lists : str
+        That lists from outside are better from their end; empty if they are not.
     """
 
     users: IdArray
@@ -94,6 +96,7 @@ class Evaluation:
     meetings: tuple[Meeting, ...] = ()
     grades: GradeCounts | None = None
     ineligible: "Ineligible | None" = None
+    reversed_lists: str = ""
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""
@@ -141,10 +144,11 @@ class Evaluation:
         return f"{unmet}Evaluation({len(self.users):,} users: {', '.join(first)}{more})"
 
     def warnings(self) -> list[str]:
-        """Return of which tables less than half met, which grades count for nothing, and which items."""
+        """Return what did not meet, which grades count for nothing, which items, and lists upside down."""
         warnings = [meeting.warning for meeting in self.meetings]
         warnings += [] if self.grades is None else [self.grades.warning]
         warnings += [] if self.ineligible is None else [self.ineligible.sentence]
+        warnings += [self.reversed_lists]
         return [warning for warning in warnings if warning]
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue, make_catalogue
 from recgauge.data.ids import IdArray, as_ids
-from recgauge.data.interactions import Interactions
+from recgauge.data.interactions import Interactions, stored
 from recgauge.data.item_tables import ItemTable
 from recgauge.data.lists import GradeCounts, Relevant, TopK
 from recgauge.data.meeting import Meeting
@@ -17,7 +17,8 @@ from recgauge.errors import SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.values import evaluate_top_k
 from recgauge.judging import Policies, _lookup
-from recgauge.utils.checks import IntArray, check_int, shown
+from recgauge.recorded.direction import ListOrder, Reversal
+from recgauge.utils.checks import BoolArray, IntArray, check_int, shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +38,8 @@ class EvaluationInputs:
         Of users and items with ids.
     grades : GradeCounts or None
         Of relevance with grades.
+    order : ListOrder or None
+        What ordered lists from outside; None: lists of models, or of files, which have been looked at.
     """
 
     top_k: TopK
@@ -46,6 +49,20 @@ class EvaluationInputs:
     catalogue: Catalogue
     meetings: tuple[Meeting, ...] = ()
     grades: GradeCounts | None = None
+    order: ListOrder | None = None
+
+    @property
+    def reversal(self) -> str:
+        """That lists from outside, without seen items, are better from their end, in words; mostly empty."""
+        if self.order is None:
+            return ""
+        seen = self.catalogue.seen
+
+        def eligible(users: IntArray, items: IntArray) -> BoolArray:
+            return np.ones(len(users), bool) if seen is None else ~stored(seen, users, items)
+
+        reversal = Reversal.of_top_k(self.top_k, self.relevant, eligible, self.catalogue.n_items)
+        return "" if reversal is None else reversal.sentence(self.order)
 
     def evaluate(
         self,

@@ -22,15 +22,17 @@ from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
-from recgauge.evaluation.frames import item_rows, ranked_rows
+from recgauge.evaluation.frames import check_scores, item_rows, ranked_rows
 from recgauge.evaluation.outside import value_of_policies
 from recgauge.evaluation.values import ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
+from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
 from recgauge.metrics.names import without_cutoffs
+from recgauge.recorded.direction import ListOrder
 from recgauge.utils.checks import (
     BoolArray,
     IntArray,
@@ -149,7 +151,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         which nothing is left is a list that hits nothing.
     keep : collection of str, default ()
         ``unmet`` goes on where lists and relevant items share next to no users or items, ``implausible``
-        where ids of a table hardly are ids, such as NA or -1.
+        where ids of a table hardly are ids, such as NA or -1, ``rising_scores`` where scores look like ranks:
+        they rise from row to row, or are 1 to n in any order, in nearly all lists.
     seed : int, default 0
         Of random orders of equal scores.
 
@@ -200,6 +203,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
         only_known=n_items is None or convention.uses_train,
+        keep_rising="rising_scores" in keep,
     )
     if unknown or seen:
         _require_train(inputs)
@@ -225,6 +229,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     n_listed = int(np.count_nonzero(inputs.top_k.items[:, :longest] >= 0))
     ineligible = value_of_policies(counts, n_listed, suite, result, measure)
     result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
+    result = replace(result, reversed_lists=inputs.reversal)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -233,7 +238,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
 
 def _check_keep(keep: Collection[str]) -> None:
     for name in keep:
-        check_choice("keep", name, ("unmet", "implausible"))
+        check_choice("keep", name, ("unmet", "implausible", "rising_scores"))
 
 
 def _require_meetings(meetings: Sequence[Meeting]) -> None:
@@ -350,11 +355,13 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     in_part: bool = False,
     cells: CellFormat | None = None,
     only_known: bool = True,
+    keep_rising: bool = True,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
     `in_part`: these are some of the users, and all codes are items; the lists may be empty. `only_known`:
-    where training rows are given, the catalogue has no items that lists alone name.
+    where training rows are given, the catalogue has no items that lists alone name. `keep_rising`: scores may
+    look like ranks.
 
     Returns
     -------
@@ -377,7 +384,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     if isinstance(relevant, Relevant):
         raise SchemaError("relevant: codes (Relevant) need recommendations as codes too (TopK).")
     cells = cells or CellFormat()
-    lists = _lists(recommendations, scores, (relevant, train), cells)
+    lists, order = _lists(recommendations, scores, (relevant, train), cells, keep_rising=keep_rising)
     if len(lists.users) == 0 and not in_part:
         raise SchemaError("recommendations is empty: pass at least one user's list.")
     truth = _items("relevant", relevant, cells)
@@ -418,6 +425,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
         catalogue,
         meetings,
         grades,
+        order,
     )
 
 
@@ -463,10 +471,12 @@ def _meetings(
 _OWN_SCORES = "scores: a TopK carries its scores, and a table in a column 'score'; pass no scores with it."
 
 
-def _lists(recommendations: Any, scores: Any, tables: Sequence[Any], cells: CellFormat) -> Ragged:
-    """Return ranked lists by ids; those of codes by the ids of the tables beside them."""
+def _lists(
+    recommendations: Any, scores: Any, tables: Sequence[Any], cells: CellFormat, *, keep_rising: bool
+) -> tuple[Ragged, ListOrder | None]:
+    """Return ranked lists by ids, of codes by those of the tables beside them, and what ordered the lists."""
     if isinstance(recommendations, Ragged):
-        return recommendations
+        return recommendations, None
     if scores is not None and (isinstance(recommendations, TopK) or _is_table(recommendations)):
         raise SchemaError(_OWN_SCORES)
     if isinstance(recommendations, TopK):
@@ -483,10 +493,18 @@ def _lists(recommendations: Any, scores: Any, tables: Sequence[Any], cells: Cell
             filled.sum(axis=1),
             as_ids("recommendations: item", rows[0].item_ids[recommendations.items[filled]]),
             recommendations.scores[filled].astype(np.float64),
-        )
+        ), None
     if _is_table(recommendations):
-        return ranked_rows("recommendations", recommendations, cells)
-    return read_lists(recommendations, scores)
+        return ranked_rows("recommendations", recommendations, cells, keep_rising=keep_rising)
+    lists = read_lists(recommendations, scores)
+    if lists.values is None or not all(isinstance(row, Mapping) for row in recommendations.values()):
+        return lists, ListOrder()
+    if not keep_rising:
+        user = np.repeat(np.arange(len(lists.lengths)), lists.lengths)
+        written = np.array([score for row in recommendations.values() for score in row.values()], np.float64)
+        row = np.lexsort((-written, user))
+        check_scores("recommendations", user, lists.values, row, IN_CELLS)
+    return lists, ListOrder("score, falling", IN_CELLS, AS_LISTS)
 
 
 def _items(subject: Literal["relevant", "train"], table: Any, cells: CellFormat) -> Ragged:

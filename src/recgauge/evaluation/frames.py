@@ -11,13 +11,22 @@ from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
+from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.recorded import Kind, rows_of_table, runs_of, wanted
-from recgauge.utils.checks import LongArray, shown
+from recgauge.recorded.direction import ListOrder, lists_like_ranks
+from recgauge.recorded.findings import refusal
+from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
+from recgauge.utils.grouped import run_starts
 
 
-def ranked_rows(subject: str, table: Any, cells: CellFormat) -> Ragged:
-    """Return the lists of a frame with user, item and rank or score, best items first."""
+def ranked_rows(
+    subject: str, table: Any, cells: CellFormat, *, keep_rising: bool = True
+) -> tuple[Ragged, ListOrder]:
+    """Return the lists of a frame with user, item and rank or score, best items first, and what ordered them.
+
+    `keep_rising`: scores may look like ranks.
+    """
     rows = _rows(subject, table, "lists", cells)
     runs = runs_of(rows)
     if len(runs) > 1:
@@ -30,15 +39,11 @@ def ranked_rows(subject: str, table: Any, cells: CellFormat) -> Ragged:
     items = _ids(rows.item)
     score = None if score is None else score.astype(np.float64)
     key = rank if rank is not None else None if score is None else -score
-    if key is not None:
-        same = user[1:] == user[:-1]
-        if ((user[1:] < user[:-1]) | (same & (key[1:] < key[:-1]))).any():
-            order = np.lexsort((key, user))
-            user, items, key = user[order], items[order], key[order]
-            score = None if score is None else score[order]
-    elif (user[1:] < user[:-1]).any():  # lists in cells, whose users may have several rows
-        order = np.argsort(user, kind="stable")
+    if (order := _order(user, key)) is not None:
         user, items = user[order], items[order]
+        key, score = (None if each is None else each[order] for each in (key, score))
+    if rank is None and score is not None and not keep_rising:
+        check_scores(subject, user, score, order, rows.labels["score"])
     lists = Ragged(ids, np.bincount(user, minlength=len(ids)), items, score)
     if rank is not None:
         _check_ranks(subject, lists, key)
@@ -46,7 +51,44 @@ def ranked_rows(subject: str, table: Any, cells: CellFormat) -> Ragged:
             raise SchemaError(
                 f"{subject}: ranks (of a list in a cell its order) and scores disagree; pass one of them."
             )
-    return require_falling(lists if cells.implausible == "keep" else without_padding(subject, lists))
+    lists = require_falling(lists if cells.implausible == "keep" else without_padding(subject, lists))
+    return lists, _list_order(rows)
+
+
+def _order(user: IntArray, key: Any) -> LongArray | None:
+    """Return the order by user, then key; None if the rows have it."""
+    if key is None:  # lists in cells, whose users may have several rows
+        return np.argsort(user, kind="stable") if (user[1:] < user[:-1]).any() else None
+    same = user[1:] == user[:-1]
+    if ((user[1:] < user[:-1]) | (same & (key[1:] < key[:-1]))).any():
+        return np.lexsort((key, user))
+    return None
+
+
+def _list_order(rows: Rows) -> ListOrder:
+    """Return what orders the lists of a frame."""
+    by_rank = "rank" in rows.numbers
+    column = rows.labels.get("rank" if by_rank else "score", "")
+    if not column:
+        return ListOrder()
+    way = _renamed(column, to="score" if by_rank else "rank")
+    return ListOrder("rank, rising" if by_rank else "score, falling", column, way)
+
+
+def _renamed(column: str, *, to: str) -> str:
+    """Return the words that read a column the other way."""
+    return AS_LISTS if column == IN_CELLS else f"frame.rename(columns={{{column!r}: {to!r}}})"
+
+
+def check_scores(
+    subject: str, user: IntArray | LongArray, score: DoubleArray, order: LongArray | None, column: str
+) -> None:
+    """Refuse scores, falling for each user, that look like ranks as they were written, at `order`."""
+    start = np.append(run_starts(user), len(user))
+    if (mask := lists_like_ranks(start, score, order)) is not None:
+        way = AS_LISTS if column == IN_CELLS else f"it is a rank: {_renamed(column, to='rank')}"
+        hint = f"If the lowest number is the best, {way}. If the highest is, keep=['rising_scores'] goes on."
+        raise refusal("rising_scores", f"{subject}: {column}", int(mask.sum()), hint)
 
 
 def item_rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Ragged:

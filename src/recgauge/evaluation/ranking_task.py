@@ -14,7 +14,7 @@ from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue, for_outside
 from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import pairs_matrix, rise, sorted_pairs, stored
+from recgauge.data.interactions import rise, sorted_pairs
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
@@ -33,8 +33,8 @@ from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings
 from recgauge.models import Recommender
 from recgauge.models.random import Random
 from recgauge.models.recommend import recommend, serving
-from recgauge.recorded.direction import MOST_LISTS, Reversal
-from recgauge.utils.checks import DoubleArray, IntArray, LongArray, read_only
+from recgauge.recorded.direction import Reversal
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only
 from recgauge.utils.progress import Progress
 
 Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
@@ -231,23 +231,13 @@ class RankingTask:
 
     def reversal(self, lists: TopK) -> Reversal | None:
         """Return whether whole lists from outside, of candidates alone, are better from their end."""
-        row, place = np.nonzero(lists.items[:MOST_LISTS] >= 0)
-        users, items = lists.users[row], lists.items[row, place]
-        known = items < self.split.test.n_items
-        known[known] = self.candidates.holds(users[known], items[known])
-        users, items, row = users[known], items[known], row[known]
-        relevant = self.relevant
-        hit = stored(
-            pairs_matrix(
-                np.repeat(relevant.users, np.diff(relevant.start)),
-                relevant.items,
-                (self.split.test.n_users, self.split.test.n_items),
-            ),
-            users,
-            items,
-        )
-        lengths = np.bincount(row, minlength=min(len(lists.users), MOST_LISTS))
-        return Reversal.of(np.concatenate(([0], np.cumsum(lengths))), hit)
+
+        def eligible(users: IntArray, items: IntArray) -> BoolArray:
+            known = items < self.split.test.n_items
+            known[known] = self.candidates.holds(users[known], items[known])
+            return known
+
+        return Reversal.of_top_k(lists, self.relevant, eligible, self.split.test.n_items)
 
     def judged_lists(self, lists: TopK) -> TopK:
         """Return lists of this task as they were judged, down to the largest cutoff.

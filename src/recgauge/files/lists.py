@@ -3,11 +3,12 @@
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,8 @@ from recgauge.files.rows import Lines, Rows, as_list
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
 
+T = TypeVar("T")
+
 _SEPARATORS = ("|", ";", ",")
 _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
 _NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, without commas
@@ -26,15 +29,24 @@ _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Pyth
 _CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
 _SCORED = re.compile(r".+[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
 _PAIR = 2
+IN_CELLS = "scores in the cells"
+"""What stands for the name of a column of scores where lists are scores by item."""
+AS_LISTS = "write lists of items, best first"
+"""How such lists are read the other way."""
 
 
 def item_rows(rows: Rows, roles: Roles) -> Rows:
-    """Turn a row per user, with a column of items, into a row per item; the order in the row is the rank."""
+    """Turn a row per user, with a column of items, into a row per item.
+
+    The order in the row is the rank, unless all lists are scores by item: these order them.
+    """
     numbers = np.asarray(rows.lines, np.int64)
-    lists = _lists(as_list(rows.cells["items"]), rows)
+    cells_of_items = _values(as_list(rows.cells["items"]), rows)
+    is_scored = all(isinstance(cell, Mapping) for cell in cells_of_items if cell) and any(cells_of_items)
+    lists = _lists(cells_of_items, rows, as_written=is_scored)
     scores_of, unused = _scores_of(rows)
     if scores_of is not None:
-        values = _lists(scores_of, rows)
+        values = _lists(_values(scores_of, rows), rows, as_written=False)
         lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
     scored = any(scores is not None for items, scores in lists if items or scores)
     for row, (items, scores) in enumerate(lists):
@@ -52,12 +64,12 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
     }
     cells["item"] = as_ids(item_cells, rows.file, lines, "item", mixed=True)
     labels = {role: label for role, label in rows.labels.items() if label not in unused}
-    if "rank" in roles.names:
+    if "rank" in roles.names and not is_scored:
         cells["rank"] = ranks(lengths)
     value: Role = "score" if "score" in roles.names else "rating"
     if scored and value in roles.names:
         cells[value] = as_values([*chain.from_iterable(scores or [] for _, scores in lists)])
-        labels |= {value: labels.get("scores", labels.get(value, "in the lists"))}
+        labels |= {value: labels.get("scores", labels.get(value, IN_CELLS))}
     return replace(
         rows,
         cells=cells,
@@ -99,28 +111,36 @@ Scored = tuple[list[Any], list[Any] | None]
 """Items, and their scores if there are any."""
 
 
-def _lists(cells: Sequence[Any], rows: Rows) -> list[Scored]:
-    """Return the items of each cell; how texts are written is the same in all cells of a file."""
+def _values(cells: Sequence[Any], rows: Rows) -> list[Any]:
+    """Return what each cell holds; how texts are written is the same in all cells of a file."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
     written = any(text[:1] in tuple("[({") for text in texts)
     separator = next((sign for sign in _SEPARATORS if any(sign in text for text in texts)), None)
-    lists: list[Scored] = []
-    for row, cell in enumerate(cells):
-        try:
-            if not isinstance(cell, str):
-                lists.append(listed_items(cell))
-            elif not cell.strip():
-                lists.append(([], None))
-            elif written:
-                lists.append(listed_items(_parsed(cell.strip())))
-            else:
-                lists.append((_parts(cell.strip(), separator), None))
-        except ValueError as error:
-            raise SchemaError(
-                f"{rows.where(row)}: the list {shown(shortened(str(cell), 60))}: {error}. "
-                'Write lists as JSON, such as ["a", "b"], or one row for each item.'
-            ) from None
-    return lists
+
+    def value(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return cell
+        text = cell.strip()
+        return _parsed(text) if text and written else _parts(text, separator) if text else []
+
+    return [_or_refuse(value, cell, row, rows) for row, cell in enumerate(cells)]
+
+
+def _lists(values: Sequence[Any], rows: Rows, *, as_written: bool) -> list[Scored]:
+    """Return the items of each cell, and their scores if it has some; see `listed_items`."""
+    read = partial(listed_items, as_written=as_written)
+    return [_or_refuse(read, value, row, rows) for row, value in enumerate(values)]
+
+
+def _or_refuse(read: Callable[[Any], T], cell: Any, row: int, rows: Rows) -> T:
+    """Return what is read of a cell, or say in which row it cannot be."""
+    try:
+        return read(cell)
+    except ValueError as error:
+        raise SchemaError(
+            f"{rows.where(row)}: the list {shown(shortened(str(cell), 60))}: {error}. "
+            'Write lists as JSON, such as ["a", "b"], or one row for each item.'
+        ) from None
 
 
 def _parsed(text: str) -> Any:
@@ -157,12 +177,15 @@ def _parts(text: str, separator: str | None) -> list[Any]:
     return list(parts)
 
 
-def listed_items(cell: Any) -> Scored:
-    """Return the items of a list, of pairs of item and score, or of scores by item; or raise a ValueError."""
+def listed_items(cell: Any, *, as_written: bool = False) -> Scored:
+    """Return the items of a list, of pairs of item and score, or of scores by item; or raise a ValueError.
+
+    Items with scores by item fall by score, unless `as_written`.
+    """
     if cell is None:
         return [], None
     if isinstance(cell, Mapping):
-        return _by_score(list(cell.items()))
+        return _by_score(list(cell.items()), ordered=as_written)
     if not isinstance(cell, (list, tuple)):
         raise ValueError("it is no list")
     if cell and all(isinstance(entry, Mapping) and len(entry) == _PAIR for entry in cell):

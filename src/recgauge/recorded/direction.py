@@ -1,19 +1,26 @@
 """Which end of a list is its best: what ordered it, and whether its hits stand at the other end."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
 
+from recgauge.data.interactions import pairs_matrix, stored
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import listed
-from recgauge.utils.checks import BoolArray, LongArray
+from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 FEWEST_USERS, LEAST_RATIO, SURE = 20, 1.5, 4.0
 """Users with hits and misses, by how much lists must be better from their end, and standard errors of it."""
 MOST_LISTS = 10_000
 """Lists that are looked at, which are enough to see it."""
+FEWEST_RISING, MOST_RISE = 10, 0.95
+"""From how many lists, and which share of them, scores that rise or count the items are no chance."""
+LEAST_FALL = 0.5
+"""Share of lists that stand in falling order from which scores that count the items are no ranks."""
 
+_Eligible = Callable[[IntArray, IntArray], BoolArray]
 Direction = Literal["rank, rising", "score, falling", "row"]
 
 
@@ -91,6 +98,19 @@ class Reversal:
             return None
         return cls(len(users), ordered, reverse)
 
+    @classmethod
+    def of_top_k(cls, lists: TopK, relevant: Relevant, eligible: _Eligible, n_items: int) -> Self | None:
+        """Look at lists without the items that are not `eligible`, of users (n,) and items (n,)."""
+        row, place = np.nonzero(lists.items[:MOST_LISTS] >= 0)
+        users, items = lists.users[row], lists.items[row, place]
+        kept = eligible(users, items)
+        users, items, row = users[kept], items[kept], row[kept]
+        shape = int(max(users.max(initial=-1), relevant.users.max(initial=-1))) + 1, n_items
+        owner = np.repeat(relevant.users, np.diff(relevant.start))
+        hit = stored(pairs_matrix(owner, relevant.items, shape), users, items)
+        lengths = np.bincount(row, minlength=min(len(lists.users), MOST_LISTS))
+        return cls.of(np.concatenate(([0], np.cumsum(lengths))), hit)
+
     def sentence(self, order: ListOrder) -> str:
         """Return what was seen and how the lists are read the other way."""
         way = order.other or "write the best item first"
@@ -99,6 +119,43 @@ class Reversal:
             f"mean reciprocal rank of {self.as_ordered:.4f}, and {self.reverse:.4f} from the end. They were "
             f"ordered by {order}. If they stand upside down: {way}"
         )
+
+
+def lists_like_ranks(
+    start: LongArray, score: DoubleArray, row: IntArray | LongArray | None
+) -> BoolArray | None:
+    """Return which lists, by falling score, have scores that look like ranks; None if too few have.
+
+    List j is at ``start[j]:start[j + 1]``, and `row` says where the items were written; None: in this order.
+    Scores look like ranks where they rise as they were written, or are 1 to n in any other order, in nearly
+    all lists of three different scores or more. Few or very short lists do so by chance.
+
+    Examples
+    --------
+    >>> start, score, row = np.arange(0, 33, 3), np.tile([0.9, 0.5, 0.1], 10), np.arange(30)
+    >>> lists_like_ranks(start, score, row) is None, lists_like_ranks(start, score, row[::-1]).sum()
+    (True, np.int64(10))
+    """
+    if row is None:
+        return None
+    steps = np.ones(max(0, len(score) - 1), bool)
+    steps[start[1:-1] - 1] = False
+    steps &= score[1:] < score[:-1]
+    n_lists, at = len(start) - 1, np.flatnonzero(steps)
+    of_list = np.searchsorted(start, at, side="right") - 1
+    n_steps = np.bincount(of_list, minlength=n_lists)
+    n_rising = np.bincount(of_list[row[at + 1] < row[at]], minlength=n_lists)
+    n_by_one = np.bincount(of_list[score[at] - score[at + 1] == 1], minlength=n_lists)
+    ordered = n_steps > 1
+    rising: BoolArray = ordered & (n_rising == n_steps)
+    counted: BoolArray = ordered & (n_by_one == np.diff(start) - 1)
+    counted[counted] = score[start[1:][counted] - 1] == 1
+    if np.count_nonzero(ordered & (n_rising == 0)) >= LEAST_FALL * np.count_nonzero(ordered):
+        counted[:] = False
+    for mask in (rising, counted):
+        if mask.sum() >= FEWEST_RISING and mask.sum() >= MOST_RISE * ordered.sum():
+            return mask
+    return None
 
 
 def opposite_orders(orders: Mapping[str, str]) -> str:

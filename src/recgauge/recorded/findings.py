@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from recgauge.data.meeting import FEWEST, Meeting, require_meeting
 from recgauge.errors import ConfigError, SchemaError
+from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
+from recgauge.recorded.direction import lists_like_ranks
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
 
 FindingName = Literal[
@@ -42,7 +44,7 @@ MEANINGS: Mapping[FindingName, tuple[str, str]] = {
     "equal_ranks": ("rows with the rank of another row of the user", "in the order of the file"),
     "rank_gaps": ("lists whose ranks are not 1, 2, 3, ... (or from 0)", "the items move up"),
     "rising_scores": (
-        "lists whose scores rise from row to row, as nearly all do",
+        "lists whose scores rise from row to row, or are 1, 2, 3, ... in any order, as nearly all",
         "the highest score is the best",
     ),
     "without_prediction": ("test rows without a predicted rating, of rating metrics", "left out"),
@@ -90,8 +92,6 @@ _IN_RUN: Mapping[FindingName, str] = {
 
 Order = Literal["auto", "rank", "score"]
 
-FEWEST_RISING, MOST_RISE = 10, 0.95
-"""From how many lists, and which share of them, rising scores are no chance."""
 _BLOCK = 1 << 18  # rows compared at a time, which stay near the processor
 
 
@@ -144,8 +144,10 @@ def refusal(name: FindingName, first: str, count: int, hint: str) -> SchemaError
     return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
 
 
-def note(name: FindingName, count: int, first: str, settings: ListSettings) -> Finding:
-    """Return a finding, or raise if the settings refuse it."""
+def note(
+    name: FindingName, count: int, first: str, settings: ListSettings, *, in_cells: bool = False
+) -> Finding:
+    """Return a finding, or raise if the settings refuse it; `in_cells`: of scores that have no column."""
     policy = settings.policies.get(_POLICIES.get(name, ""), "miss")
     fate = _FATES.get(policy, MEANINGS[name][1])
     if settings.in_run:
@@ -156,7 +158,8 @@ def note(name: FindingName, count: int, first: str, settings: ListSettings) -> F
             option = "--repeats miss"
         if name == "rising_scores":
             column = "model.columns.rank=COLUMN" if settings.in_run else "--rank COLUMN"
-            hint = f"If the lowest number is the best, it is a rank: {column}. If the highest is, go on with"
+            way = AS_LISTS if in_cells else f"it is a rank: {column}"
+            hint = f"If the lowest number is the best, {way}. If the highest is, go on with"
             raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
     return Finding(name, count, first, fate)
@@ -185,7 +188,8 @@ class Report:
         return tuple(sorted(self._findings, key=lambda finding: FINDINGS.index(finding.name)))
 
     def _note(self, name: FindingName, count: int, first: str) -> None:
-        self._findings.append(note(name, count, first, self._settings))
+        in_cells = self._rows.labels.get("score") == IN_CELLS
+        self._findings.append(note(name, count, first, self._settings, in_cells=in_cells))
 
     def add(self, name: FindingName, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""
@@ -214,24 +218,10 @@ class Report:
             self._note("empty_lists", len(empty), self._rows.place(empty[0]))
 
     def direction(self, start: LongArray, score: DoubleArray, row: Places | None) -> None:
-        """Refuse lists ordered by falling scores of which nearly all stand in rising order in the file.
-
-        They may be ranks, or the lists upside down. Few or very short lists rise by chance.
-        """
-        if row is None:
-            return
-        steps = np.ones(max(0, len(score) - 1), bool)
-        steps[start[1:-1] - 1] = False
-        steps &= score[1:] < score[:-1]
-        of_list = np.searchsorted(start, np.flatnonzero(steps), side="right") - 1
-        n_lists = len(start) - 1
-        n_steps = np.bincount(of_list, minlength=n_lists)
-        n_rising = np.bincount(of_list, row[1:][steps] < row[:-1][steps], minlength=n_lists)
-        ordered, rising = n_steps > 1, (n_steps > 1) & (n_rising == n_steps)
-        if rising.sum() >= FEWEST_RISING and rising.sum() >= MOST_RISE * ordered.sum():
-            self._note(
-                "rising_scores", int(rising.sum()), self._rows.where(int(row[start[:-1]][rising].min()))
-            )
+        """Refuse lists ordered by falling scores that look like ranks; they may stand upside down."""
+        if (mask := lists_like_ranks(start, score, row)) is not None and row is not None:
+            first = int(row[: start[-1]][np.repeat(mask, np.diff(start))].min())
+            self._note("rising_scores", int(mask.sum()), self._rows.where(first))
 
     def order(
         self,

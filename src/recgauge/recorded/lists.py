@@ -14,6 +14,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows
 from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
+from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.recorded.direction import MOST_LISTS, ListOrder, Reversal
 from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to
@@ -153,6 +154,8 @@ class Context:
             return ListOrder("row")
         if by_rank and score:
             return ListOrder("rank, rising", rank, "model.order=score" if of_run else "--order score")
+        if score == IN_CELLS and not by_rank:
+            return ListOrder("score, falling", score, AS_LISTS)
         label = (rank if by_rank else score) or "a list's own"
         column = label.removeprefix("column ")
         role = "score" if by_rank else "rank"

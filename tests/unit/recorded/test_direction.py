@@ -1,8 +1,10 @@
 """Lists that stand upside down: what is told, and what is not."""
 
+import json
 from pathlib import Path
 from random import Random
 
+import pandas as pd
 import pytest
 
 import recgauge
@@ -92,3 +94,20 @@ def test_a_run_warns_and_a_comparison_says_what_ordered_the_lists(folder, capsys
         out = " ".join(capsys.readouterr().out.split())
         assert "rank, rising (rank)" in out
         assert "score, falling (score)" in out
+
+
+def test_lists_in_python_and_in_cells_are_looked_at_as_well(folder, capsys) -> None:
+    write(folder, "lists.csv", skill=2, upside_down=True)
+    frame, truth = pd.read_csv("lists.csv"), pd.read_csv("test.csv")
+    (warning,) = recgauge.evaluate(frame, truth, metrics="ndcg", cutoffs=(10,)).warnings()
+    assert "better from their end" in warning
+    assert "ordered by rank, rising (rank)" in warning
+    lists = {user: own["item"].tolist() for user, own in frame.groupby("user")}
+    (warning,) = recgauge.evaluate(lists, truth, metrics="ndcg", cutoffs=(10,)).warnings()
+    assert "ordered by row" in warning
+    turned = {user: items[::-1] for user, items in lists.items()}
+    assert not recgauge.evaluate(turned, truth, metrics="ndcg", cutoffs=(10,)).warnings()
+    scored = {user: {item: 1 / (n + 2) for n, item in enumerate(items)} for user, items in lists.items()}
+    (folder / "scored.json").write_text(json.dumps(scored))
+    assert main([*COMMAND, "scored.json"]) == 0
+    assert "They were ordered by score, falling (scores in the cells)" in capsys.readouterr().out
