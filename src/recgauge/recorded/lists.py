@@ -22,7 +22,7 @@ from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, s
 from recgauge.utils.grouped import repeats, run_starts, shared
 
 _LARGEST = 2.0**31
-ARE_TRUTH = "the lists hold the very rows of the truth, so that all of them are hits; is it a file of lists?"
+ARE_TRUTH = "the lists hold the very rows of the truth, and no other items; is it a file of lists?"
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +260,9 @@ def _mask(n: int, *codes: IntArray) -> BoolArray:
 
 
 def _same_rows(lists: Ragged, truth: Ragged) -> bool:
-    """Whether two tables hold the same items of the same users, in whatever order."""
+    """Whether two tables hold the same items of the same users, in whatever order, none of grade 0."""
+    if truth.values is not None and truth.values.min(initial=1.0) <= 0:
+        return False  # candidates of which some are relevant
     if not (np.array_equal(lists.users, truth.users) and np.array_equal(lists.lengths, truth.lengths)):
         return False
     user = np.repeat(np.arange(len(lists.users), dtype=np.int64), lists.lengths) << 32

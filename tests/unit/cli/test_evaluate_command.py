@@ -201,3 +201,14 @@ def test_numbers_and_texts_of_one_table_in_python_are_told():
     (users, items) = evaluate(lists, {1: [7], 2: [8], 3: [7]}, metrics="recall", cutoffs=(1,)).warnings()
     assert "1 user of the lists is in the relevant items in another spelling, such as '2' and 2" in users
     assert "2 items" in items
+
+
+@pytest.mark.parametrize(("grade", "told"), [(1, True), (0, False)])
+def test_lists_of_the_rows_of_the_truth_are_told_unless_some_are_no_hits(
+    tmp_path, monkeypatch, capsys, grade, told
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lists.csv").write_text("user,item,rank\na,x,1\na,y,2\nb,x,1\n")
+    (tmp_path / "test.csv").write_text(f"user,item,grade\na,x,1\na,y,{grade}\nb,x,1\n")
+    assert run("--run", "lists.csv", "--metrics", "recall@1") == 0
+    assert ("the very rows of the truth" in capsys.readouterr().out) == told
