@@ -1,9 +1,13 @@
 """`evaluate` takes lists from anywhere, says who counted, and names the argument that is wrong."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import recgauge
+from recgauge.cli.commands.cli import main
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import Relevant
 from recgauge.errors import RecgaugeError, SchemaError
@@ -106,11 +110,16 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
         ({"recommendations": [[1, 2]]}, "recommendations must be a mapping or a DataFrame, got list"),
         ({"relevant": {"ann": {2: -1.0}}}, "relevant: grades must be 0 or more, got -1 for user 'ann'"),
         ({"relevant": {"ann": [2, 2]}}, "relevant: user 'ann' has an item twice"),
+        (
+            {"relevant": pd.DataFrame({"user": ["ann"] * 2, "item": [2, 2], "grade": [1, 0]})},
+            "relevant: user 'ann' has an item twice",
+        ),
         ({"conventions": 3}, "conventions must be a name or a Convention, got int"),
         ({"relevant": {}}, "undefined for every user"),
         ({"metrics": ("ndgc",)}, "unknown metric 'ndgc'. Did you mean ndcg?"),
         ({"metrics": ("nDCG@10",)}, "unknown metric 'nDCG'. Did you mean ndcg?"),
-        ({"metrics": ("ndcg@10",), "cutoffs": (5,)}, "lacks one of the names' own"),
+        ({"metrics": ("ndcg@10",), "cutoffs": (5,)}, "Leave cutoffs out"),
+        ({"metrics": ("ndcg@10", "ndcg@10")}, "'ndcg_at_10' is requested twice"),
         ({"metrics": ("precision", "precision")}, "metrics: 'precision' is requested twice"),
         ({"cutoffs": (0,)}, "cutoffs: each cutoff must be a whole number >= 1, got 0"),
         ({"conventions": "recbol"}, "conventions: unknown name 'recbol'. Did you mean recbole?"),
@@ -190,3 +199,20 @@ def test_a_mean_that_an_article_s_code_rounds_is_rounded_from_its_own_sum() -> N
     values = recgauge.evaluate(lists, truth, cutoffs=(10,), **options).values()
     assert round(values["map_at_10"], 2) == 0.28
     assert values["map_rounded_at_10"] == round(sum(1 / rank for rank in ranks) / 4, 2) == 0.27
+
+
+def test_names_with_cutoffs_mean_what_they_mean_to_the_command(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lists, relevant = {"a": ["x", "y", "z"], "b": ["z", "x", "y"]}, {"a": ["y"], "b": ["y", "z"]}
+    for name, table in (("lists", lists), ("truth", relevant)):
+        rows = [f"{user},{item},{at}" for user, own in table.items() for at, item in enumerate(own, start=1)]
+        head = "user,item,rank" if name == "lists" else "user,item,n"
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    for names in ("ndcg@2,recall", "recall@1,ndcg@2", "ndcg@2,ndcg@1"):
+        words = ["--run", "lists.csv", "--truth", "truth.csv", "--unused", "n", "--out", "o.json"]
+        assert main(["evaluate", *words, "--metrics", names]) == 0
+        (of_command,) = json.loads((tmp_path / "o.json").read_text())["runs"].values()
+        ours = recgauge.evaluate(lists, relevant, metrics=names.split(",")).values()
+        assert list(ours.items()) == list(of_command["values"].items())
+    both = recgauge.evaluate(lists, relevant, metrics=("ndcg@2", "recall"), cutoffs=(1, 3)).values()
+    assert list(both) == ["ndcg_at_2", "recall_at_1", "recall_at_3"]

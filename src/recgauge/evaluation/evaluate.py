@@ -30,7 +30,7 @@ from recgauge.files.frames import is_frame
 from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
-from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class
+from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class, metric_key
 from recgauge.metrics.names import without_cutoffs
 from recgauge.recorded.direction import ListOrder
 from recgauge.utils.checks import (
@@ -103,7 +103,8 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         cutoffs: ``("ndcg@10", "recall@20")``.
     cutoffs : sequence of int or None, default (5, 10)
         Every metric is computed at each: only the first k items count; None: the whole list, whose keys have
-        no ``_at_k``. Those of the names, if these carry some.
+        no ``_at_k``. A name with a cutoff has this one alone; others beside it have the whole list, unless
+        `cutoffs` are given.
     conventions : str or Convention, default "standard"
         Whose definitions and policies: a library's, an article's, or recgauge's own.
     train : mapping, DataFrame or Interactions, optional
@@ -184,7 +185,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     """
     chosen = {"ties": ties, "unknown": unknown, "seen": seen, "repeats": repeats, "longest": longest}
     convention = get_convention(conventions).with_policies(chosen | {"no_list": no_list})
-    metrics, cutoffs = _with_cutoffs(metrics, cutoffs)
+    metrics, cutoffs, keys = _with_cutoffs(metrics, cutoffs)
     check_longest(convention.policies, cutoffs)
     suite = select_metrics(metrics, convention)
     check_measures_lists(suite)
@@ -226,6 +227,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         if inputs.grades is None or not inputs.grades.warning:
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
+    if keys:
+        by_key = {entry.key: entry for entry in result.results}
+        result = replace(result, results=tuple(by_key[key] for key in keys if key in by_key))
     n_listed = int(np.count_nonzero(inputs.top_k.items[:, :longest] >= 0))
     ineligible = value_of_policies(counts, n_listed, suite, result, measure)
     result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
@@ -316,19 +320,30 @@ def check_measures_lists(suite: Mapping[str, Definition]) -> None:
 
 def _with_cutoffs(
     metrics: Metrics, cutoffs: Sequence[int | None] | None
-) -> tuple[Metrics, tuple[int | None, ...]]:
-    """Return the metrics without cutoffs in their names, and the cutoffs: the names' own, else the given."""
-    named = (
-        [] if isinstance(metrics, (Metric, Mapping)) else [metrics] if isinstance(metrics, str) else metrics
-    )
-    names, own = without_cutoffs(metric for metric in named if isinstance(metric, str))
-    if not own:
-        return metrics, check_all_cutoffs((5, 10) if cutoffs is None else cutoffs)
-    if any(isinstance(metric, Metric) for metric in named):
-        raise ConfigError("metrics: names with cutoffs, such as ndcg@10, go with other names only.")
-    if cutoffs is not None and not set(own) <= set(check_all_cutoffs(cutoffs)):
-        raise ConfigError(f"cutoffs={cutoffs!r} lacks one of the names' own, {own}. Leave cutoffs out.")
-    return names, check_all_cutoffs(own if cutoffs is None else cutoffs)
+) -> tuple[Metrics, tuple[int | None, ...], list[str]]:
+    """Return the metrics without cutoffs in their names, all cutoffs, and the keys of the results.
+
+    There are no keys where no name has a cutoff, so that all metrics have all cutoffs.
+    """
+    named: Sequence[str | Metric] = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
+    if isinstance(metrics, Mapping):
+        named = []
+    parts: list[tuple[str | Metric, list[int]]] = []
+    for each in named:
+        names, own = without_cutoffs([each]) if isinstance(each, str) else ([], [])
+        parts.append((names[0] if names else each, own))
+    if not any(own for _, own in parts):
+        return metrics, check_all_cutoffs((5, 10) if cutoffs is None else cutoffs), []
+    if cutoffs is not None and all(own for _, own in parts):
+        raise ConfigError(f"cutoffs={cutoffs!r}: all names of metrics have their own. Leave cutoffs out.")
+    rest = check_all_cutoffs((None,) if cutoffs is None else cutoffs)
+    pairs = [(metric, k) for metric, own in parts for k in own or rest]
+    keys = [metric_key(metric if isinstance(metric, str) else metric.name, k) for metric, k in pairs]
+    if again := [key for at, key in enumerate(keys) if key in keys[:at]]:
+        raise ConfigError(f"metrics: {again[0]!r} is requested twice.")
+    whole = [None] if any(k is None for _, k in pairs) else []
+    ks = [*sorted({k for _, k in pairs if k is not None}), *whole]
+    return tuple(dict.fromkeys(metric for metric, _ in pairs)), check_all_cutoffs(ks), keys
 
 
 def check_all_cutoffs(cutoffs: Sequence[int | None]) -> tuple[int | None, ...]:
@@ -604,18 +619,19 @@ def _relevant(
     order, counts = _row_order(truth.lengths, rows), n_judged
     if order is not None:
         codes, grades = codes[order], grades[order]
-    kept = is_relevant(grades, threshold)
-    if truth.values is not None and not kept.all():
-        counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
-        codes, grades = codes[kept], grades[kept]
-    start = np.concatenate(([0], np.cumsum(counts)))
+    start = np.concatenate(([0], np.cumsum(n_judged)))
     row = None if truth.distinct else _lookup.first_repeat_ragged(start, codes)
     if row is not None:
         name = next(iter(truth.users[rows == row]))
         raise SchemaError(
             f"relevant: user {shown(name)} has an item twice. Keep one row for each user and item."
         )
+    kept = is_relevant(grades, threshold)
+    if truth.values is not None and not kept.all():
+        counts = np.bincount(np.repeat(_everybody(n_users), n_judged)[kept], minlength=n_users)
+        codes, grades = codes[kept], grades[kept]
     none_relevant = np.flatnonzero((n_judged > 0) & (counts == 0)).astype(np.int32)
+    start = np.concatenate(([0], np.cumsum(counts)))
     return Relevant(_everybody(n_users), start, codes, grades, 0, none_relevant)
 
 

@@ -13,7 +13,7 @@ from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.judging import Seen
 from recgauge.judging.ineligible import REASONS
-from recgauge.metrics import metric_class, metric_key
+from recgauge.metrics import metric_class
 from recgauge.recorded import ListSettings, RecordedRuns
 from recgauge.recorded.coded import matched
 from recgauge.recorded.findings import note
@@ -85,17 +85,17 @@ def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
         code_of = {str(item): code for code, item in enumerate(recorded.item_ids.tolist())}
         codes = [code_of.get(item, item) for item in head]  # an unknown id is refused as such
     cutoffs = {k for ks in suite.values() for k in ks}
-    keys = [metric_key(name, k) for name, ks in suite.items() for k in ks]
+    names = [name if k is None else f"{name}@{k}" for name, ks in suite.items() for k in ks]
     if convention.policies.repeats == "refuse" and not all(run.lists.distinct for run in recorded.runs):
         convention = convention.with_policies({"repeats": "miss"})  # those of one table are measured alike
     evaluations = {}
     for run in recorded.runs:
-        evaluation = evaluate(
+        evaluations[run.name] = evaluate(
             needed(run, map(convention.definition, suite), cutoffs),  # type: ignore[arg-type]
             recorded.relevant,  # type: ignore[arg-type]
             relevant_from=relevant_from,
-            metrics=tuple(suite),
-            cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
+            metrics=names,
+            cutoffs=(None,) if None in cutoffs else None,
             conventions=convention,
             train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items,
@@ -103,9 +103,6 @@ def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
             seen=seen,
             seed=seed,
         )
-        by_key = {result.key: result for result in evaluation.results}
-        results = tuple(by_key[key] for key in keys if key in by_key)
-        evaluations[run.name] = replace(evaluation, results=results)
     return evaluations
 
 
