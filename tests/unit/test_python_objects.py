@@ -443,3 +443,11 @@ def test_times_are_whole_seconds():
 def test_times_that_are_no_whole_seconds_are_refused(times):
     with pytest.raises(RecgaugeError, match="timestamp"):
         Interactions.from_ids([1, 2], [1, 2], timestamp=times)
+
+
+def test_columns_of_ranks_that_are_floats_for_what_is_missing_hold_whole_numbers() -> None:
+    wide = pd.DataFrame({"user": [1, 2], "rec_1": [7, 9], "rec_2": [5.0, np.nan]})
+    result = evaluate(wide, {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))
+    assert result.values() == {"recall_at_2": 0.5}
+    with pytest.raises(RecgaugeError, match="whole numbers"):
+        evaluate(wide.assign(rec_2=[5.5, np.nan]), {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))

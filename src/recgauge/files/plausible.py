@@ -63,9 +63,8 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     ]
     if counts[top[0]] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(_text(ids, top[0])):
         nobody.append(top[0])
-    if role == "item" and roles.of_lists and ids.whole and len(used) > 1:  # padding of lists
-        negative = [code for code in used if _text(ids, code).startswith("-")]
-        nobody += negative if [_text(ids, code) for code in negative] == ["-1"] else []
+    if role == "item" and roles.of_lists and len(used) > 1:
+        nobody += _padding(ids, used)
     if nobody:
         text, count = _text(ids, nobody[0]), int(counts[nobody[0]])
         stands_for = "nobody" if role == "user" else "no item"
@@ -73,6 +72,14 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
         reason = f"the {role} {shown(text)} has {share}, and may stand for {stands_for}"
         words = f"To leave these rows out: {_listing(roles, 'missing', text)}"
         raise _refusal(rows, roles, role, np.flatnonzero(ids.codes == nobody[0]), reason, words)
+
+
+def _padding(ids: Ids, used: LongArray) -> list[Any]:
+    """Return the code of an item -1, which fills lists up, unless whole numbers have other negative ones."""
+    if not ids.whole:
+        return list(used[ids.distinct[used] == "-1"])
+    negative = [code for code in used if _text(ids, code).startswith("-")]
+    return negative if [_text(ids, code) for code in negative] == ["-1"] else []
 
 
 def _text(ids: Ids, code: Any) -> str:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -144,12 +145,20 @@ class Rows:
 def _lists_in_columns(columns: Sequence[Any]) -> list[list[Any]]:
     """Return a list for each row of columns; what is empty at its end is not in it."""
     rows: list[list[Any]] = []
-    for row in zip(*map(as_list, columns), strict=True):
+    for row in zip(*map(_ids_in_column, columns), strict=True):
         cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
         while cells and cells[-1] is None:
             cells.pop()
         rows.append(cells)
     return rows
+
+
+def _ids_in_column(column: Any) -> list[Any]:
+    """Return a column; whole numbers that are floats because others are missing are whole numbers."""
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_floating(column.type) and column.null_count:
+        with suppress(pa.ArrowInvalid):  # a fraction, or more digits than a float has
+            return as_list(column.cast(pa.int64()))
+    return as_list(column)
 
 
 def as_list(column: Any) -> list[Any]:

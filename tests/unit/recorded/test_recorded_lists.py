@@ -210,6 +210,16 @@ def test_padding_is_no_item(read):
     assert lists_of(read(content, cells=CellFormat(missing=("-1",)))) == SAME
     with pytest.raises(DataError, match="--missing=-1"):
         read('user,items\n1,"[10, 9, -1]"\n2,"[11, 10, -1]"\n')
+    with pytest.raises(DataError, match=r"'-1'.*--missing=-1"):  # among texts, too
+        read("user,item,rank\n1,x,1\n2,y,1\n1,-1,2\n2,-1,2\n", truth="user,item\n1,x\n2,y\n")
+
+
+def test_items_between_two_signs_are_asked_for(read):
+    truth = "user,item\n1,x\n2,y\n"
+    with pytest.raises(DataError, match=r"line 2: the list 'x;y': it has ';' and other rows have '\|'"):
+        read("user,items\n1,x;y\n2,y|z\n", truth=truth)
+    found = read('user,items\n1,x;y|z\n2,y;a\n3,"b, c"\n', truth=truth)
+    assert lists_of(found) == {"1": ["x;y", "z"], "2": ["y;a"], "3": ["b, c"]}
 
 
 FLAGS = {
