@@ -123,7 +123,7 @@ def _values(cells: Sequence[Any], rows: Rows) -> list[Any]:
         if not isinstance(cell, str):
             return cell
         text = cell.strip()
-        if split and separator not in text:
+        if separator is not None and separator not in text:
             for sign in others:
                 if sign in text and f"{sign} " not in text:
                     raise ValueError(f"it has {sign!r} and other rows have {separator!r} between items")
