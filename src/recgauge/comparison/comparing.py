@@ -25,7 +25,7 @@ from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import Directions, label
 from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import RunValues
-from recgauge.runs.protocol import Protocol, differences, protocol
+from recgauge.runs.protocol import Protocol, differences, judging, protocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,9 +109,10 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     return compare_values(tables, procedure)
 
 
-def check_protocols(
-    runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str = "compare"
-) -> None:
+_Runs = Mapping[str, RunValues | Sequence[RunValues]]
+
+
+def check_protocols(runs: _Runs, metrics: Sequence[str], subject: str = "compare") -> None:
     """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`."""
     protocols = {}
     for name, run in runs.items():
@@ -121,11 +122,13 @@ def check_protocols(
     remedy = "To compare all the same, give their per-user values as data frames."
     require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
     if len(protocols) < len(runs):
-        _refuse_other_definitions(runs, metrics, subject)
+        # of runs of recgauge the settings say which rows are relevant
+        _refuse_other_definitions(runs, metrics, subject, ["threshold"] if protocols else [])
+        _refuse_other_truths(runs, subject, remedy)
 
 
 def _refuse_other_definitions(
-    runs: Mapping[str, RunValues | Sequence[RunValues]], metrics: Sequence[str], subject: str
+    runs: _Runs, metrics: Sequence[str], subject: str, left_out: Collection[str]
 ) -> None:
     """Refuse runs whose metrics are not measured in the same way, as far as evaluations and files say it."""
     for key in metrics:
@@ -133,13 +136,29 @@ def _refuse_other_definitions(
         for name, run in runs.items():
             for repeat in [run] if isinstance(run, RunValues) else run:
                 if key in repeat.definitions:
-                    texts.setdefault(repeat.definitions[key], {})[name] = None
+                    text, _, policies = repeat.definitions[key].rpartition("; ")
+                    texts.setdefault(f"{text}; {judging(policies, *left_out)}", {})[name] = None
         if len(texts) > 1:
             definitions = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in texts.items())
             raise ConfigError(
                 f"{subject}: the runs measure {label(key)} differently: {definitions}. Evaluate them under "
                 "one convention."
             )
+
+
+def _refuse_other_truths(runs: _Runs, subject: str, remedy: str) -> None:
+    """Refuse runs that are judged by other relevant items, as far as evaluations and files say it."""
+    truths: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        own = {repeat.truth[:12] for repeat in ([run] if isinstance(run, RunValues) else run) if repeat.truth}
+        if own:
+            truths.setdefault(", ".join(sorted(own)), []).append(name)
+    if len(truths) > 1:
+        digests = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in truths.items())
+        raise ConfigError(
+            f"{subject}: the runs are judged by different relevant items (users, items or grades); their "
+            f"digests are {digests}. Evaluate them on one truth. {remedy}"
+        )
 
 
 def require_equal_protocols(

@@ -62,7 +62,8 @@ def read_run(source: "Source") -> RunValues:
             result.key: result.higher_is_better for result in source.results if result.key in values
         }
         texts = {key: f"{text}; {source.policies}" for key, text in source.definitions().items()}
-        return RunValues(source.users, values, directions, pooled=pooled, definitions=texts)
+        truth = "" if source.truth is None else source.truth.sha256()
+        return RunValues(source.users, values, directions, pooled=pooled, definitions=texts, truth=truth)
     if isinstance(source, (str, Path)):
         return _read_path(Path(source))
     if not is_frame(source) and not hasattr(source, "to_frame"):
@@ -127,6 +128,7 @@ def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValue
         {key: numbers_in(table, name) for key, name in columns.items() if key not in unused},
         about.get("higher_is_better", {}),
         definitions=about.get("definitions", {}),
+        truth=about.get("truth", ""),
         from_file=from_file,
         unused=tuple(columns[key] for key in unused),
     )

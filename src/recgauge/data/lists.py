@@ -1,6 +1,7 @@
 """Ranked lists, and what is relevant to whom: what judging joins, as codes."""
 
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
@@ -307,6 +308,26 @@ class Relevant:
         counts["further users without one"] = self.n_without
         return html_table([[f"{count:,}" for count in counts.values()]], list(counts))
 
+    def sha256(self) -> str:
+        """Return the digest of relevant items and gains by ids, in whatever order they and the codes are.
+
+        Examples
+        --------
+        >>> ids = np.array(["a", "b"])
+        >>> one = Relevant(np.array([0]), np.array([0, 2]), np.array([0, 1]), np.ones(2), 0, item_ids=ids)
+        >>> same = replace(one, items=np.array([1, 0]))
+        >>> one.sha256() == same.sha256(), one.sha256() == replace(one, gains=np.array([1, 2])).sha256()
+        (True, False)
+        """
+        user, user_texts = _in_order_of_text(np.repeat(self.users, np.diff(self.start)), self.user_ids)
+        item, item_texts = _in_order_of_text(self.items, self.item_ids)
+        order, digest = np.lexsort((item, user)), sha256()
+        for column in (user, item, np.asarray(self.gains, np.float64)):
+            digest.update(column[order].tobytes())
+        for texts in (user_texts, item_texts):
+            digest.update("\n".join(texts).encode())
+        return digest.hexdigest()
+
     @classmethod
     def from_interactions(cls, held_out: Interactions, relevant_from: float | None) -> "Relevant":
         """Find the relevant rows of a held-out part.
@@ -371,6 +392,15 @@ class Relevant:
         start = np.concatenate(([0], np.cumsum(counts)))
         chosen = np.arange(start[-1]) + np.repeat(self.start[row] - start[:-1], counts)
         return start, self.items[chosen], self.gains[chosen]
+
+
+def _in_order_of_text(codes: IntArray, ids: IdArray | None) -> tuple[LongArray, list[str]]:
+    """Return the place of each code's id among the texts of all of them, and these in order."""
+    used, place = np.unique(codes, return_inverse=True)
+    texts = list(map(str, (used if ids is None else ids[used]).tolist()))
+    order, places = sorted(range(len(texts)), key=texts.__getitem__), np.empty(len(texts), np.int64)
+    places[order] = np.arange(len(texts))
+    return places[place], [texts[at] for at in order]
 
 
 def _array(subject: str, values: Any, kinds: str) -> npt.NDArray[Any]:

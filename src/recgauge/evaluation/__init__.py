@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.data.lists import GradeCounts
+from recgauge.data.lists import GradeCounts, Relevant
 from recgauge.data.meeting import Meeting
 from recgauge.errors import MetricError
 from recgauge.metrics.names import label
@@ -86,6 +86,8 @@ class Evaluation:
         How many listed items are unknown, seen or repeats, and what becomes of them; None if none is.
     reversed_lists : str
         That lists from outside are better from their end; empty if they are not.
+    truth : Relevant or None
+        By what the lists were judged, of which a comparison takes the digest; None: not kept, as of parts.
     """
 
     users: IdArray
@@ -97,6 +99,7 @@ class Evaluation:
     grades: GradeCounts | None = None
     ineligible: "Ineligible | None" = None
     reversed_lists: str = ""
+    truth: Relevant | None = None
 
     def values(self) -> dict[str, float]:
         """Return ``{key: value}`` in the order of the suite."""

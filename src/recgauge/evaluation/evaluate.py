@@ -234,6 +234,9 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     ineligible = value_of_policies(counts, n_listed, suite, result, measure)
     result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
     result = replace(result, reversed_lists=inputs.reversal)
+    bound = convention.policies.threshold if inputs.grades is None else inputs.grades.threshold
+    policies = replace(convention.policies, threshold=bound).definition()
+    result = replace(result, policies=policies, truth=inputs.relevant)
     if not has_scores:
         return result
     lists, truth = inputs.top_k, inputs.relevant
@@ -432,9 +435,10 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     )
     if head is not None:
         catalogue = with_head(catalogue, head, item_ids)
+    of_truth = _relevant(truth, rows[1], columns[1], n_users, bound, is_chosen=relevant_from is not None)
     return EvaluationInputs(
         _lists_matrix(lists, rows[0], columns[0], n_users),
-        _relevant(truth, rows[1], columns[1], n_users, bound, is_chosen=relevant_from is not None),
+        replace(of_truth, user_ids=user_ids, item_ids=item_ids),
         user_ids,
         None,
         catalogue,

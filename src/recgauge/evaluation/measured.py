@@ -141,6 +141,7 @@ def _about(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "definitions": {key: f"{text}; {evaluation.policies}" for key, text in definitions},
         "higher_is_better": {entry.key: entry.higher_is_better for entry in evaluation.results},
+        "truth": "" if evaluation.truth is None else evaluation.truth.sha256(),
     }
 
 

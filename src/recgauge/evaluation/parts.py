@@ -381,6 +381,7 @@ class PartTask:
         policies, grades = self._convention.policies, None
         if whole.totals["n_rows"]:
             threshold = policies.threshold if self.relevant_from is None else self.relevant_from
+            policies = replace(policies, threshold=threshold)
             n_rows = {name: whole.totals[name] for name in _GRADE_COUNTS}
             grades = GradeCounts(threshold, self.relevant_from is not None, **n_rows)
         return Evaluation(users, results, whole.counts, policies.definition(), grades=grades), whole

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from recgauge.recorded.coded import matched
 from recgauge.recorded.findings import note
 from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.checks import shown
+
+if TYPE_CHECKING:
+    from recgauge.data.lists import Relevant
 
 Suite = Mapping[str, tuple[int | None, ...]]
 """The cutoffs of each metric; None is the whole list."""
@@ -88,7 +92,8 @@ def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
     names = [name if k is None else f"{name}@{k}" for name, ks in suite.items() for k in ks]
     if convention.policies.repeats == "refuse" and not all(run.lists.distinct for run in recorded.runs):
         convention = convention.with_policies({"repeats": "miss"})  # those of one table are measured alike
-    evaluations = {}
+    evaluations: dict[str, Evaluation] = {}
+    truth: Relevant | None = None  # the same for all runs
     for run in recorded.runs:
         evaluations[run.name] = evaluate(
             needed(run, map(convention.definition, suite), cutoffs),  # type: ignore[arg-type]
@@ -103,6 +108,10 @@ def evaluate_lists_of_runs(  # noqa: PLR0913 - what a command asks, by name
             seen=seen,
             seed=seed,
         )
+        evaluation = evaluations[run.name]
+        if truth is None and evaluation.truth is not None:
+            truth = replace(evaluation.truth, item_ids=recorded.item_ids)
+        evaluations[run.name] = replace(evaluation, truth=truth)
     return evaluations
 
 

@@ -45,6 +45,8 @@ class RunValues:
         each user adds to it.
     definitions : mapping of str to str
         How metrics were measured, as far as known.
+    truth : str
+        The digest of the relevant items, as far as known.
     from_file : bool
         Whether ids are as a file writes them: a number is then equal to the same text in another file.
     unused : tuple of str
@@ -59,6 +61,7 @@ class RunValues:
     record: RunRecord | None = None
     pooled: dict[str, Pooled] = field(default_factory=dict)
     definitions: Mapping[str, str] = field(default_factory=dict)
+    truth: str = ""
     from_file: bool = False
     unused: tuple[str, ...] = ()
 

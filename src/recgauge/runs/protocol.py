@@ -18,6 +18,8 @@ CAUSES = {
 _OF_OUTSIDE = ("unknown", "seen", "duplicates", "longest")
 """Policies that act on lists from outside alone; settings and conventions say them."""
 
+_REPEATS_MISS = ("duplicates=error", "duplicates=first")
+
 
 def protocol(records: Sequence[RunRecord], metrics: Iterable[str] = ()) -> Protocol:
     """Return what a number stands on: settings by their names, digests of rows, definitions of `metrics`.
@@ -54,6 +56,20 @@ def differences(protocols: Sequence[Protocol]) -> dict[str, tuple[str, ...]]:
     if not explained & set(CAUSES):
         explained.add("seed")
     return {name: each for name, each in different.items() if name not in explained}
+
+
+def judging(policies: str, *left_out: str) -> str:
+    """Return policies without those of some names, and without that of repeats where none was met.
+
+    Lists that are refused if they have repeats, and those of which repeats miss, are measured alike.
+
+    Examples
+    --------
+    >>> judging("no_list=zero, duplicates=error, threshold=4", "threshold")
+    'no_list=zero'
+    """
+    kept = [each for each in policies.split(", ") if each not in _REPEATS_MISS]
+    return ", ".join(each for each in kept if each.partition("=")[0] not in left_out)
 
 
 def _covers(cause: str, names: Mapping[str, object]) -> bool:

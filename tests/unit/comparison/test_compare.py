@@ -333,6 +333,36 @@ def test_evaluations_by_other_definitions_are_refused():
         compare(runs)
 
 
+TRUTH = {f"u{i}": {"a": 3.0, "b": 0.5, "c": i % 3} for i in range(12)}
+LISTS = {user: ["b", "a"] if n % 2 else ["c", "b", "a"] for n, user in enumerate(TRUTH)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "settings", "message"),
+    [
+        (TRUTH, {"relevant_from": 0.5}, "threshold=1 .*threshold=0.5 "),
+        ({user: {"a": 3.0} for user in TRUTH}, {}, "different relevant items"),
+        (TRUTH | {"u3": {"a": 2.0}}, {}, "different relevant items"),
+        (dict(list(TRUTH.items())[2:]), {}, "different relevant items"),
+    ],
+)
+def test_evaluations_of_other_truths_are_refused(truth, settings, message):
+    runs = {
+        "one": recgauge.evaluate(LISTS, TRUTH, cutoffs=(2,)),
+        "other": recgauge.evaluate({user: LISTS[user] for user in truth}, truth, cutoffs=(2,), **settings),
+    }
+    with pytest.raises(ConfigError, match=message):
+        compare(runs)
+    assert compare({name: each.to_frame() for name, each in runs.items()}, n_resamples=100).results
+
+
+def test_one_truth_in_another_order_and_lists_with_repeats_are_compared():
+    turned = {user: dict(reversed(items.items())) for user, items in reversed(TRUTH.items())}
+    repeated = {user: [*items, items[0]] for user, items in LISTS.items()}
+    runs = {"a": recgauge.evaluate(LISTS, TRUTH), "b": recgauge.evaluate(repeated, turned)}
+    assert compare(runs, n_resamples=100).result("ndcg_at_5").pairs[0].equal == 1
+
+
 def test_columns_without_numbers_are_told_and_their_names_are_no_users(frames, tmp_path, capsys):
     plain = {name: one[["ndcg_at_10"]] for name, one in frames.items() if name != "c"}
     named = {name: one.rename_axis(None) for name, one in plain.items()}  # users are the index all the same
