@@ -72,6 +72,11 @@ class Measured(ABC):
     def n_compared(self) -> int:
         """How many users have a value in every run."""
 
+    @property
+    @abstractmethod
+    def least(self) -> float:
+        """The least difference that is not rounding."""
+
     @abstractmethod
     def mean(self, run: int) -> float:
         """Return the number of a run."""
@@ -100,22 +105,23 @@ class Measured(ABC):
     def _pair(self, a: int, b: int, difference: _Difference, p: float, critical: float) -> Pair:
         n, base, stderr = self.n_compared, self.mean(b), difference.deviation / sqrt(self.n_compared)
         detectable = detectable_difference(stderr, n, critical)
+        mean = difference.mean if abs(difference.mean) > self.least else 0.0
         return Pair(
             self.runs[a],
             self.runs[b],
-            difference.mean,
+            mean,
             *difference.interval,
             stderr,
-            relative=difference.mean / abs(base) if base else None,
+            relative=mean / abs(base) if base else None,
             p=difference.p,
             p_adjusted=p,
             differs=p <= self.procedure.alpha,
-            effect_size=difference.mean / difference.deviation if difference.deviation else None,
+            effect_size=mean / difference.deviation if difference.deviation else None,
             better=difference.better / n,
             equal=(n - difference.better - difference.worse) / n,
             worse=difference.worse / n,
             detectable=detectable,
-            users_needed=users_to_show(difference.mean, detectable, n),
+            users_needed=users_to_show(mean, detectable, n),
             p_folds=difference.p_folds,
         )
 
@@ -131,6 +137,9 @@ class Measured(ABC):
         means = [self.mean(run) for run in range(len(self.runs))]
         sign = 1.0 if self.higher_is_better else -1.0
         order = sorted(range(len(means)), key=lambda run: (-sign * means[run], run))
+        steps = np.abs(np.diff([means[run] for run in order])) > self.least
+        places = [0, *np.cumsum(steps).tolist()]  # means that differ by rounding share one
+        order = [run for _, run in sorted(zip(places, order, strict=True))]
         base = None if self.procedure.baseline is None else self.runs.index(self.procedure.baseline)
         chosen = combinations(order, 2) if base is None else ((run, base) for run in order if run != base)
         differences = {(a, b): self.difference(a, b) for a, b in chosen}
@@ -143,7 +152,6 @@ class Measured(ABC):
         if base is None:
             differ = [place for place, pair in zip(differences, pairs, strict=True) if pair.differs]
             marks = compact_letters(len(order), [(order.index(a), order.index(b)) for a, b in differ])
-        means_in_order = [*sorted(set(means), reverse=self.higher_is_better), None]
         rows = [
             RunRow(
                 self.runs[run],
@@ -151,11 +159,11 @@ class Measured(ABC):
                 *self.interval(run),
                 self.n_of(run),
                 letters=mark,
-                is_best=means[run] == means_in_order[0],
-                is_second=means[run] == means_in_order[1],
+                is_best=place == 0,
+                is_second=place == 1,
                 repeats=(repeats or {}).get(run),
             )
-            for run, mark in zip(order, marks or [""] * len(order), strict=True)
+            for run, place, mark in zip(order, places, marks or [""] * len(order), strict=True)
         ]
         result = MetricComparison(
             self.dataset,
@@ -279,11 +287,11 @@ class _InMemory(Measured):
         return bootstrap_interval(means, values, confidence, method, observed)
 
     def difference(self, a: int, b: int) -> _Difference:
-        differences = _differences(self.values, a, b, self._least)
+        differences = _differences(self.values, a, b, self.least)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
-        if deviation <= self._least:  # every user differs by the same
+        if deviation <= self.least:  # every user differs by the same
             deviation = 0.0
-        gains = differences if self.own is self.values else _differences(self.own, a, b, self._least)
+        gains = differences if self.own is self.values else _differences(self.own, a, b, self.least)
         gains = gains if self.higher_is_better else -gains
         drawn = None if self.drawn is None else _difference(self.drawn, a, b)
         of_folds = None if self.folds is None else self.folds[a] - self.folds[b]
@@ -298,8 +306,7 @@ class _InMemory(Measured):
         )
 
     @cached_property
-    def _least(self) -> float:
-        """The least difference that is not rounding."""
+    def least(self) -> float:
         return ROUNDING * float(np.abs(self.values).max())
 
     def _p(self, test: Test, differences: DoubleArray, gains: DoubleArray, i: int, j: int) -> float:
@@ -383,7 +390,12 @@ class Sums(Measured):
         for run, row in enumerate(values):
             self._of_runs[run] += UserSums.of(row)
         for a, b in self._of_pairs:
-            self._of_pairs[a, b] += UserSums.of(_differences(values, a, b, ROUNDING * self.largest))
+            self._of_pairs[a, b] += UserSums.of(_differences(values, a, b, self.least))
+
+    @property
+    def least(self) -> float:
+        """The least difference that is not rounding."""
+        return ROUNDING * self.largest
 
     def mean(self, run: int) -> float:
         """Return the mean over the users."""
@@ -401,7 +413,7 @@ class Sums(Measured):
         """Return two runs compared by the t-test."""
         sums = self._of_pairs[a, b] if a < b else -self._of_pairs[b, a]
         n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
-        if deviation <= ROUNDING * self.largest:  # every user differs by the same
+        if deviation <= self.least:  # every user differs by the same
             deviation = 0.0
         p = {"t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1)}
         gains = sums if self.higher_is_better else -sums

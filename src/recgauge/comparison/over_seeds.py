@@ -131,6 +131,10 @@ class _OverSeeds(Measured):
     def n_compared(self) -> int:
         return min(map(len, self.values))
 
+    @property
+    def least(self) -> float:
+        return ROUNDING * max(abs(value) for values in self.values for value in values.values())
+
     def n_of(self, run: int) -> int:
         return len(self.values[run])
 

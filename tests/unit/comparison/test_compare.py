@@ -363,6 +363,17 @@ def test_one_truth_in_another_order_and_lists_with_repeats_are_compared():
     assert compare(runs, n_resamples=100).result("ndcg_at_5").pairs[0].equal == 1
 
 
+@pytest.mark.parametrize("settings", [{}, {"correction": "holm", "interval": "normal"}])
+def test_means_that_differ_by_rounding_are_both_best(settings):
+    users = pd.Index(range(30), name="user")
+    thirds = pd.DataFrame({"recall": [1 / 3, 2 / 3, 0] * 9 + [0] * 3}, index=users)
+    quarters = pd.DataFrame({"recall": [0.25, 0.5, 0.25, 0.5, 0] * 6}, index=users)
+    result = compare({"a": thirds, "b": quarters, "c": quarters / 2}, **settings).results[0]
+    assert [row.is_best for row in result.rows] == [True, True, False]
+    assert [row.is_second for row in result.rows] == [False, False, True]
+    assert (result.pairs[0].difference, result.pairs[0].users_needed) == (0, None)
+
+
 def test_columns_without_numbers_are_told_and_their_names_are_no_users(frames, tmp_path, capsys):
     plain = {name: one[["ndcg_at_10"]] for name, one in frames.items() if name != "c"}
     named = {name: one.rename_axis(None) for name, one in plain.items()}  # users are the index all the same
