@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -22,9 +22,9 @@ _FOLD = re.compile(r".*(?:fold|window)[^.]*", re.IGNORECASE)
 _DATASETS = ("dataset", "dataset_name", "data_set", "data")
 _MODELS = ("model", "model_name", "model_type", "algorithm", "algo", "estimator", "method")
 _PART = re.compile(r"^(?:valid|validation|val|test|eval|dev)[_/.:-]", re.IGNORECASE)
-_NO_MEASURE = re.compile(
-    r"(?:ci|train|training|system|by_cutoff|sanity)[_/.:-].*|users_evaluated", re.IGNORECASE
-)
+_NO_MEASURE = re.compile(r"(?:ci|by_cutoff|filters|sanity)/.*|users_evaluated|test_rows_dropped")
+_OF_TRAINING = re.compile(r"(?:ci|train|training|system|by_cutoff|sanity)[_/.:-].*", re.IGNORECASE)
+"""Compared where there is nothing else."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +42,8 @@ class LoggedRun:
         Of metrics by their name without a cutoff, where the run says how they are measured.
     has_users : bool
         Whether the run has stored values of users by id.
+    policies, truth : str
+        Of a run that was evaluated: how its lists are judged, and the digest of its relevant items.
     """
 
     run_id: str
@@ -50,6 +52,8 @@ class LoggedRun:
     metrics: Mapping[str, float]
     definitions: Mapping[str, str] = field(default_factory=dict)
     has_users: bool = False
+    policies: str = ""
+    truth: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +83,8 @@ def conditions_of(runs: Sequence[LoggedRun], over: Sequence[str] = ()) -> tuple[
     Raises
     ------
     ConfigError
-        If no run has what `over` names, or runs are equal in all else and their numbers are not.
+        If no run has what `over` names, or runs are equal in all else and their numbers are not, or are
+        judged by other relevant items.
 
     Examples
     --------
@@ -107,7 +112,9 @@ def conditions_of(runs: Sequence[LoggedRun], over: Sequence[str] = ()) -> tuple[
     of_folds = bool(repeated) and all(map(_FOLD.fullmatch, repeated))
     texts = _names(facts, [next(reversed(group)) for group in alike.values()], datasets)
     rows = zip(texts, datasets, labelled, strict=True)
-    return [Condition(text, dataset, group, of_folds) for text, dataset, group in rows], notes
+    conditions = [Condition(text, dataset, group, of_folds) for text, dataset, group in rows]
+    _require_equal_truths(conditions)
+    return conditions, notes
 
 
 def _labelled(group: Sequence[LoggedRun], repeated: Sequence[str], notes: list[str]) -> dict[str, LoggedRun]:
@@ -170,8 +177,9 @@ def chosen_metrics(
     Without names these are the first few whose direction is known, those to read first in front.
     """
     common = [key for key in sorted(runs[0].metrics) if all(key in run.metrics for run in runs)]
-    if not common:
-        has = "; ".join(f"{run.name}: {listed(run.metrics, most=4) or 'none'}" for run in runs[:3])
+    measures = _measures(common)
+    if not (common if metrics else measures):
+        has = "; ".join(f"{run.name}: {listed(_measures(run.metrics), 4) or 'none'}" for run in runs[:3])
         raise ConfigError(
             f"the runs have no metric in common ({has}). Choose runs that have one: --where "
             '"metrics.NAME > 0".'
@@ -180,7 +188,7 @@ def chosen_metrics(
     if metrics:
         keys = choose_metrics(metrics, common, "--metrics")
     else:
-        measures = [key for key in common if not _NO_MEASURE.fullmatch(key)] or common
+        measures = [key for key in measures if not _OF_TRAINING.fullmatch(key)] or measures
         known = {*recorded, *directions.lower, *directions.higher}
         measures = [key for key in measures if key in known or split_key(key)[0] in known] or measures
         headline = headline_cutoff(split_key(key)[1] for key in measures)
@@ -189,9 +197,16 @@ def chosen_metrics(
     higher = directions.higher_is_better(keys, recorded)
     for key in keys:
         _check_values(key, runs)
-    left = [label(key) for key in common if key not in keys and not _NO_MEASURE.fullmatch(key)]
+    _require_equal(runs, [run.policies for run in runs], "judge lists")
+    left = [label(key) for key in _measures(common) if key not in keys and not _OF_TRAINING.fullmatch(key)]
     notes = [f"in all runs, and not compared here: {listed(left, most=8)}"] if left and not metrics else []
     return higher, notes
+
+
+def _measures(keys: Collection[str]) -> list[str]:
+    """Return the metrics that are no counts, ends of intervals or curves."""
+    ends = {f"{key}_{end}" for key in keys for end in ("low", "high")}
+    return [key for key in keys if key not in ends and not _NO_MEASURE.fullmatch(key)]
 
 
 def _plain(key: str) -> str:
@@ -206,18 +221,41 @@ def _direction(key: str) -> bool | None:
 
 def _check_values(key: str, runs: Sequence[LoggedRun]) -> None:
     """Refuse a run without a finite value, and runs that measure a metric in different ways."""
-    texts: dict[str, str] = {}
     for run in runs:
         if not isfinite(run.metrics[key]):
             raise ConfigError(
                 f"{run.name}: {label(key)} is {run.metrics[key]}, which has no mean. Leave the run out: "
                 f"--where \"attributes.run_id != '{run.run_id}'\"."
             )
-        if text := run.definitions.get(split_key(key)[0]):
-            texts.setdefault(text, run.name)
-    if len(texts) > 1:
-        has = "; ".join(f"{text} ({name})" for text, name in texts.items())
+    name = split_key(key)[0]
+    _require_equal(runs, [run.definitions.get(name, "") for run in runs], f"measure {label(key)}")
+
+
+def _require_equal(runs: Sequence[LoggedRun], texts: Sequence[str], subject: str) -> None:
+    """Refuse runs that do something differently, as far as they say how."""
+    names = {text: run.name for run, text in zip(runs, texts, strict=True) if text}
+    if len(names) > 1:
+        has = "; ".join(f"{text} ({name})" for text, name in names.items())
         raise ConfigError(
-            f"the runs measure {label(key)} differently: {has}. Choose runs with --where, or evaluate them "
-            "under one convention."
+            f"the runs {subject} differently: {has}. Choose runs with --where, or evaluate them under one "
+            "convention."
         )
+
+
+def _require_equal_truths(conditions: Sequence[Condition]) -> None:
+    """Refuse conditions that are judged by other relevant items: under a seed or fold, or all over."""
+    truths: dict[tuple[str, str], dict[str, str]] = {}
+    for each in conditions:
+        own = {text: run for text, run in each.runs.items() if run.truth}
+        if len({run.truth for run in own.values()}) == 1:
+            own[""] = next(iter(own.values()))
+        for text, run in own.items():
+            truths.setdefault((each.dataset, text), {}).setdefault(run.truth[:12], run.name)
+    for (_, text), names in truths.items():
+        if len(names) > 1:
+            has = "; ".join(f"{digest} ({name})" for digest, name in names.items())
+            raise ConfigError(
+                f"the runs are judged by different relevant items{text and f' under {text}'}; their digests "
+                f"are {has}. Evaluate them on one truth, choose runs with --where, or log the data set as a "
+                "param: dataset."
+            )

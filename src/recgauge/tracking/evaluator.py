@@ -16,7 +16,7 @@ from recgauge.evaluation.evaluate import evaluate
 from recgauge.evaluation.measured import user_table
 from recgauge.files.columns import USERS, Roles, column_of, is_label
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.page import EVALUATED_TAG, LONGEST, NORMAL_95, definitions
+from recgauge.tracking.page import EVALUATED_TAG, JUDGING_TAG, LONGEST, NORMAL_95, TRUTH_TAG, definitions
 from recgauge.utils.checks import shown
 from recgauge.utils.messages import print_note
 
@@ -163,7 +163,8 @@ def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> Evaluation
         for end, sign in (("low", -1), ("high", 1)):
             values[f"ci/{key}_{end}"] = values[key] + sign * NORMAL_95 * stderr
     tags = {f"definition.{name}": text for name, text in definitions(evaluation).items()}
-    tags |= {"recgauge.judging": evaluation.policies, "recgauge.version": __version__}
+    truth = "" if evaluation.truth is None else evaluation.truth.sha256()
+    tags |= {JUDGING_TAG: evaluation.policies, TRUTH_TAG: truth, "recgauge.version": __version__}
     tags |= {EVALUATED_TAG: PER_USER} if has_ids else {}
     for warning in evaluation.warnings():
         print_note(warning)

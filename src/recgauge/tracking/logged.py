@@ -16,9 +16,10 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.errors import ConfigError, MissingDataError, did_you_mean, listed
 from recgauge.metrics.names import Directions, label
 from recgauge.report.comparison_tables import write_comparison
+from recgauge.runs.protocol import judging
 from recgauge.runs.stored import PER_USER
 from recgauge.tracking.finding import chosen_runs, reading, run_files
-from recgauge.tracking.page import EVALUATED_TAG, FILES_TAG, SUMMARY_TAG, shortened
+from recgauge.tracking.page import EVALUATED_TAG, FILES_TAG, JUDGING_TAG, SUMMARY_TAG, TRUTH_TAG, shortened
 from recgauge.tracking.store import Store, explained
 
 if TYPE_CHECKING:
@@ -128,9 +129,11 @@ def _logged(run: "Run") -> LoggedRun:
         for name, text in tags.items()
         if name.startswith("definition.")
     }
-    name = run.info.run_name or run.info.run_id
-    facts = own | run.data.params
-    return LoggedRun(run.info.run_id, name, facts, run.data.metrics, definitions, EVALUATED_TAG in tags)
+    name, has_users = run.info.run_name or run.info.run_id, EVALUATED_TAG in tags
+    # the policies of a run of recgauge are settings
+    policies, truth = "" if FILES_TAG in tags else judging(tags.get(JUDGING_TAG, "")), tags.get(TRUTH_TAG, "")
+    facts, metrics = own | run.data.params, run.data.metrics
+    return LoggedRun(run.info.run_id, name, facts, metrics, definitions, has_users, policies, truth)
 
 
 def _tables(

@@ -49,6 +49,7 @@ COUNTS = ("users_evaluated", "test_rows_dropped")
 """Metrics that are no measure of a model."""
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 LONGEST_ERROR = 5_000
+JUDGING_TAG, TRUTH_TAG = "recgauge.judging", "recgauge.truth"
 SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
 
 
@@ -315,7 +316,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.peak_bytes": str(record.memory.get("peak_bytes", "")),
         "recgauge.dataset_sha256": data.sha256,
         FINGERPRINT_TAG: record.fingerprint(),
-        "recgauge.judging": record.policies,
+        JUDGING_TAG: record.policies,
         "recgauge.ineligible": "" if record.ineligible is None else record.ineligible.sentence,
         "recgauge.list_order": record.list_order,
         "recgauge.leak": leak_mark(record.fit_on) or "",

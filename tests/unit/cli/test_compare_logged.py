@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -123,28 +124,86 @@ def test_a_comparison_is_written_back_and_never_compared_itself(uri, accuracies,
     assert files == {"comparison.md", "comparison.csv", "comparison_pairs.csv", "comparison.json"}
 
 
-def test_runs_of_the_evaluator_pair_by_user(uri, tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
+@pytest.fixture
+def evaluate(uri, monkeypatch):
+    """Log the lists of a frame with MLflow's evaluator, in a run of an experiment."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)  # the evaluator writes where MLflow does
     client = MlflowClient(tracking_uri=uri)
-    number = client.create_experiment("lists")
+
+    def run(experiment, frame, params, **config):
+        there = client.get_experiment_by_name(experiment)
+        number = client.create_experiment(experiment) if there is None else there.experiment_id
+        run_id = client.create_run(number, run_name=params["model"]).info.run_id
+        for key, value in params.items():
+            client.log_param(run_id, key, value)
+        Evaluator().evaluate(
+            dataset=EvaluationDataset(frame, targets="relevant", predictions="items"),
+            run_id=run_id,
+            evaluator_config={"cutoffs": [2], **config},
+        )
+        client.set_terminated(run_id)
+
+    return run
+
+
+def test_runs_of_the_evaluator_pair_by_user(uri, tmp_path, evaluate):
+    rng = np.random.default_rng(0)
     for model, share in (("good", 0.9), ("bad", 0.5)):
         for seed in range(2):
             lists = [["b", "c"] if hit else ["c", "b"] for hit in rng.random(60) < share]
             frame = pd.DataFrame({"user": range(60), "relevant": [["b"]] * 60, "items": lists})
-            run_id = client.create_run(number).info.run_id
-            client.log_param(run_id, "model", model)
-            client.log_param(run_id, "seed", seed)
-            Evaluator().evaluate(
-                dataset=EvaluationDataset(frame, targets="relevant", predictions="items"),
-                run_id=run_id,
-                evaluator_config={"cutoffs": [2]},
-            )
-            client.set_terminated(run_id)
+            evaluate("lists", frame, {"model": model, "seed": seed})
     assert compare(uri, "lists", "--metrics", "ndcg@2", "--out", f"{tmp_path}/t.json") == 0
     (pair,) = json.loads((tmp_path / "t.json").read_text())["pairs"]
     assert (pair["a"], pair["b"], pair["differs"]) == ("good", "bad", True)
     assert "users_needed" in pair
+
+
+GRADES = [{"a": 2.0, "b": 1.0}, {"a": 1.0, "c": 3.0}] * 10
+ROWS = pd.DataFrame({"items": [["a", "b"], ["a", "b", "b"]] * 10, "relevant": GRADES})
+
+
+@pytest.mark.parametrize("users", [False, True])
+@pytest.mark.parametrize(
+    ("truth", "config", "message"),
+    [
+        (GRADES, {"repeats": "every"}, "differently: .*duplicates=every"),
+        (GRADES, {"relevant_from": 2}, "threshold=2 "),
+        ([{"a": 2.0}] * 20, {}, "different relevant items"),
+        (GRADES, {"cutoffs": [1]}, "no metric in common .*ndcg_at_2"),
+    ],
+)
+def test_runs_that_are_judged_in_two_ways_are_refused(
+    uri, request, evaluate, users, truth, config, message, capsys
+):
+    for seed in range(2):
+        frame = ROWS.assign(user=range(20)) if users else ROWS
+        name, of_b = request.node.callspec.id, frame.assign(relevant=truth)
+        evaluate(name, frame, {"model": "a", "seed": seed})
+        evaluate(name, of_b, {"model": "b", "seed": seed}, **config)
+    assert compare(uri, name) == 1
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_each_seed_may_have_a_truth_of_its_own(uri, evaluate):
+    for seed in range(2):
+        frame = ROWS.assign(relevant=[{"a": 1.0 + seed}] * 20)
+        evaluate("splits", frame, {"model": "a", "seed": seed})
+        evaluate("splits", frame.assign(items=[["b", "a"]] * 20), {"model": "b", "seed": seed})
+    assert compare(uri, "splits") == 0
+
+
+def test_trials_of_a_search_are_no_conditions(uri, capsys):
+    log(uri, "searched", [(*run, {"ndcg": 0.1 * run[1]["seed"]}) for run in SEEDS])
+    client = MlflowClient(tracking_uri=uri)
+    number = client.get_experiment_by_name("searched").experiment_id
+    for trial in range(3):
+        tags = {"recgauge.trial": str(trial), "mlflow.parentRunId": "0" * 32}
+        run_id = client.create_run(number, run_name="trial", tags=tags).info.run_id
+        client.log_metric(run_id, "ndcg", trial)
+        client.set_terminated(run_id)
+    assert compare(uri, "searched") == 0
+    assert "6 runs, seeds of 2 conditions" in capsys.readouterr().out
 
 
 SEEDS = [(f"{model}{seed}", {"model": model, "seed": seed}) for model in "ab" for seed in range(3)]
