@@ -328,6 +328,8 @@ def _with_cutoffs(
 
     There are no keys where no name has a cutoff, so that all metrics have all cutoffs.
     """
+    if isinstance(metrics, str) and "," in metrics:  # as on the command line
+        metrics = [name.strip() for name in metrics.split(",")]
     named: Sequence[str | Metric] = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if isinstance(metrics, Mapping):
         named = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from mlflow.models.evaluation import EvaluationDataset, EvaluationResult, ModelEvaluator
 
 from recgauge._version import __version__
+from recgauge.comparison.reading import is_count
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
@@ -75,7 +76,8 @@ class Evaluator(ModelEvaluator):
         frame, relevant = dataset.features_data, dataset.labels_data
         if not hasattr(frame, "columns") or relevant is None:
             raise ConfigError("targets: name the column of relevant items, or grades, of a data frame.")
-        ranked = dataset.predictions_data if model is None else _output(model.predict(frame), predictions)
+        output = None if model is None else model.predict(frame)
+        ranked = dataset.predictions_data if model is None else _output(output, frame, predictions)
         if ranked is None or len(ranked) != len(frame):
             raise ConfigError(
                 "predictions: name the column of lists, scores or ranks, or pass a model that returns a list "
@@ -96,8 +98,9 @@ def _is_several(cell: Any) -> bool:
     return isinstance(cell, Collection) and not isinstance(cell, (str, bytes))
 
 
-def _output(output: Any, name: str | None) -> Sequence[Any]:
+def _output(output: Any, frame: "pd.DataFrame", name: str | None) -> Sequence[Any]:
     """Return what a model returns for each row: of several columns the one that `predictions` names."""
+    output = _in_order(output, frame.index) if hasattr(output, "reindex") else output
     if hasattr(output, "columns") or isinstance(output, Mapping):
         columns = list(output)
         if (name := columns[0] if len(columns) == 1 else name) not in columns:
@@ -106,10 +109,27 @@ def _output(output: Any, name: str | None) -> Sequence[Any]:
     return list(output) if _is_several(output) else []
 
 
+def _in_order(output: Any, labels: "pd.Index") -> Any:
+    """Return a series or frame in the order of the data: by labels, unless its own only count the rows."""
+    own = output.index
+    if own.equals(labels) or len(own) != len(labels):
+        return output
+    are_same = own.is_unique and labels.is_unique and bool(own.isin(labels).all())
+    if are_same != is_count(own):
+        return output.reindex(labels) if are_same else output
+    raise ConfigError(
+        f"model: its rows are labelled {listed(map(shown, own), 3)}, those of the data "
+        f"{listed(map(shown, labels), 3)}, so that nobody knows which belong together. Return a list, or a "
+        "series with the index of the data."
+    )
+
+
 def _by_user(
     frame: "pd.DataFrame", ranked: Sequence[Any], relevant: Sequence[Any], user: str | None
 ) -> tuple[Any, bool]:
     """Return lists and relevant items by user, and whether users have ids: else they are numbers of rows."""
+    from pandas import isna
+
     named = user is not None or any(map(Roles({"user": USERS}, ()).is_name, map(str, frame.columns)))
     users = _column(frame, "user", user) if named else frame.index
     has_ids = named or frame.index.name is not None
@@ -118,7 +138,7 @@ def _by_user(
         name = shown(counts.most_common(1)[0][0])
         raise SchemaError(f"data: user {name} has several rows of lists. Keep a row per user.")
     return [
-        {user: cell for user, cell in zip(counts, cells, strict=True) if _is_several(cell) or cell == cell}
+        {user: cell for user, cell in zip(counts, cells, strict=True) if _is_several(cell) or not isna(cell)}
         for cells in (ranked, relevant)
     ], has_ids
 
@@ -140,11 +160,16 @@ def _by_pair(
     """
     import pandas as pd
 
-    if score in ROLES or any(map(_is_several, relevant)):
+    first = next((cell for cell in ranked if not pd.isna(cell)), None)
+    if score in ROLES or any(map(_is_several, relevant)) or str(first).startswith("["):
+        cells = "all cells are empty" if first is None else f"a cell is {shown(first)}"
         raise SchemaError(
-            f"predictions: {score} has no lists, so there is a row per user and item; name a column of "
-            "scores or ranks, and as targets one of grades."
+            f"predictions: {score} has no lists: {cells}. Give a list per user (of text, json.loads makes "
+            "one); or, of a row per user and item, name a column of scores or ranks, and as targets one of "
+            "grades."
         )
+    index = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    frame = frame.reset_index(index) if index else frame
     pairs = pd.DataFrame({role: _column(frame, role, names[role]) for role in ROLES})
     labels = frame.loc[:, [is_label(str(name)) for name in frame.columns]].reset_index(drop=True)
     lists = pd.concat([pairs.assign(**{score: ranked}), labels], axis=1)

@@ -102,6 +102,41 @@ def test_a_model_returns_a_list_for_each_row(evaluated, output):
     assert evaluated(data, "items", "relevant", model=Model(output)).metrics == expected
 
 
+def test_rows_of_a_model_are_paired_by_their_labels(evaluated):
+    data = BY_USER.set_index("user")
+    expected = evaluated(BY_USER, "items", "relevant").metrics
+    turned = data["items"].iloc[::-1]
+    assert evaluated(data, None, "relevant", model=Model(turned)).metrics == expected
+    assert evaluated(data, None, "relevant", model=Model(turned.to_frame())).metrics == expected
+    assert evaluated(data, None, "relevant", model=Model(pd.Series(LISTS))).metrics == expected
+    for frame, own in ((BY_USER, turned), (BY_USER.iloc[::-1], BY_USER["items"])):
+        with pytest.raises(RecgaugeError, match="nobody knows which belong together"):
+            evaluated(frame, None, "relevant", model=Model(own))
+
+
+def test_an_index_with_names_is_columns(evaluated):
+    expected = evaluated(BY_PAIR, "score", "grade").metrics
+    for names in ("user", "item", ["user", "item"]):
+        assert evaluated(BY_PAIR.set_index(names), "score", "grade").metrics == expected
+    result = evaluated(BY_USER.set_index("user").rename_axis("customer"), "items", "relevant")
+    assert list(result.artifacts["per_user"].content["user"]) == USERS
+
+
+def test_an_empty_cell_is_no_list_however_it_is_written(evaluated):
+    by_cell = [
+        evaluated(BY_USER.assign(items=[*LISTS[:-1], empty]), "items", "relevant", metrics="ndcg@2, mrr@2")
+        for empty in (None, float("nan"))
+    ]
+    expected = recgauge.evaluate(
+        dict(zip(USERS[:-1], LISTS[:-1], strict=True)),
+        dict(zip(USERS, RELEVANT, strict=True)),
+        metrics=["ndcg", "mrr"],
+        cutoffs=[2],
+    ).values()
+    for result in by_cell:
+        assert {key: result.metrics[key] for key in expected} == expected
+
+
 def test_rows_without_users_are_measured_and_never_paired_by_number(evaluated):
     result = evaluated(BY_USER.drop(columns="user"), "items", "relevant")
     assert result.metrics == evaluated(BY_USER, "items", "relevant").metrics
@@ -115,7 +150,9 @@ def test_rows_without_users_are_measured_and_never_paired_by_number(evaluated):
         (BY_USER, "items", {"user": "usr"}, "no column 'usr'"),
         (BY_USER.assign(user="x"), "items", {}, "'x' has several rows"),
         (BY_USER.drop(columns="user"), "items", {"train": {"u1": ["a"]}}, "no column of data is known"),
-        (BY_USER.assign(items="a"), "items", {}, "has no lists"),
+        (BY_USER.assign(items="a"), "items", {}, "has no lists: a cell is 'a'"),
+        (BY_USER.assign(items="['a']", relevant="['a']"), "items", {}, "has no lists: a cell is "),
+        (BY_USER.assign(items=float("nan")), "items", {}, "all cells are empty"),
         (BY_USER.assign(items=[[1.5, 2.0]] * 30), "items", {}, "fractions"),
         (BY_PAIR.rename(columns={"score": "x", "grade": "relevant"}), "x", {}, "known as the rank or score"),
         (BY_PAIR.assign(model=["a", "b"] * 3, relevant=1), "score", {}, "'model' is not used"),
