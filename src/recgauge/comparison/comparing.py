@@ -119,7 +119,7 @@ def check_protocols(runs: _Runs, metrics: Sequence[str], subject: str = "compare
         records = [repeat.record for repeat in ([run] if isinstance(run, RunValues) else run)]
         if all(record is not None for record in records):
             protocols[name] = protocol([record for record in records if record is not None], metrics)
-    remedy = "To compare all the same, give their per-user values as data frames."
+    remedy = "To compare all the same, give their per-user values as data frames or CSV."
     require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
     if len(protocols) < len(runs):
         # of runs of recgauge the settings say which rows are relevant
