@@ -24,5 +24,5 @@ result = mlflow.models.evaluate(
     evaluators="recgauge",
     evaluator_config={"metrics": ["ndcg", "recall"], "cutoffs": [3]},
 )
-print(result.metrics["ndcg_at_3"], result.metrics["ci/ndcg_at_3_low"], result.metrics["ci/ndcg_at_3_high"])
+print(result.metrics["ndcg_at_3"], result.metrics["ndcg_at_3_low"], result.metrics["ndcg_at_3_high"])
 print(result.artifacts["per_user"].content)

@@ -1,7 +1,7 @@
 """A run as blocks: its numbers, its data and steps, and marks of numbers that mean less."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recgauge.data.split import Step
 from recgauge.models.recommend import leak_mark
@@ -180,14 +180,7 @@ def next_item_lines(record: "RunRecord") -> list[str]:
     history, target = split["history"], split.get("target", f"last {split.get('n')}")
     if record.evaluated_on == "validation" and history == "train_validation":
         history = "train"
-    parts = [f"history {history} (of models that take one)", f"target {target}"]
-    if target == "successive":
-        n_queries = record.counts.get("queries_evaluated", 0)
-        parts[-1] += (
-            f" ({n_queries:,} queries, mean over {'users' if split['average'] == 'user' else 'queries'})"
-        )
-    if (lowest := record.dataset.relevant_from) is not None:
-        parts[-1] += f", rated {lowest:g} or more"
+    parts = [f"history {history} (of models that take one)", f"target {target}{_targets(record, split)}"]
     if seen := (record.settings.get("candidates") or {}).get("seen"):
         parts.append(f"seen {seen}")
     if "ties_at_cut" in shares:
@@ -197,6 +190,15 @@ def next_item_lines(record: "RunRecord") -> list[str]:
     if "train_after_test_row" in shares:
         parts.append(f"{shares['train_after_test_row']} of training rows later than a test row")
     return [f"protocol {'; '.join(parts)}"]
+
+
+def _targets(record: "RunRecord", split: Mapping[str, Any]) -> str:
+    """Return which rows are targets, and of how many queries numbers are the mean."""
+    text, lowest = "", record.dataset.relevant_from
+    if split.get("target") == "successive":
+        n_queries = record.counts.get("queries_evaluated", 0)
+        text = f" ({n_queries:,} queries, mean over {'users' if split['average'] == 'user' else 'queries'})"
+    return text if lowest is None else f"{text}, rated {lowest:g} or more"
 
 
 def _filter_lines(steps: Sequence[Step]) -> list[str]:

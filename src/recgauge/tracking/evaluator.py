@@ -186,7 +186,7 @@ def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> Evaluation
     values = evaluation.values() | {"users_evaluated": float(evaluation.counts["users_evaluated"])}
     for key, stderr in evaluation.stderrs().items():
         for end, sign in (("low", -1), ("high", 1)):
-            values[f"ci/{key}_{end}"] = values[key] + sign * NORMAL_95 * stderr
+            values[f"{key}_{end}"] = values[key] + sign * NORMAL_95 * stderr
     tags = {f"definition.{name}": text for name, text in definitions(evaluation).items()}
     truth = "" if evaluation.truth is None else evaluation.truth.sha256()
     tags |= {JUDGING_TAG: evaluation.policies, TRUTH_TAG: truth, "recgauge.version": __version__}

@@ -59,7 +59,7 @@ def test_numbers_are_those_of_recgauge_and_stand_in_the_run(evaluated):
     lists, truth = (dict(zip(USERS, cells, strict=True)) for cells in (LISTS, RELEVANT))
     expected = recgauge.evaluate(lists, truth, metrics=["ndcg", "recall"], cutoffs=[2])
     assert {key: result.metrics[key] for key in expected.values()} == expected.values()
-    low, high = result.metrics["ci/ndcg_at_2_low"], result.metrics["ci/ndcg_at_2_high"]
+    low, high = result.metrics["ndcg_at_2_low"], result.metrics["ndcg_at_2_high"]
     assert (high - low) / 2 == pytest.approx(1.959964 * expected.stderrs()["ndcg_at_2"])
     run = MlflowClient().get_run(result.run_id)
     assert run.data.metrics == pytest.approx(result.metrics)
@@ -178,9 +178,9 @@ def test_mlflow_has_it_by_name_and_checks_thresholds_of_its_intervals(experiment
             evaluators="recgauge",
             evaluator_config={"metrics": ["ndcg"], "cutoffs": [3]},
         )
-    mlflow.validate_evaluation_results({"ci/ndcg_at_3_low": least(0.5)}, result)
+    mlflow.validate_evaluation_results({"ndcg_at_3_low": least(0.5)}, result)
     with pytest.raises(Exception, match="threshold check failed"):
-        mlflow.validate_evaluation_results({"ci/ndcg_at_3_low": least(0.99)}, result)
+        mlflow.validate_evaluation_results({"ndcg_at_3_low": least(0.99)}, result)
 
 
 def least(value):
