@@ -49,8 +49,8 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
 
 def test_a_plan_has_the_jobs_of_a_glob(workplace):
     done = workplace.succeed("-m", "model=glob(*_knn)", "--plan")
-    found = [rows(done)[number].split()[1] for number in "012"]
-    assert found == ["model=item_knn", "model=rating_knn", "model=user_knn"]
+    found = [rows(done)[number].split()[1] for number in "0123"]
+    assert found == [f"model={name}_knn" for name in ("item", "rating", "session", "user")]
     assert list(workplace.folder.iterdir()) == []
 
 

@@ -384,10 +384,9 @@ def test_columns_without_numbers_are_told_and_their_names_are_no_users(frames, t
         found = compare({**plain, name: wide}, n_resamples=500)
         assert found.results == expected
         assert "region, joined" in found.notes[-1]
-        (tmp_path / name).mkdir()
-        wide.reset_index().to_parquet(tmp_path / name / "part.parquet")
+        wide.reset_index().to_parquet(tmp_path / f"{name}.parquet")
         wide.to_csv(tmp_path / f"{name}.csv")
-    for sources in (["a.csv", "b.csv"], ["a", "b"]):
+    for sources in (["a.csv", "b.csv"], ["a.parquet", "b.parquet"]):
         assert main(["compare", *(str(tmp_path / source) for source in sources)]) == 0
         assert "region, joined" in capsys.readouterr().out
     for column in ("fold", "recall"):
