@@ -152,6 +152,25 @@ def read_times(
     return np.floor(np.where(good, seconds, 0)).astype(np.int64), good
 
 
+def has_parts_of_seconds(column: pa.ChunkedArray, unit: TimeUnit) -> bool:
+    """Whether times lose the order of rows where they are held as whole seconds.
+
+    Examples
+    --------
+    >>> has_parts_of_seconds(pa.chunked_array([[1000, 1500]]), "ms")
+    True
+    """
+    import pyarrow.compute as pc
+
+    if pa.types.is_timestamp(column.type):
+        whole = column.cast(pa.timestamp("s", column.type.tz), safe=False).cast(column.type)
+        return bool(pc.any(pc.not_equal(column, whole)).as_py())
+    if unit == "date":
+        return is_text(column.type) and bool(pc.any(pc.match_substring_regex(column, r"\.0*[1-9]")).as_py())
+    seconds = numbers_of(column) / _PER_SECOND[unit]
+    return bool((seconds != np.floor(seconds))[np.isfinite(seconds)].any())
+
+
 def _dates(column: pa.ChunkedArray, form: str | None) -> DoubleArray:
     """Return dates as seconds, NaN where a cell is none: ISO 8601, YYYYMMDD, or of a form as of strptime."""
     import pyarrow.compute as pc

@@ -13,7 +13,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from recgauge.errors import SchemaError, listed, shortened
-from recgauge.files.cells import is_whole, numbers_of, read_times, texts_of, unit_of, without
+from recgauge.files.cells import (
+    has_parts_of_seconds,
+    is_whole,
+    numbers_of,
+    read_times,
+    texts_of,
+    unit_of,
+    without,
+)
 from recgauge.files.columns import CellFormat, Columns, Role, Roles, TimeUnit
 from recgauge.files.ids import NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
@@ -70,6 +78,7 @@ class Rows:
     numbers: Mapping[Role, npt.NDArray[Any]] = field(default_factory=dict)  # rating is float64 of lists only
     time: LongArray | None = None  # seconds
     time_unit: TimeUnit = "s"
+    time_is_cut: bool = False  # whether rows of one second had an order
     tags: npt.NDArray[Any] | None = None  # the run that a row belongs to
     events: npt.NDArray[Any] | None = None  # what kind of event a row is
     left_out: tuple[Problem, ...] = ()  # rows with a cell that the user names as missing
@@ -135,7 +144,8 @@ class Rows:
         texts = [f"{role}={label}" for role, label in self.labels.items() if role != "time"]
         texts += [f"no {role}" for role in optional if role not in self.labels]
         if "time" in self.labels:
-            texts.append(f"time={self.labels['time']} ({_UNITS[self.time_unit]})")
+            cut = ", cut to seconds, whose rows split.ties orders" if self.time_is_cut else ""
+            texts.append(f"time={self.labels['time']} ({_UNITS[self.time_unit]}{cut})")
         texts += [self.layout] if self.layout else []
         texts += [f"not used: {listed(self.unused, most=10)}"] if self.unused else []
         words = ", ".join(texts)
@@ -210,10 +220,11 @@ def check(rows: Rows, form: str, roles: Roles) -> Rows:
     rank = numbers.get("rank")
     if rank is not None and rank.dtype != np.int32:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
-    time, unit = None, rows.time_unit
+    time, unit, is_cut = None, rows.time_unit, False
     if "time" in columns:
         unit = unit_of(columns["time"], cells)
         time, in_range = read_times(columns["time"], unit, cells.time_format)
+        is_cut = has_parts_of_seconds(columns["time"], unit)
         date = f"of the form {cells.time_format}" if cells.time_format else "a date"
         reason = date if unit == "date" else f"in 1970..2100, read in {unit}"
         checks.append(("time", f"the time is not {reason}", in_range))
@@ -229,6 +240,7 @@ def check(rows: Rows, form: str, roles: Roles) -> Rows:
         numbers=numbers,
         time=time,
         time_unit=unit,
+        time_is_cut=is_cut,
         problems=(*rows.problems, *problems),
         tags=texts_of(columns["tag"]) if "tag" in columns else None,
         events=texts_of(columns["event"]) if "event" in columns else None,
