@@ -21,6 +21,8 @@ EvaluateOn = Literal["test", "validation"]
 """Parts of a split that a model can be evaluated on."""
 PARTS = ("train", "fold_in", "validation", "test")
 """The parts that a split can have."""
+NO_VALIDATION_TARGET = "rows of the validation part that are no target"
+"""The step of rows up to a cut that are in no part, until `Split.with_validation_in_train` trains on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,19 +175,26 @@ class Split:
             If there are no validation rows.
         """
         validation, sequences, fold_in = self._held_for_validation(), self.sequences, self.fold_in
-        train = self.train
+        train, steps = self.train, self.steps
+        words = f"{len(train):,} training and {len(validation):,} validation rows"
         sequences = None if sequences is None else sequences.with_validation()
         if sequences is None or sequences.until_cut is None:
             train = train.followed_by(validation)
         else:
             train = sequences.rows.take(sequences.train).with_users(train.user_ids)
-        words = f"train is {len(self.train):,} training and {len(validation):,} validation rows"
+            n_more = len(train) - len(self.train) - len(validation)
+            words = f"all {len(train):,} rows up to the cut: {words}" + (
+                f", {n_more:,} more" if n_more else ""
+            )
+            steps = tuple(step for step in steps if step.name != NO_VALIDATION_TARGET)
         if fold_in is not None:
             chosen_by = (validation.user_counts() > 0)[fold_in.user]
             train, fold_in = train.followed_by(fold_in.take(chosen_by)), fold_in.take(~chosen_by)
             words += f", and {int(chosen_by.sum()):,} fold-in rows of validation users"
-        joined = replace(Step.between("nothing", train, train), note=f"{words} (fit_on=train_validation)")
-        steps = (*self.steps, joined)
+        joined = replace(
+            Step.between("nothing", train, train), note=f"train is {words} (fit_on=train_validation)"
+        )
+        steps = (*steps, joined)
         return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps, sequences=sequences)
 
     def with_queries(self, average: Average) -> "Split":

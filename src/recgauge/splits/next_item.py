@@ -7,6 +7,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.sequences import Average
+from recgauge.data.split import NO_VALIDATION_TARGET
 from recgauge.errors import ConfigError, EmptySplitError
 from recgauge.splits import Assignment, ColdRows, session_rows
 from recgauge.splits._order import ByTime, latest_first, times_of
@@ -136,7 +137,7 @@ class NextItem(ByTime):
             if self.validation_by != "last_item":
                 validation = self._targets(interactions, rank, eligible, train, rng)
             between = earlier & ~train & ~validation
-            unused.append(("rows of the validation part that are no target", between))
+            unused.append((NO_VALIDATION_TARGET, between))
         return Assignment(test, validation, unused=tuple(unused), rank=rank, until_cut=earlier)
 
     def _earlier(self, times: LongArray) -> BoolArray:

@@ -183,6 +183,8 @@ def test_validation_has_its_own_targets_and_joins_all_rows_up_to_the_cut(rows, b
             assert known == own[:-1]
     joined = split.with_validation_in_train()
     assert joined.train.sha256() == earlier.sha256()
+    dropped = sum(step.dropped_rows for step in joined.steps)
+    assert dropped + len(joined.train) + len(joined.test) == len(rows)
     assert asked(joined, int) == asked(split, int)
 
 
