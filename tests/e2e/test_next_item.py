@@ -73,6 +73,21 @@ def test_runs_are_compared_by_users_and_judged_again(finished, monkeypatch, caps
     assert main(["verify", "item_knn"]) == 0
 
 
+def test_groups_are_of_users_whose_means_are_said_to_be_theirs(finished, monkeypatch, capsys):
+    monkeypatch.chdir(finished.folder)
+    words = ["segments", "popularity", "item_knn", "--metric", "ndcg@10", "--by", "item_popularity,items"]
+    assert main([*words, "--out", "groups.csv"]) == 0
+    assert "the number of a run is over all queries" in " ".join(capsys.readouterr().out.split())
+    table = pd.read_csv("groups.csv")
+    stored = pd.read_parquet("item_knn/per_user.parquet")
+    of_all = table[(table.segment == "all") & (table.run == "item_knn")].set_index("by")
+    assert of_all.n_users.tolist() == [len(stored)] * 2
+    assert of_all["mean"].item_popularity == pytest.approx(stored.ndcg_at_10.mean())
+    assert of_all["mean"]["items"] == pytest.approx(values_of(finished.folder / "item_knn")["hit_rate_at_10"])
+    assert main([*words, "--examples", "1"]) == 1
+    assert "split.target=successive" in capsys.readouterr().err
+
+
 def test_lists_of_queries_from_a_file_have_the_numbers_of_their_model(finished):
     words = ("model=recorded", "model.path=item_knn/recommendations.parquet", "hydra.run.dir=recorded")
     done = finished.run(*EACH, *words)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.example_users import stories
@@ -80,6 +81,11 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     runs, notes = _largest_group(runs) if choose else (runs, [])
     named = name_runs(runs)
     data = load(runs[0])
+    if n_examples and data[1].query_of is not None:
+        raise ConfigError(
+            "--examples: with split.target=successive a user has a list for each query, and examples show "
+            "one list of a user. Leave it out."
+        )
     key = reference_key(named, metric)
     segments = [
         segments_by(
@@ -128,7 +134,12 @@ def segments_by(  # noqa: PLR0913 - likewise
     entry = first.record.result(key)
     values = {name: run.values([key]) for name, run in runs.items()}
     paired = UserValues.paired(values, {key: entry is None or entry.higher_is_better})
-    return segments_of(paired, groups, baseline=baseline, confidence=confidence)[0]
+    (segments,) = segments_of(paired, groups, baseline=baseline, confidence=confidence)
+    if any(key in of_run.pooled for of_run in values.values()):
+        rows = "queries" if split_key(key)[1] else "ratings"
+        note = f"Means over users; the number of a run is over all {rows}."
+        segments = replace(segments, notes=(*segments.notes, note))
+    return segments
 
 
 def groups_by(
@@ -162,7 +173,7 @@ def _attribute(by: str, run: FinishedRun, dataset: Dataset, split: Split) -> "pd
     if by == "age":
         return days_in_data(split.history).round()
     if by == "item_popularity":
-        return held_popularity(split.train, _relevant_rows(run))
+        return held_popularity(split.train, _by_owner(_relevant_rows(run), split))
     if dataset.item_features is None:
         raise ConfigError(f"--by genre: {dataset.name} has no genres or other features of items.")
     return taste(split.history, dataset.item_features)
@@ -173,6 +184,15 @@ def _relevant_rows(run: FinishedRun) -> "pd.DataFrame":
     rows, lowest = run.test(), run.record.dataset.relevant_from
     kept = rows if lowest is None else rows[is_relevant(rows["rating"], lowest)]
     return kept.drop_duplicates(["user_id", "item_id"]).rename(columns={"user_id": "user", "item_id": "item"})
+
+
+def _by_owner(rows: "pd.DataFrame", split: Split) -> "pd.DataFrame":
+    """Return rows with the user of each query in place of the query."""
+    if split.sequences is None or split.query_of is None:
+        return rows
+    codes, ids = split.test_users, split.test.user_ids
+    owners = split.sequences.rows.user_ids[split.query_of[codes]].tolist()
+    return rows.assign(user=rows["user"].map(dict(zip(ids[codes].tolist(), owners, strict=True))))
 
 
 def _by_items(
@@ -188,6 +208,7 @@ def _by_items(
         lists = run.recommended()
         top = lists[lists["rank"] <= k]
         hits[name] = pairs.isin(pd.MultiIndex.from_frame(top[["user_id", "item_id"]]))
+    hits = _by_owner(hits, split)
     counts = item_counts(split.train)
     groups = cut_groups(counts.where(counts > 0), _DECILES).cat.add_categories("0")
     groups = groups.fillna("0").cat.reorder_categories(["0", *groups.cat.categories[:-1]])
