@@ -44,6 +44,11 @@ Files of the run {name}, written by `recgauge export` {__version__}. The run was
     for path, file in files.items():
         text += f"| `{path}` | {'' if file.n_rows is None else f'{file.n_rows:,}'} | {file.about} |\n"
     usage = _usage(record, files)
+    if (record.settings.get("split") or {}).get("average") == "user" and "queries_evaluated" in record.counts:
+        return text + (
+            "\nUser ids are those of queries, `u#17` for row 17 of user u; the run's numbers are means over "
+            "users of the mean of their queries. `recgauge evaluate` takes means over queries.\n"
+        )
     return text + (f"\nIn this folder, the run's numbers again: `{usage}`\n" if usage else "")
 
 
