@@ -131,7 +131,8 @@ def expected(meaning):
     sums, n_users = [0.0, 0.0, 0.0], 0
     low = meaning.threshold
     for user, grades in meaning.truth.items():
-        relevant = {item for item, grade in grades.items() if low is None or grade >= low}
+        # a grade of 0 is relevant only from a grade below 0 on
+        relevant = {i for i, grade in grades.items() if low is None or (grade >= low and (grade > 0 or low < 0))}
         if not relevant:
             continue
         n_users += 1
