@@ -59,17 +59,22 @@ def list_settings(
     order: Order = "auto",
     refuse: Collection[str] = (),
     keep: Collection[str] = (),
+    *,
+    seen: Seen | None = None,
 ) -> ListSettings:
-    """Return how lists are read that a suite measures under a convention."""
+    """Return how lists are read that a suite measures under a convention, and what is said of seen items."""
     policies, cutoffs = convention.policies, {k for cutoffs in suite.values() for k in cutoffs}
     check_longest(policies, cutoffs)
+    named: dict[str, str] = {name: getattr(policies, name) for name in REASONS}
+    if seen is None and not convention.uses_train and "seen_items" not in refuse:
+        named["seen"] = "hit"
     return ListSettings(
         order,
         refuse,
         keep,
         longest=max((k for k in cutoffs if k is not None), default=None),
         text_ids=policies.ties == "id_descending",
-        policies={name: getattr(policies, name) for name in REASONS},
+        policies=named,
     )
 
 

@@ -188,7 +188,8 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
     suite = parse_metrics(",".join(map(label, rules.keys)))
     convention = convention_of(options)
-    settings = list_settings(suite, convention, refuse=refused_findings(options), keep=options.keep)
+    refused = refused_findings(options)
+    settings = list_settings(suite, convention, refuse=refused, keep=options.keep, seen=options.seen)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,

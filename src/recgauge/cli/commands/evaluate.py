@@ -99,7 +99,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
     check_formats(options.out, (".json", ".parquet"))
     if measures_ratings(suite) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
-    settings = list_settings(suite, convention, options.order, refused_findings(options), options.keep)
+    findings = refused_findings(options), options.keep
+    settings = list_settings(suite, convention, options.order, *findings, seen=options.seen)
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measure = _in_parts if in_parts else _in_memory
     measured, compare = measure(options, suite, convention, settings)
