@@ -132,7 +132,8 @@ def expected(meaning):
     low = meaning.threshold
     for user, grades in meaning.truth.items():
         # a grade of 0 is relevant only from a grade below 0 on
-        relevant = {i for i, grade in grades.items() if low is None or (grade >= low and (grade > 0 or low < 0))}
+        lowest = -math.inf if low is None else low if low < 0 else max(low, 1e-300)
+        relevant = {item for item, grade in grades.items() if grade >= lowest}
         if not relevant:
             continue
         n_users += 1

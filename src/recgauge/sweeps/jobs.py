@@ -499,7 +499,7 @@ def run_name(
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")
     parts.append(names["dataset"])
-    if settings.get("tune") and swept is None:
+    if settings.get("tune"):
         parts.append("tuned")
     name = str(without_secrets(" · ".join(parts)))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
