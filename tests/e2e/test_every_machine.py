@@ -59,7 +59,8 @@ def options(group):
 def outcomes(machine, group):
     """Return what the jobs of a sweep over a group's options have on a machine, by the option."""
     words = ["-m", f"{group}={','.join(options(group))}", "cutoffs=[10]", "tracking=off", "hydra.sweep.dir=."]
-    words += ["metrics=all"] if group == "model" else ["model=popularity", "guards.override=[coverage]"]
+    of_models = ["metrics=all", "split=temporal_per_user"]  # some models need users' rows in their order
+    words += of_models if group == "model" else ["model=popularity", "guards.override=[coverage]"]
     with TemporaryDirectory() as folder:
         sweep = Workplace(Path(folder)).start_fresh(*words, **MACHINES[machine])
         _, err = sweep.communicate(timeout=1800)
