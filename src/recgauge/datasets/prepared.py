@@ -147,15 +147,16 @@ def _write_copy(file: Path, prepared: Prepared) -> None:
         "facts": dict(prepared.facts),
     }
     with written_whole(file) as hidden, hidden.open("wb") as stream:
-        layout = {}
+        layout, checksum = {}, 0
         for name, array in arrays.items():
-            stream.seek(-stream.tell() % _ALIGNED, os.SEEK_CUR)
-            layout[name] = (array.dtype.str, array.shape, stream.tell(), array.nbytes)
-            stream.write(np.ascontiguousarray(array).data)
-        start = stream.tell()
-        stream.write(json.dumps([about, layout]).encode() + start.to_bytes(8))
-        stream.flush()
-        stream.write(zlib.crc32(np.memmap(hidden, mode="r").data).to_bytes(4))
+            padding = bytes(-stream.tell() % _ALIGNED)
+            layout[name] = (array.dtype.str, array.shape, stream.tell() + len(padding), array.nbytes)
+            content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b""
+            for part in (padding, content):
+                stream.write(part)
+                checksum = zlib.crc32(part, checksum)
+        ending = json.dumps([about, layout]).encode() + stream.tell().to_bytes(8)
+        stream.write(ending + zlib.crc32(ending, checksum).to_bytes(4))
 
 
 def _read_copy(file: Path) -> Prepared | None:
