@@ -167,8 +167,13 @@ def has_parts_of_seconds(column: pa.ChunkedArray, unit: TimeUnit) -> bool:
         return bool(pc.any(pc.not_equal(column, whole)).as_py())
     if unit == "date":
         return is_text(column.type) and bool(pc.any(pc.match_substring_regex(column, r"\.0*[1-9]")).as_py())
-    seconds = numbers_of(column) / _PER_SECOND[unit]
-    return bool((seconds != np.floor(seconds))[np.isfinite(seconds)].any())
+    if unit == "s" and pa.types.is_integer(column.type):
+        return False
+    for chunk in column.chunks:  # some rows at a time: all would take as much memory as the times
+        rests = numbers_of(pa.chunked_array([chunk])) % _PER_SECOND[unit]
+        if (rests > 0).any():  # NaN, of cells that are no numbers, is not
+            return True
+    return False
 
 
 def _dates(column: pa.ChunkedArray, form: str | None) -> DoubleArray:
