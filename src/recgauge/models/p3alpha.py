@@ -11,7 +11,8 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import check_memory
 from recgauge.models.recent import RecentHistory
-from recgauge.utils.checks import Count, DoubleArray, IntArray, LongArray, NotNegative
+from recgauge.models.weight_lists import cut_columns, joined_lists, largest, with_room
+from recgauge.utils.checks import Count, DoubleArray, IntArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, compiled
 from recgauge.utils.progress import NoProgress, Progress
 from recgauge.utils.resources import over_blocks
@@ -67,20 +68,7 @@ class WalkModel(RecentHistory):
             parts = over_blocks(
                 lambda a, b: walk_back(*lists, of_users, *shares, k, a, b), n_items, _BLOCK, advance=advance
             )
-        counts, codes, weights = (np.concatenate(sources) for sources in zip(*parts, strict=True))
-        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return sparse.csr_array((weights, codes, starts), shape=(n_items, n_items))
-
-
-def cut_columns(weights: sparse.csc_array, most: int | LongArray) -> sparse.csc_array:
-    """Return each column's largest weights alone, whatever their sign; of equal ones those of low codes."""
-    n_weights = np.diff(weights.indptr)
-    column = np.repeat(np.arange(len(n_weights)), n_weights)
-    order = np.lexsort((weights.indices, -np.abs(weights.data), column))
-    place = np.arange(len(order)) - weights.indptr[column]
-    weights.data[order[place >= np.broadcast_to(most, n_weights.shape)[column]]] = 0.0
-    weights.eliminate_zeros()
-    return weights
+        return joined_lists(parts, n_items)
 
 
 def _power(counts: IntArray, power: float) -> DoubleArray:
@@ -158,31 +146,6 @@ class P3alpha(WalkModel):
 
     def _popularity_power(self) -> float:
         return 0.0
-
-
-@compiled(nogil=True)
-def largest(weights: F32s, codes: I32s, count: int, k: int) -> int:
-    """Move the k largest of the first `count` weights, of equal ones those of low codes, to the front."""
-    level = np.partition(weights[:count], count - k)[count - k]
-    ties = np.sort(codes[:count][weights[:count] == level])
-    kept = 0
-    for place in range(count):
-        if weights[place] > level:
-            weights[kept], codes[kept] = weights[place], codes[place]
-            kept += 1
-    weights[kept:k], codes[kept:k] = level, ties[: k - kept]
-    return k
-
-
-@compiled(nogil=True)
-def with_room(codes: I32s, weights: F32s, filled: int, count: int) -> tuple[I32s, F32s]:
-    """Return lists that can take `count` more entries after the first `filled`."""
-    if filled + count <= len(codes):
-        return codes, weights
-    room = max(2 * len(codes), filled + count)
-    more_codes, more_weights = np.empty(room, np.int32), np.empty(room, np.float32)
-    more_codes[:filled], more_weights[:filled] = codes[:filled], weights[:filled]
-    return more_codes, more_weights
 
 
 @compiled(nogil=True)

@@ -10,8 +10,8 @@ from recgauge.data.histories import newer_rows, oldest_first
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel, check_memory
-from recgauge.models.p3alpha import cut_columns, with_room
 from recgauge.models.recent import recency_weights
+from recgauge.models.weight_lists import cut_columns, joined_lists, with_room
 from recgauge.utils.checks import (
     Count,
     DoubleArray,
@@ -174,9 +174,7 @@ class SequentialRules(ItemWeightModel):
 
         with progress.step("count", n_items, "items") as advance:
             parts = over_blocks(block, n_items, _BLOCK, advance=advance)
-        lengths, codes, weights = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        rules = sparse.csr_array((weights, codes, ends), shape=(n_items, n_items))
+        rules = joined_lists(parts, n_items)
         rules.sort_indices()
         return rules
 

@@ -10,8 +10,8 @@ from recgauge.data.histories import newer_rows, newest_of_pairs, oldest_first
 from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel, check_memory, matrix_of
-from recgauge.models.p3alpha import largest, with_room
 from recgauge.models.sequential_rules import StepWeight, step_weights
+from recgauge.models.weight_lists import joined_lists, largest, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
@@ -136,9 +136,7 @@ class SessionKNN(ItemWeightModel):
 
         with progress.step("neighbours", n_users, "users") as advance:
             parts = over_blocks(block, n_users, _BLOCK, advance=advance)
-        counts, codes, votes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        neighbours = sparse.csr_array((votes, codes, starts), shape=(n_users, n_sessions))
+        neighbours = joined_lists(parts, n_sessions)
         neighbours.sort_indices()
         return neighbours
 

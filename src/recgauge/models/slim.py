@@ -11,7 +11,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.engine import ItemWeights
 from recgauge.models import ItemWeightModel, check_memory
 from recgauge.models.ease import lower_gram, mirrored
-from recgauge.models.p3alpha import cut_columns, with_room
+from recgauge.models.weight_lists import cut_columns, joined_lists, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, LongArray, NotNegative, Positive, Within
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
 from recgauge.utils.progress import NoProgress, Progress
@@ -105,14 +105,12 @@ class SLIM(ItemWeightModel):
 
         with progress.step("regress", n_items, "items") as advance:
             parts = over_blocks(block, n_items, _BLOCK, advance=advance)
-        counts, codes, weights = (np.concatenate([part[k] for part in parts]) for k in range(3))
         if unfinished := sum(part[3] for part in parts):
             progress.note(
                 f"SLIM: weights of {unfinished:,} of {n_items:,} items still moved by more than "
                 f"tol={self.tol:g} after {SWEEPS:,} rounds; raise l2 or tol"
             )
-        starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        by_target = sparse.csc_array((weights, codes, starts), shape=(n_items, n_items))
+        by_target = joined_lists([part[:3] for part in parts], n_items).T
         if self.top_k is not None or self.drop_smallest:
             n_weights = np.diff(by_target.indptr)
             most = np.minimum(n_weights - self.drop_smallest, self.top_k or n_items)
