@@ -1,4 +1,7 @@
-"""The order of users' rows: where each is in its user's history."""
+"""Rows by user and time: the order of any table's rows, and where each is in its user's history.
+
+The order that a split gives them, by its rule for rows of one time, is in `recgauge.data.sequences`.
+"""
 
 import numpy as np
 
@@ -21,11 +24,23 @@ def oldest_first(rows: Interactions) -> LongArray:
     return np.lexsort((*times, rows.user))
 
 
+def ranks_of(rows: Interactions, order: LongArray) -> LongArray:
+    """Return each row's rank among its user's, from 0, shape (n,); `order`: positions, user after user.
+
+    Examples
+    --------
+    >>> rows = Interactions.from_ids(["a", "b", "a"], ["x", "x", "y"])
+    >>> ranks_of(rows, np.array([2, 0, 1])).tolist()
+    [1, 0, 0]
+    """
+    counts, ranks = rows.user_counts(), np.empty(len(rows), np.int64)
+    ranks[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return ranks
+
+
 def newer_rows(rows: Interactions) -> LongArray:
     """Return how many rows of the same user come after each row, shape (n,): 0 for the newest."""
-    counts, newer = rows.user_counts(), np.empty(len(rows), np.int64)
-    newer[oldest_first(rows)] = np.repeat(np.cumsum(counts), counts) - 1 - np.arange(len(rows))
-    return newer
+    return rows.user_counts()[rows.user] - 1 - ranks_of(rows, oldest_first(rows))
 
 
 def newest_of_pairs(rows: Interactions, newer: LongArray) -> LongArray:

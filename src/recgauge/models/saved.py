@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recgauge.candidates import CandidateItems
+from recgauge.data.histories import oldest_first
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
@@ -85,16 +86,16 @@ class SavedModel:
             )
         codes = {str(item): code for code, item in enumerate(self.item_ids.tolist())}
         code_of = np.array([codes.get(str(item), -1) for item in rows.item_ids.tolist()], np.int32)
-        times = np.zeros(len(rows), np.int64) if rows.timestamp is None else rows.timestamp
-        order = np.lexsort((times, rows.user))
+        order = oldest_first(rows)
         order = order[code_of[rows.item[order]] >= 0]
         if not len(order):
             raise ConfigError(
                 f"histories: the model knows none of their items; its ids look like "
                 f"{shown(self.item_ids[0])}."
             )
-        columns = code_of[rows.item[order]], rows.value[order], times[order], rows.user_ids, self.item_ids
-        histories = Interactions(rows.user[order], *columns)
+        ordered = rows.take(order)
+        columns = code_of[ordered.item], ordered.value, ordered.timestamp, rows.user_ids, self.item_ids
+        histories = Interactions(ordered.user, *columns)
         seen = None if self.candidates.excluded is None else histories.to_csr()
         candidates = CandidateItems(seen, self.candidates.items)
         model = self.model.with_histories(histories)

@@ -8,6 +8,7 @@ import numpy as np
 
 from recgauge.data.coverage import Coverage, Reason
 from recgauge.data.dataset import Dataset
+from recgauge.data.histories import ranks_of
 from recgauge.data.interactions import Interactions
 from recgauge.data.sequences import Average, Sequences
 from recgauge.data.split import Split, Step
@@ -144,10 +145,7 @@ def session_rows(rows: Interactions, column: str) -> tuple[Interactions, LongArr
 def _ranks_inside(rows: Interactions, rank: LongArray) -> LongArray:
     """Return each row's rank among its user's, 0 for the latest, by the rank of its session, then by time."""
     times = np.zeros(len(rows), np.int64) if rows.timestamp is None else rows.timestamp
-    order, counts = np.lexsort((-np.arange(len(rows)), -times, rank, rows.user)), rows.user_counts()
-    ranks = np.empty(len(rows), np.int64)
-    ranks[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return ranks
+    return ranks_of(rows, np.lexsort((-np.arange(len(rows)), -times, rank, rows.user)))
 
 
 @dataclass(frozen=True)
