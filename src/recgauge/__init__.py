@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from recgauge.models.random_rating import RandomRating as RandomRating
     from recgauge.models.rating_knn import RatingKNN as RatingKNN
     from recgauge.models.recommend import recommend as recommend
+    from recgauge.models.recommend import serving as serving
     from recgauge.models.rp3beta import RP3beta as RP3beta
     from recgauge.models.sequential_rules import SequentialRules as SequentialRules
     from recgauge.models.session_knn import SessionKNN as SessionKNN

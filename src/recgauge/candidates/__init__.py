@@ -165,7 +165,7 @@ def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
     if seen == "none":
         return None
     if seen == "both" and split.has_cut:
-        return split.known
+        return split.past
     if seen == "train" or split.validation is None:
         return split.seen
     if seen == "validation":

@@ -55,8 +55,8 @@ class SampledNegatives(Candidates):
     def choose(self, split: Split, *, rng: np.random.Generator) -> CandidateItems:
         """Return each user's test items and negatives."""
         test, shape = split.test, (split.test.n_users, split.test.n_items)
-        known = split.before if split.has_cut else None
-        parts = [part for part in (split.history, split.validation, test, known) if part is not None]
+        before = split.before if split.has_cut else None
+        parts = [part for part in (split.history, split.validation, test, before) if part is not None]
         excluded = pairs_matrix(
             np.concatenate([part.user for part in parts]),
             np.concatenate([part.item for part in parts]),

@@ -297,7 +297,7 @@ class Split:
         return matrix
 
     @cached_property
-    def known(self) -> "sparse.csr_array":
+    def past(self) -> "sparse.csr_array":
         """`seen`, and with a cut in time all else that comes before the evaluated targets."""
         if not self.has_cut or self.before is None:
             return self.seen
@@ -312,7 +312,7 @@ class Split:
     def is_apart(self) -> bool:
         """Whether no held-out row has the (user, item) pair of another row."""
         held = [self.test] if self.has_cut else [self.validation, self.test]
-        return apart(self.known, [part for part in held if part is not None])
+        return apart(self.past, [part for part in held if part is not None])
 
     def cold_counts(self) -> dict[str, int]:
         """Return how many test rows, users and items lack what models learn from.

@@ -203,7 +203,7 @@ class RankingTask:
         catalogue = Catalogue.from_train(split.train, features, fold_in=split.fold_in, seen=seen)
         catalogue = replace(
             catalogue,
-            seen=catalogue.seen if split.query_of is None else split.known,
+            seen=catalogue.seen if split.query_of is None else split.past,
             irrelevant=self.candidates.irrelevant(self.relevant, test.n_users, test.n_items),
         )
         if self.n_unknown is None:

@@ -55,7 +55,7 @@ def check_split(
 def _overlap(split: Split) -> GuardResult:
     test, where = split.test, dict[str, BoolArray]()
     if not split.is_apart:
-        where["before it" if split.has_cut else "in train"] = stored(split.known, test.user, test.item)
+        where["before it" if split.has_cut else "in train"] = stored(split.past, test.user, test.item)
         if split.validation is not None and not split.has_cut:
             where["in validation"] = stored(split.validation.to_csr(), test.user, test.item)
         where["an earlier test row"] = np.ones(len(test), np.bool_)
@@ -141,9 +141,9 @@ def _ties_at_cut(split: Split, rule: str) -> GuardResult:
     return _tied(n_tied, n_users, rule, "have rows of one time in two parts")
 
 
-def _tied(n_tied: int, n_users: int, rule: str, what: str) -> GuardResult:
+def _tied(n_tied: int, n_users: int, rule: str, predicate: str) -> GuardResult:
     share = n_tied / n_users
-    finding = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) {what}"
+    finding = f"{n_tied:,} of {n_users:,} test users ({share:.1%}) {predicate}"
     consequence = f": split.ties={rule} decides which is held out; other rules may move the numbers."
     return by_share("ties_at_cut", share, finding, [(MANY_TIED_ROWS, "warning", consequence)])
 

@@ -68,13 +68,14 @@ def rows_to_fit(split: Split, fit_on: FitOn, model: object = None) -> Interactio
                 "Choose next_item, leave_one_out_last, last_n or temporal_per_user."
             )
         return sequences.in_order(None if everything else sequences.train)
-    if split.query_of is not None and isinstance(model, GivesLists) and not isinstance(model, TakesHistories):
-        raise ConfigError(
-            f"{type(model).__name__}: gives one list a user, and split.target=successive asks for several. "
-            "Choose split.target=first, last, random or all, or a model that takes histories."
-        )
-    if split.query_of is not None and not isinstance(model, GivesLists):
-        return sequences.rows if everything and sequences is not None else split.history
+    if sequences is not None and sequences.query_of is not None:
+        if not isinstance(model, GivesLists):
+            return sequences.rows if everything else split.history
+        if not isinstance(model, TakesHistories):
+            raise ConfigError(
+                f"{type(model).__name__}: gives one list a user, and split.target=successive asks for "
+                "several. Choose split.target=first, last, random or all, or a model that takes histories."
+            )
     if not everything:
         return split.train
     parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
@@ -158,8 +159,34 @@ def fit(
 def serving(model: Recommender, split: Split) -> Recommender:
     """Return a fitted model as it answers for the evaluated users of a split, whose codes may be queries.
 
-    One that takes histories is given the rows before the targets, if the split says so. Others answer by what
-    they were fitted on, a query as its user.
+    Parameters
+    ----------
+    model : Recommender
+        Fitted on the rows of the split.
+    split : Split
+
+    Returns
+    -------
+    Recommender
+        One that takes histories has the rows before the targets, if the split says so
+        (``history=grows``, ``history=train_validation``). Others answer by what they were fitted on, a query
+        as its user; where each user is asked once, that is the model itself.
+
+    Raises
+    ------
+    SchemaError
+        If the histories of many queries do not fit into memory.
+
+    Examples
+    --------
+    >>> from recgauge import ItemKNN
+    >>> from recgauge.splits import NextItem
+    >>> rows = Interactions.from_ids([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3], None, [1, 8, 9, 2, 3, 10])
+    >>> split = NextItem(quantile=0.5, target="successive").split(rows, rng=np.random.default_rng(0))
+    >>> model = fit(ItemKNN(), split, rng=np.random.default_rng(0))
+    >>> lists = recommend(serving(model, split), split.test_users, 1, excluded=split.past)
+    >>> split.test.user_ids[lists.users].tolist(), split.test.item_ids[lists.items[:, 0]].tolist()
+    (['1#2', '1#3', '2#3'], [2, 3, 3])
     """
     sequences = split.sequences
     if sequences is None or not (sequences.grows or split.query_of is not None):
@@ -230,7 +257,8 @@ def recommend(
     model : Recommender
         Fitted.
     users : ndarray of int32, shape (m,)
-        User codes, distinct.
+        User codes, distinct. For the test users of a split that gives histories, or whose rows are queries of
+        their own, the model is ``serving(model, split)``.
     k : int
         Length of the lists, >= 1; lists are shorter where fewer items are left.
     excluded : scipy.sparse.csr_array, shape (n_users, n_items), optional
@@ -250,7 +278,7 @@ def recommend(
     Raises
     ------
     ConfigError
-        If both `excluded` and `candidates` are given, or users are no codes.
+        If both `excluded` and `candidates` are given, or users are no codes that the model has.
     ScoreError
         If the model's scores or lists have a wrong shape or type, or scores are not finite.
     """
@@ -269,7 +297,9 @@ def recommend(
             )
         return lists
     with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
-        source = model.factors() or model.item_weights() or model
+        factors, weights = model.factors(), model.item_weights()
+        _check_range(model, users, factors, weights)
+        source = factors or weights or model
         settings: Any = {
             "memory_mib": memory_mib,
             "n_threads": n_threads,
@@ -293,3 +323,21 @@ def _user_codes(users: IntArray) -> IntArray:
     if len(np.unique(codes)) < len(codes):
         raise ConfigError("recommend: a user stands twice. Name everybody once.")
     return codes.astype(np.int32, copy=False)
+
+
+def _check_range(
+    model: Recommender, users: IntArray, factors: Factors | None, weights: ItemWeights | None
+) -> None:
+    """Refuse codes of users whom the model has no row for, such as those of queries."""
+    if factors is not None:
+        n_users = len(factors.user)
+    elif weights is not None:
+        n_users = weights.interactions.shape[0]
+    else:
+        return
+    if users.max(initial=-1) >= n_users:
+        raise ConfigError(
+            f"recommend: users must be in 0..{n_users - 1}, which are those that {type(model).__name__} was "
+            f"fitted on; got {users.max()}. For the test users of a split whose rows are queries, give "
+            "serving(model, split) in place of the model."
+        )
