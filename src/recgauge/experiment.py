@@ -271,10 +271,10 @@ def prepare(plan: DataPlan, timings: Timings) -> PreparedData:
 
 def _check_queries(experiment: Experiment, split: Split) -> None:
     """Refuse metrics that have no value for each of several queries of a user."""
-    others = [name for name, each in experiment.metrics.items() if each.metric.kind != "lists"]
-    if split.query_of is not None and others:
+    of_users = [name for name, each in experiment.metrics.items() if each.metric.kind != "lists"]
+    if split.query_of is not None and of_users:
         raise ConfigError(
-            f"metrics: {', '.join(others)} are of users, and split.target=successive asks for each row. "
+            f"metrics: {', '.join(of_users)} are of users, and split.target=successive asks for each row. "
             "Leave them out, as metrics=[ranking] does, or choose split.target=first, last or random."
         )
 

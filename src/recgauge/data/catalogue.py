@@ -197,18 +197,15 @@ def for_outside(
     def longer(array: Any) -> Any:
         return None if array is None else np.concatenate((array, np.zeros(n_unknown, array.dtype)))
 
-    def pad_matrix(matrix: Any, shape: tuple[int, int]) -> Any:
-        resized = matrix.copy()
-        resized.resize(shape)
-        return resized
-
     def larger(matrix: Any, *, rows: bool = False, columns: bool = False) -> Any:
         if matrix is None:
             return None
         shape = (matrix.shape[0] + rows * n_unknown, matrix.shape[1] + columns * n_unknown)
-        if not sparse.issparse(matrix):
+        if isinstance(matrix, np.ndarray):
             return np.pad(matrix, [(0, new - old) for old, new in zip(matrix.shape, shape, strict=True)])
-        return pad_matrix(matrix, shape)
+        resized = matrix.copy()
+        resized.resize(shape)
+        return resized
 
     n_users = 0 if catalogue.seen is None else catalogue.seen.shape[0]
     nothing = sparse.csr_array((n_users, size), dtype=bool)

@@ -395,12 +395,12 @@ class Relevant:
 
 
 def _in_order_of_text(codes: IntArray, ids: IdArray | None) -> tuple[LongArray, list[str]]:
-    """Return the place of each code's id among the texts of all of them, and these in order."""
-    used, place = np.unique(codes, return_inverse=True)
+    """Return the rank of each code's id among the texts of all of them, and these in order."""
+    used, text = np.unique(codes, return_inverse=True)
     texts = list(map(str, (used if ids is None else ids[used]).tolist()))
-    order, places = sorted(range(len(texts)), key=texts.__getitem__), np.empty(len(texts), np.int64)
-    places[order] = np.arange(len(texts))
-    return places[place], [texts[at] for at in order]
+    order, ranks = sorted(range(len(texts)), key=texts.__getitem__), np.empty(len(texts), np.int64)
+    ranks[order] = np.arange(len(texts))
+    return ranks[text], [texts[at] for at in order]
 
 
 def _array(subject: str, values: Any, kinds: str) -> npt.NDArray[Any]:

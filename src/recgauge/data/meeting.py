@@ -249,25 +249,25 @@ def _with_spellings(
     meeting: Meeting, ids: IdArray, masks: tuple[BoolArray, BoolArray], keys: LongArray
 ) -> Meeting:
     """Return a meeting with the ids of one side that the other has in another spelling, two as examples."""
-    side, at = 0, np.empty(0, np.int64)
+    side, respelled = 0, np.empty(0, np.int64)
     for own in (0, 1):
         written = np.zeros(len(ids), bool)
         written[keys[masks[1 - own]]] = True
-        places = np.flatnonzero(masks[own] & ~masks[1 - own] & written[keys])
-        if len(places) > len(at):
-            side, at = own, places
-    if not len(at):
+        codes = np.flatnonzero(masks[own] & ~masks[1 - own] & written[keys])
+        if len(codes) > len(respelled):
+            side, respelled = own, codes
+    if not len(respelled):
         return meeting
     causes, pairs = list[str](), list[str]()
-    for place in at[:2]:
-        twin = int(np.flatnonzero(masks[1 - side] & (keys == keys[place]))[0])
-        causes.append(spelling_cause(ids[[place]], ids[[twin]])[0])
-        pairs.append(" and ".join(_pair_shown(ids[place], ids[twin])))
+    for code in respelled[:2]:
+        twin = int(np.flatnonzero(masks[1 - side] & (keys == keys[code]))[0])
+        causes.append(spelling_cause(ids[[code]], ids[[twin]])[0])
+        pairs.append(" and ".join(_pair_shown(ids[code], ids[twin])))
     ours, theirs = meeting.sides[side], meeting.sides[1 - side]
-    verb = "s of the {} are" if len(at) > 1 else " of the {} is"
+    verb = "s of the {} are" if len(respelled) > 1 else " of the {} is"
     text = f"{verb.format(ours)} in the {theirs} in another spelling, such as {' or '.join(pairs)}"
     text += f"; likely cause: {', or '.join(dict.fromkeys(filter(None, causes)))}"
-    return replace(meeting, n_respelled=len(at), respelling=text)
+    return replace(meeting, n_respelled=len(respelled), respelling=text)
 
 
 def _pair_shown(ours: object, theirs: object) -> tuple[str, str]:

@@ -78,13 +78,9 @@ class Sequences:
         targets, counts = self.targets[part], self.rows.user_counts()
         if self.query_of is not None:
             return self._histories(self._order(), counts, users.user, self.rank[targets], users)
-        asked, n_trained = (
-            self.rows.user[targets],
-            np.bincount(self.rows.user[self.train], minlength=len(counts)),
-        )
-        length = n_trained.copy()
-        length[asked] = counts[asked]
-        np.minimum.at(length, asked, self.rank[targets])
+        user, length = self.rows.user[targets], np.bincount(self.rows.user[self.train], minlength=len(counts))
+        length[user] = counts[user]
+        np.minimum.at(length, user, self.rank[targets])
         return self._histories(self._order(), counts, np.arange(len(counts), dtype=np.int32), length, users)
 
     def trained(self, users: Interactions) -> Interactions:
@@ -142,8 +138,8 @@ class Sequences:
         """Return ids and users of all codes if each held-out row is a query, and the codes of each part."""
         ids, n_users, parts = self.rows.user_ids, self.rows.n_users, self.targets
         rows = np.concatenate([*parts.values()])
-        user, places = self.rows.user[rows], (self.rank[rows] + 1).tolist()
-        texts = [f"{ids[code]}#{place}" for code, place in zip(user.tolist(), places, strict=True)]
+        user, numbers = self.rows.user[rows], (self.rank[rows] + 1).tolist()
+        texts = [f"{ids[code]}#{number}" for code, number in zip(user.tolist(), numbers, strict=True)]
         ends = np.cumsum([len(part) for part in parts.values()])[:-1]
         codes = np.split(np.arange(n_users, n_users + len(rows), dtype=np.int32), ends)
         owner = np.concatenate((np.arange(n_users, dtype=np.int32), user))

@@ -323,7 +323,7 @@ class RecToolsTransformer(EpochModel, RecTools):
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
         """Return the model as it is now, whatever is trained afterwards; both share the process."""
         model = copy(self)
-        model._weights = self._as_asked().keep_weights()
+        model._weights = self._ready_worker().keep_weights()
         return model
 
     @property
@@ -366,9 +366,9 @@ class RecToolsTransformer(EpochModel, RecTools):
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
         """Return the `k` best candidates after the users' histories; see `Isolated.lists`."""
-        return self._as_asked().lists(users, k, candidates)
+        return self._ready_worker().lists(users, k, candidates)
 
-    def _as_asked(self) -> Worker:
+    def _ready_worker(self) -> Worker:
         """Return the process once it answers with this model's weights and histories."""
         worker = self._fitted()
         if self._history is not None:

@@ -210,9 +210,9 @@ class Recorded(Recommender, RatingPredictor):
         held = item < self._n_items
         held[held] = candidates.holds(users[row[held]].astype(np.int32), item[held])
         row, item, score = row[held], item[held], score[held]
-        again = repeats(np.searchsorted(row, np.arange(len(users) + 1)), item, self._n_items)
-        if again is not None:
-            row, item, score = row[~again], item[~again], score[~again]
+        repeated = repeats(np.searchsorted(row, np.arange(len(users) + 1)), item, self._n_items)
+        if repeated is not None:
+            row, item, score = row[~repeated], item[~repeated], score[~repeated]
         return _top_k(users, row, item, score, k)
 
     def whole_lists(self, users: IntArray, candidates: CandidateItems) -> TopK:
@@ -223,10 +223,10 @@ class Recorded(Recommender, RatingPredictor):
         row, item, score = self._rows(users)
         if candidates.limited:
             kept = item >= self._n_items
-            owner, known = users[row[~kept]].astype(np.int32), item[~kept]
-            held = candidates.holds(owner, known)
+            owner, code = users[row[~kept]].astype(np.int32), item[~kept]
+            held = candidates.holds(owner, code)
             if candidates.excluded is not None:
-                held |= stored(candidates.excluded, owner, known)
+                held |= stored(candidates.excluded, owner, code)
             kept[~kept] = held
             row, item, score = row[kept], item[kept], score[kept]
         return _top_k(users, row, item, score, max(1, int(np.bincount(row).max(initial=1))))

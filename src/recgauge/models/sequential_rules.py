@@ -192,21 +192,21 @@ class SequentialRules(ItemWeightModel):
 
 @compiled(nogil=True)
 def add_followers(
-    items: I32s, ends: I64s, places: I64s, by_gap: F64s, both: bool, sums: F64s, reached: I32s
+    items: I32s, ends: I64s, positions: I64s, by_gap: F64s, both: bool, sums: F64s, reached: I32s
 ) -> int:
     """Add weights of gaps to the sums of what follows an item; list and count the items whose sums were 0."""
     steps, count = len(by_gap), 0
-    for place in places:
-        first = place
-        while both and first > 0 and place - first < steps and ends[first - 1] == ends[place]:
+    for position in positions:
+        first = position
+        while both and first > 0 and position - first < steps and ends[first - 1] == ends[position]:
             first -= 1
-        for other in range(first, min(ends[place], place + 1 + steps)):
-            if other != place:
+        for other in range(first, min(ends[position], position + 1 + steps)):
+            if other != position:
                 item = items[other]
                 if sums[item] == 0.0:
                     reached[count] = item
                     count += 1
-                sums[item] += by_gap[abs(other - place) - 1]
+                sums[item] += by_gap[abs(other - position) - 1]
     return count
 
 
@@ -214,7 +214,7 @@ def add_followers(
 def follow(
     items: I32s,
     ends: I64s,
-    places: I64s,
+    positions: I64s,
     starts: I64s,
     by_gap: F64s,
     both: bool,
@@ -226,7 +226,7 @@ def follow(
     """Return, for each item from `start` to `stop`, the items that follow it, with their weights.
 
     `items` are those of all rows, users one after the other, oldest first, `ends` where the user of each row
-    ends. `places` are the rows of each item, `starts` where an item's begin there. `by_gap` holds weights
+    ends. `positions` are the rows of each item, `starts` where an item's begin there. `by_gap` holds weights
     above 0 of gaps from 1 on. Sums are divided by those of their row, or multiplied by both items' `scale`.
     Returns how many follow each item; their codes, one list after the other; and their weights.
     """
@@ -235,7 +235,7 @@ def follow(
     weight, counts, filled = np.empty(n_items, np.float32), np.empty(stop - start, np.int32), 0
     codes, weights = np.empty(1024, np.int32), np.empty(1024, np.float32)
     for source in range(start, stop):
-        own = places[starts[source] : starts[source + 1]]
+        own = positions[starts[source] : starts[source + 1]]
         count = add_followers(items, ends, own, by_gap, both, sums, reached)
         factor = scale[source]
         if of_rows and count:

@@ -167,8 +167,8 @@ class NextItem(ByTime):
     ) -> BoolArray:
         """Return the targets among eligible rows; users without a training row give up their first row."""
         counts = rows.user_counts()
-        is_known = np.bincount(rows.user[train], minlength=rows.n_users) > 0
-        chosen = eligible & (is_known[rows.user] | (rank < counts[rows.user] - 1))
+        is_trained = np.bincount(rows.user[train], minlength=rows.n_users) > 0
+        chosen = eligible & (is_trained[rows.user] | (rank < counts[rows.user] - 1))
         if self.target in ("successive", "all"):
             return chosen
         positions = np.flatnonzero(chosen)

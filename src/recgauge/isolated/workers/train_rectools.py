@@ -41,7 +41,7 @@ def fit(job: Training) -> tuple[Answer, float]:
     start = perf_counter()
     model.fit(dataset)
     seconds = perf_counter() - start
-    return Lists(model, dataset, job), seconds
+    return RecToolsLists(model, dataset, job), seconds
 
 
 def to_dataset(user: Array, item: Array, weight: Any, seconds: Array) -> Any:
@@ -78,7 +78,7 @@ def build(job: Training) -> Any:
         raise invalid_settings(f"{job.name} of RecTools", error) from error
 
 
-class Lists:
+class RecToolsLists:
     """The n best items of users, by RecTools' own lists without its filter of viewed items."""
 
     def __init__(self, model: Any, dataset: Any, job: Training) -> None:

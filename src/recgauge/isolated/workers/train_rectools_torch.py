@@ -77,7 +77,7 @@ from typing import Any
 
 import numpy as np
 from serving import Answer, Array, SettingsError, Training, serve
-from train_rectools import Lists, build, to_dataset
+from train_rectools import RecToolsLists, build, to_dataset
 
 
 def fit(job: Training) -> tuple[Answer, float]:
@@ -101,7 +101,7 @@ class Transformer:
         if np.bincount(job.user).max() < (least := self.model.train_min_user_interactions):
             raise ValueError(f"no user has {least} training rows, so there is no order to learn from")
         self.job, self.train_rows = job, _dataset(job.user, job.item)
-        self.lists = Lists(self.model, self.train_rows, job)
+        self.lists = RecToolsLists(self.model, self.train_rows, job)
         self.n_trained = int(self.lists.items.sum())
         self.weights: str | None = None
         self.latest: dict[str, Any] = {}
@@ -138,16 +138,16 @@ class Transformer:
         """Take the items that RecTools trains on, and let it give lists before its last epoch."""
         self.model.is_fitted = True
         preparator = self.model.data_preparator
-        known = preparator.get_known_item_ids().astype(np.int64)
+        items = preparator.get_known_item_ids().astype(np.int64)
         self.lists.items[:] = False
-        self.lists.items[known] = True
+        self.lists.items[items] = True
         self._take(self.job.user, self.job.item, self.job.n_users)
         last = preparator.session_max_len + preparator.train_session_max_len_addition
         note = (
-            f"{self.n_trained - len(known):,} of {self.n_trained:,} items with training rows are in no list: "
+            f"{self.n_trained - len(items):,} of {self.n_trained:,} items with training rows are in no list: "
             f"they are in no user's last {last:,} rows, which is all that it trains on"
         )
-        return {"note": note} if len(known) < self.n_trained else {}
+        return {"note": note} if len(items) < self.n_trained else {}
 
     def history(self, rows: str, n_users: int) -> dict[str, Any]:
         """Answer from now on for users (codes below n_users) with these rows."""
@@ -184,8 +184,8 @@ class Transformer:
 
     def _take(self, user: Array, item: Array, n_users: int) -> int:
         """Take users' rows as histories; return how many users have none that the model knows."""
-        known = self.lists.items[item]
-        n_asked, user, item = len(np.unique(user)), user[known], item[known]
+        trained = self.lists.items[item]
+        n_histories, user, item = len(np.unique(user)), user[trained], item[trained]
         order = np.argsort(user, kind="stable")
         to_come = np.searchsorted(user[order], user[order], side="right") - np.arange(len(order))
         seen = np.sort(order[to_come <= self.model.session_max_len])  # it looks at no more
@@ -193,7 +193,7 @@ class Transformer:
         self.lists.users[user] = True
         if len(seen):
             self.lists.dataset = _dataset(user[seen], item[seen])
-        return n_asked - int(self.lists.users.sum())
+        return n_histories - int(self.lists.users.sum())
 
     def _train(self) -> None:
         """Run the whole training, which stops after each epoch."""
