@@ -42,6 +42,17 @@ class Sequences:
         users. The id of a query, such as ``u#17``, says that it asks for the 17th row of user u.
     average : {"query", "user"}
         What numbers are the mean of, if users have several queries.
+
+    Examples
+    --------
+    >>> rows = Interactions.from_ids(["u", "u", "u"], ["x", "y", "z"])
+    >>> rank, train, test = np.arange(3, dtype=np.int32), np.array([True, False, False]), np.array([1, 2])
+    >>> sequences = Sequences(rows, rank, train, {"test": test}, grows=True)
+    >>> sequences.before("test", rows).item.tolist()  # y and z are asked for together
+    [0]
+    >>> ids, owner, codes = sequences.query_codes()  # and here one after the other
+    >>> ids.tolist(), owner.tolist(), codes["test"].tolist()
+    (['u', 'u#2', 'u#3'], [0, 0, 0], [1, 2])
     """
 
     rows: Interactions
@@ -91,6 +102,7 @@ class Sequences:
         return self._histories(order[self.train[order]], counts, users.user, length, users)
 
     def _owner(self, codes: IntArray) -> IntArray:
+        """Return the user of each code."""
         return codes if self.query_of is None else self.query_of[codes]
 
     def _histories(

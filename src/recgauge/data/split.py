@@ -198,9 +198,18 @@ class Split:
         return replace(self, train=train, validation=None, fold_in=fold_in, steps=steps, sequences=sequences)
 
     def with_queries(self, average: Average) -> "Split":
-        """Return the split in which each held-out row is a query of its own, with a code and an id."""
+        """Return the split in which each held-out row is a query of its own, with a code and an id.
+
+        Raises
+        ------
+        SchemaError
+            If the rows have no order.
+        """
         if self.sequences is None:
-            raise SchemaError(f"Split {self.name}: its rows have no order, so nothing is before a query.")
+            raise SchemaError(
+                f"Split {self.name}: its rows have no order, so nothing is before a query. A strategy with "
+                "queries gives their rank to its Assignment (rank=...)."
+            )
         ids, query_of, codes = self.sequences.query_codes()
         parts: dict[str, Any] = {
             name: getattr(self, name).with_users(ids, own) for name, own in codes.items()

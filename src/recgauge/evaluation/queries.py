@@ -56,6 +56,7 @@ def of_users(
 
 
 def _result(entry: MetricResult, owner: LongArray, n_users: int, average: Average) -> MetricResult:
+    """Return the result of queries as one of their users; `owner` (m,) counts users from 0."""
     if entry.per_user is None:
         return entry
     has_value = ~np.isnan(entry.per_user)
@@ -70,10 +71,9 @@ def _result(entry: MetricResult, owner: LongArray, n_users: int, average: Averag
         return replace(
             entry, value=value, stderr=stderr, per_user=read_only(means), definition=text, n_users=n_valued
         )
-    if ((counts > 0) & (counts < np.bincount(owner, minlength=n_users))).any():
-        return replace(
-            entry, stderr=None, per_user=None, definition=text
-        )  # users' shares would need own counts
+    has_gaps = (counts > 0) & (counts < np.bincount(owner, minlength=n_users))
+    if has_gaps.any():  # users' shares would need own counts
+        return replace(entry, stderr=None, per_user=None, definition=text)
     residuals = sums - entry.value * counts
     stderr = None
     if n_valued > 1:

@@ -155,6 +155,7 @@ class EASE(RecentHistory):
         return self._participants(super().recency(rows))
 
     def _participants(self, matrix: sparse.csr_array) -> sparse.csr_array:
+        """Return the columns of the items that take part."""
         return matrix if self._kept is None else matrix[:, self._kept]
 
     def item_weights(self) -> ItemWeights | None:

@@ -111,6 +111,7 @@ class SessionKNN(ItemWeightModel):
     def _neighbours(
         self, rows: Interactions, sessions: sparse.csr_array, progress: Progress
     ) -> sparse.csr_array:
+        """Return what the nearest sessions count for each user, shape (n_users, n_sessions) float32."""
         n_users, n_sessions = rows.n_users, sessions.shape[0]
         newer = newer_rows(rows)
         lengths = np.minimum(rows.user_counts(), self.last_n or len(rows))
