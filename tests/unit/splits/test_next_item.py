@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import AllItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import EmptySplitError, RecgaugeError, SchemaError
+from recgauge.errors import ConfigError, EmptySplitError, RecgaugeError, SchemaError
 from recgauge.models import Popularity, Recommender
-from recgauge.models.recommend import fit, serving
+from recgauge.models.recommend import fit, recommend, serving
 from recgauge.splits import KFold, LeaveLastOut, NextItem
 from strategies import interactions, logs
 
@@ -232,6 +232,8 @@ def test_a_model_without_histories_answers_for_a_query_as_for_its_user():
     own = model.score(np.zeros(1, np.int32))
     assert (serving(model, split).score(queries) == own).all()
     assert model.score(np.arange(2, dtype=np.int32)).shape == (2, 3)  # fitted on users, not on queries
+    with pytest.raises(ConfigError, match="serving"):
+        recommend(model, queries, 1)
 
 
 @given(logs(max_rows=30), rules, st.sampled_from(["first", "last", "successive", "all"]))
