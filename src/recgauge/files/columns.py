@@ -157,6 +157,7 @@ class Roles:
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32, and
     # ids may be numbers and texts in one column, which are texts then.
     of_lists: bool = False
+    sets_signs: bool = True  # whether the signs in numbers, decimal and thousands, can be set
     cells: CellFormat = field(default_factory=CellFormat)
 
     def __post_init__(self) -> None:

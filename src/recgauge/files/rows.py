@@ -306,6 +306,8 @@ def _hint(role: Role, cell: Any, roles: Roles) -> str:
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
         if not roles.setting:
             return " (make the column numbers: pandas.to_numeric)"
+        if not roles.sets_signs:
+            return " (write numbers as 1234.5, with a decimal point and without other signs)"
         european = f"{words('decimal', _COMMA)} {words('thousands', _POINT)}"
         return f" (1.234,5: say {european}; 1,234.5: {words('thousands', _COMMA)})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):

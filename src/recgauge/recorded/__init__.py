@@ -342,6 +342,7 @@ def wanted(
         command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
+        sets_signs=not in_run,
         cells=cells or CellFormat(),
     )
 
