@@ -7,7 +7,8 @@
     │  └─ MissingLibraryError  a model's library is not installed
     ├─ DataError            interactions or files that cannot be used
     │  ├─ SchemaError       a column, type or value of a table is wrong
-    │  │  └─ QuestionError  a column may mean several things; the message has the words that say which
+    │  │  ├─ QuestionError  a column may mean several things; the message has the words that say which
+    │  │  └─ ColumnsError   nobody says which columns are the user and the item
     │  ├─ IntegrityError    a file is not the one that was expected
     │  ├─ MissingDataError  a file could not be found or fetched
     │  ├─ EmptySplitError   nobody is left to train on or to evaluate
@@ -24,7 +25,7 @@ these errors without a traceback; anything else is a bug of ours and keeps its t
 characters are shown as escapes, and the middle of very long messages is left out.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
 _LONGEST_MESSAGE = 5_000
@@ -153,6 +154,25 @@ class QuestionError(SchemaError):
         super().__init__(message)
         self.column = column
         self.answers = tuple(answers)
+
+
+class ColumnsError(SchemaError):
+    """Nobody says which columns of a file have which role.
+
+    Parameters
+    ----------
+    message : str
+    choices : mapping of str to str
+        By role that must be chosen a column that may be it: its name, or its position from 0 where the first
+        row may not name the columns.
+    header : bool
+        Whether the first row names the columns.
+    """
+
+    def __init__(self, message: str, choices: Mapping[str, str], *, header: bool) -> None:
+        super().__init__(message)
+        self.choices = dict(choices)
+        self.header = header
 
 
 class IntegrityError(DataError):

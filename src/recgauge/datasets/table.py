@@ -286,13 +286,17 @@ class Table(DatasetSource):
         labels: dict[Role, str] = self._prepared(self._files(), NoProgress())[0].facts["labels"]
         return labels
 
-    def first_rows(self, n: int) -> "pa.Table":
-        """Return the first rows of the first file, a column for each of its columns; see `read_cells`."""
+    def first_rows(self, n: int, *, header: bool | None = None) -> "pa.Table":
+        """Return the first rows of the first file, a column for each of its columns; see `read_cells`.
+
+        `header`: whether the first row names them; None: as it is read.
+        """
         import pyarrow as pa
 
         file = self._files()[0]
         if not isinstance(file, StoredTable):
-            header = not any(label.startswith("column ") for label in self.labels().values())
+            if header is None:
+                header = not any(label.startswith("column ") for label in self.labels().values())
             rows = read_cells(file, replace(self._text_format(), header=header))
             return pa.table(dict(rows.further)).slice(0, n)
         with file.open(0) as opened:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Literal, Self, TypeGuard
 
-from recgauge.errors import ConfigError, SchemaError, listed, shortened
+from recgauge.errors import ColumnsError, ConfigError, SchemaError, listed, shortened
 from recgauge.utils.checks import check_choice, shown
 
 Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items", "scores"]
@@ -198,9 +198,14 @@ class Roles:
             texts.append(f"no column is known as the {', the '.join(words)}")
         if texts:
             off = " (false for none)" if {"rating", "time"} & {*problems} else ""
+            open_roles = [*problems, *(roles[0] for roles in missing)]
             has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
-            words_to_type = self._words([*problems, *(roles[0] for roles in missing)])
-            raise SchemaError(f"{location}: {'; '.join(texts)}. {has}. Choose with {words_to_type}{off}.")
+            words_to_type = self._words(open_roles)
+            text = f"{location}: {'; '.join(texts)}. {has}. Choose with {words_to_type}{off}."
+            if any(self.choices.get(role) is not None for role in open_roles):
+                raise SchemaError(text)  # a choice is wrong
+            rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())
+            raise ColumnsError(text, dict(zip(open_roles, rest, strict=False)), header=header)
         role_at: dict[int, Role] = {}
         for role, at in positions.items():
             if at in role_at:
@@ -256,13 +261,16 @@ class Roles:
         kept = [at for at, name in enumerate(plain) if name in cells.keep]
         return tuple(kept + labels), tuple(names[at] for at in rest)
 
-    def has_header(self, rows: Sequence[Sequence[str]], file: object, header: bool | None = None) -> bool:
+    def has_header(
+        self, rows: Sequence[Sequence[str]], file: object, separator: str, header: bool | None = None
+    ) -> bool:
         """Whether the first of some rows names the columns: as usual, as chosen, or as `header` says.
 
         Raises
         ------
-        SchemaError
-            If nobody says so: the message shows the first rows, and how to say which columns are which.
+        ColumnsError
+            If nobody says so: the message shows the first rows, with the file's `separator`, and how to say
+            which columns are which.
         """
         if not self.names:
             return header is not False
@@ -285,19 +293,28 @@ class Roles:
         words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
         if not (both or self.order or not self.option):
             words = self._words_of_a_row(rows)
-        shape = ", ".join(shown(shortened("|".join(row))) for row in rows[:3])
+        shape = ", ".join(shown(shortened((separator or " ").join(row))) for row in rows[:3])
         reason = (
             "seems to name its columns, not as usual" if is_header else "does not name the user and the item"
         )
-        raise SchemaError(
-            f"{file}: the first row {reason}. Say which columns they are: {words}. It begins: {shape}."
-        )
+        text = f"{file}: the first row {reason}. Say which columns they are: {words}. It begins: {shape}."
+        if both:
+            raise SchemaError(text)
+        examples = dict(zip(_PAIR, map(bare, first), strict=False)) if is_header else self._examples(rows)
+        choices: dict[str, str] = {
+            role: column for role, column in examples.items() if self.choices.get(role) is None
+        }
+        raise ColumnsError(text, choices, header=is_header)
+
+    def _examples(self, rows: Sequence[Sequence[str]]) -> dict[Role, str]:
+        """Return positions of the user and the item that may be right: those without dates."""
+        cells = rows[-1] if len(rows[-1]) == len(rows[0]) else rows[0]
+        positions = (str(at) for at, cell in enumerate(cells) if not is_date(cell))
+        return dict(zip(_PAIR, positions, strict=False))
 
     def _words_of_a_row(self, rows: Sequence[Sequence[str]]) -> str:
         """Return what to type where nobody knows whether the first row names the columns."""
-        cells = rows[-1] if len(rows[-1]) == len(rows[0]) else rows[0]
-        positions = (at for at, cell in enumerate(cells) if not is_date(cell))
-        options = [self.option.format(role, at) for role, at in zip(_PAIR, positions, strict=False)]
+        options = [self.option.format(role, at) for role, at in self._examples(rows).items()]
         options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
         words = (
             f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "

@@ -201,12 +201,12 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
         first = sorted(texts)[:_SHOWN]
         elements = ",".join(map(_element, first))
         words_for["to keep the rows that count"] = (
-            f"filters=[where,duplicates] {_word(f'filters.where.column={_element(label)}')} "
+            f"filters=[where,duplicates] {setting_word('filters.where.column', label)} "
             f"{_word(f'filters.where.values=[{elements}]')}"
         )
         if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):
             weights = ", ".join(f"{text}: 1" for text in first)
-            column = _word(f"dataset.event={_element(label)}")
+            column = setting_word("dataset.event", label)
             words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
     subject = rows.file if isinstance(rows, Rows) else rows
     uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
@@ -225,6 +225,17 @@ def _choice(roles: Roles, role: Role, label: str) -> str:
     if roles.option.startswith("--"):
         return roles.option.format(role, shlex.quote(label))
     return _word(roles.option.format(role, _element(label)))
+
+
+def setting_word(name: str, text: str) -> str:
+    """Return a setting whose value is a text, as Hydra and a shell take it.
+
+    Examples
+    --------
+    >>> print(setting_word("dataset.user", "who"), setting_word("dataset.item", "article no."))
+    dataset.user=who 'dataset.item="article no."'
+    """
+    return _word(f"{name}={_element(text)}")
 
 
 def _word(text: str) -> str:

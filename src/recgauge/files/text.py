@@ -250,7 +250,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
         below = _split(more, separator, quotes=quotes)
     if len(first) == 1 and roles.names:
         raise _no_separator(file, line, roles)
-    header = roles.has_header([first, *below], file, how.header)
+    header = roles.has_header([first, *below], file, separator, how.header)
     rows = below if header else [first, *below]
     samples = [
         [row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(len(first))

@@ -103,6 +103,36 @@ def test_look_asks_for_the_columns_of_a_file_without_header(tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize(
+    ("text", "choices"),
+    [
+        ("who,thing,stars\na,x,4\nb,y,3\n", "dataset.user=who dataset.item=thing"),
+        ("Kundin;Ware Nr.;Preis\n1;7;3,50\n2;8;4,10\n", "dataset.user=Kundin 'dataset.item=\"Ware Nr.\"'"),
+        ("kunde;Ware\n1;7\n2;8\n", "dataset.item=Ware"),
+    ],
+)
+def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(
+    text, choices, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my log.csv").write_text(text)
+    assert main(["data", "look", "my log.csv"]) == 1
+    shown = capsys.readouterr()
+    table = [line.split("  ")[0] for line in shown.out.splitlines()]
+    assert table[1:-1] == text.partition("\n")[0].replace(";", ",").split(",")
+    command = f"recgauge data look 'my log.csv' {choices}"
+    assert command in shown.out
+    assert command in shown.err
+    assert main(shlex.split(command)[1:]) == 0
+
+
+def test_look_says_which_choice_is_wrong(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text("who,thing,stars\na,x,4\nb,y,3\n")
+    assert main(["data", "look", "log.csv", "dataset.user=wo", "dataset.item=thing"]) == 1
+    assert "there is no column 'wo' for the user" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "events", [["null", "01"], ["True", "no"], ["it's, so", "a=b"], ["0.0", "1.10", 'a "b"']]
 )
 def test_words_to_type_name_the_very_values(tmp_path, events):

@@ -85,7 +85,7 @@ ANSWERED = {
     "Amazon's ratings": (
         "ratings_Books.csv",
         text("A{u}H2L9G3DQHHAJ,000000{i},{r},{t}"),
-        ["'A1H2L9G3DQHHAJ|00000031|2.5|1260759144'", "dataset.user=0 dataset.item=1"],
+        ["'A1H2L9G3DQHHAJ,00000031,2.5,1260759144'", "dataset.user=0 dataset.item=1"],
         {"user": 0, "item": 1, "rating": 2, "time": 3},
         [(f"A{u}H2L9G3DQHHAJ", f"000000{i}", r, t) for u, i, r, t in MOVIES],
     ),

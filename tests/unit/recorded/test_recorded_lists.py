@@ -356,7 +356,7 @@ def test_runs_are_named_by_their_file_or_by_their_tag(read, tmp_path):
 )
 def test_lists_without_a_header_need_their_columns(read, order, expected):
     content = text_of(rows=[(u, i, r) for u, i, r, _ in ROWS], header="")
-    with pytest.raises(DataError, match=r"--user 0 --item 1 --rank COLUMN.*'1\|10\|1'"):
+    with pytest.raises(DataError, match=r"--user 0 --item 1 --rank COLUMN.*'1,10,1'"):
         read(content)
     assert lists_of(read(content, columns={"user": 0, "item": 1, order: 2})) == expected
 

@@ -55,16 +55,17 @@ def add_data_options(parser: ArgumentParser) -> None:
             command.add_argument("--out", metavar="FOLDER", type=Path, help=out)
 
 
-def run_data(options: Namespace) -> None:
-    """Do what the command line asks for."""
+def run_data(options: Namespace) -> int:
+    """Do what the command line asks for, and return the exit code."""
     if options.action == "list":
         _list(options.overrides)
     elif options.action == "look":
-        look_at(options.name, options.overrides)
+        return look_at(options.name, options.overrides)
     elif options.action == "card":
         _card(options.name, options.overrides, options.out)
     else:
         _fetch(options)
+    return 0
 
 
 def _list(overrides: Sequence[str]) -> None:

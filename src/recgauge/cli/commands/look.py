@@ -10,11 +10,13 @@ from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
-from recgauge.errors import ConfigError, QuestionError
+from recgauge.errors import ColumnsError, ConfigError, QuestionError
 from recgauge.files.columns import Role
+from recgauge.files.plausible import setting_word
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.compose import build_dataset
+from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,11 +27,24 @@ _LONGEST = 24  # characters of a cell
 _MODELS = "model=popularity,item_knn,svd"
 
 
-def look_at(path: str, overrides: Sequence[str]) -> None:
-    """Print the first rows with the role of each column, open questions, and a command."""
+def look_at(path: str, overrides: Sequence[str]) -> int:
+    """Print the first rows with the role of each column, open questions, and a command.
+
+    The exit code is 1 where nobody says which columns are the user and the item.
+    """
     words = [f"dataset.path={path}", *overrides]
-    dataset, source, questions = _load(words)
-    render_terminal([_columns(source.first_rows(_ROWS), source.labels(), questions)], output())
+    source = _source(words)
+    try:
+        dataset, source, questions = _load(source)
+    except ColumnsError as error:
+        rows = source.first_rows(_ROWS, header=error.header)
+        if not error.header:
+            rows = rows.rename_columns([f"column {name}" for name in rows.column_names])
+        render_terminal([_columns(rows, {}, rows.column_names)], output())
+        _ask(path, overrides, error)
+        return 1
+    open_columns = [question.column for question in questions]
+    render_terminal([_columns(source.first_rows(_ROWS), source.labels(), open_columns)], output())
     for question in questions:
         say(f"question {question}")
     answers = [question.answers[0] for question in questions]
@@ -39,14 +54,32 @@ def look_at(path: str, overrides: Sequence[str]) -> None:
     quoted = [shlex.quote(word) for word in words]
     say(f"data     {interactions.counts}")
     say(f"command  recgauge run -m {_MODELS} dataset=table {' '.join([*quoted, *answers])}")
+    return 0
 
 
-def _load(words: Sequence[str]) -> tuple[Dataset, Table, list[QuestionError]]:
-    """Return the table, its source, and the questions that its columns raise, which are left unused."""
+def _ask(path: str, overrides: Sequence[str], error: ColumnsError) -> None:
+    """Print which columns must be chosen, as a command with columns that may be the right ones."""
+    choices = [setting_word(f"dataset.{role}", column) for role, column in error.choices.items()]
+    command = " ".join(["recgauge data look", *map(shlex.quote, [path, *overrides]), *choices])
+    counted = "" if error.header else ", counted from 0; COLUMN is a name if the first row names the columns"
+    general = " ".join(f"dataset.{role}=COLUMN" for role in error.choices)
+    say(f"command  {command}")
+    print_error(
+        f"{path}: which column is the {', which the '.join(error.choices)}? Type {general} with the right "
+        f"columns{counted}: {command}"
+    )
+
+
+def _source(words: Sequence[str]) -> Table:
     settings = read_settings("table", words)
     source = build_dataset(settings.dataset, settings.allowed_targets)
     if not isinstance(source, Table):
         raise ConfigError("data look: it looks at a table of your own. Leave out dataset._target_.")
+    return source
+
+
+def _load(source: Table) -> tuple[Dataset, Table, list[QuestionError]]:
+    """Return the table, its source, and the questions that its columns raise, which are left unused."""
     questions: list[QuestionError] = []
     while True:
         try:
@@ -56,14 +89,13 @@ def _load(words: Sequence[str]) -> tuple[Dataset, Table, list[QuestionError]]:
             source = replace(source, unused=(*source.unused, question.column))
 
 
-def _columns(rows: "pa.Table", labels: Mapping[Role, str], questions: Sequence[QuestionError]) -> TableBlock:
-    """Return each column of a file with its role and its first cells."""
+def _columns(rows: "pa.Table", labels: Mapping[Role, str], open_columns: Sequence[str]) -> TableBlock:
+    """Return each column of a file with its role and its first cells; `open_columns` wait for an answer."""
     roles = {label: role for role, label in labels.items()}
     cells = [rows.column(at).to_pylist() for at in range(rows.num_columns)]
     names = rows.column_names
     if any(label.startswith("column ") for label in roles):  # no header
         names = [f"column {name}" for name in names]
-    open_columns = {question.column for question in questions}
     table = [
         (name, roles.get(name) or ("?" if name in open_columns else "not used"), _sample(column[:_ROWS]))
         for name, column in zip(names, cells, strict=True)
