@@ -31,7 +31,7 @@ from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class, metric_key
-from recgauge.metrics.names import without_cutoffs
+from recgauge.metrics.names import split_label
 from recgauge.recorded.direction import ListOrder
 from recgauge.utils.checks import (
     BoolArray,
@@ -333,19 +333,16 @@ def _with_cutoffs(
     named: Sequence[str | Metric] = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if isinstance(metrics, Mapping):
         named = []
-    parts: list[tuple[str | Metric, list[int]]] = []
-    for each in named:
-        names, own = without_cutoffs([each]) if isinstance(each, str) else ([], [])
-        parts.append((names[0] if names else each, own))
-    if not any(own for _, own in parts):
+    parts = [split_label(each) if isinstance(each, str) else (each, None) for each in named]
+    if all(k is None for _, k in parts):
         return metrics, check_all_cutoffs((5, 10) if cutoffs is None else cutoffs), []
-    if cutoffs is not None and all(own for _, own in parts):
+    if cutoffs is not None and all(k is not None for _, k in parts):
         raise ConfigError(f"cutoffs={cutoffs!r}: all names of metrics have their own. Leave cutoffs out.")
     rest = check_all_cutoffs((None,) if cutoffs is None else cutoffs)
-    pairs = [(metric, k) for metric, own in parts for k in own or rest]
+    pairs = [(metric, k) for metric, own in parts for k in (rest if own is None else (own,))]
     keys = [metric_key(metric if isinstance(metric, str) else metric.name, k) for metric, k in pairs]
-    if again := [key for at, key in enumerate(keys) if key in keys[:at]]:
-        raise ConfigError(f"metrics: {again[0]!r} is requested twice.")
+    if repeated := [key for at, key in enumerate(keys) if key in keys[:at]]:
+        raise ConfigError(f"metrics: {repeated[0]!r} is requested twice.")
     whole = [None] if any(k is None for _, k in pairs) else []
     ks = [*sorted({k for _, k in pairs if k is not None}), *whole]
     return tuple(dict.fromkeys(metric for metric, _ in pairs)), check_all_cutoffs(ks), keys

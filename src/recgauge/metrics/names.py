@@ -50,6 +50,18 @@ def label(metric: str) -> str:
     return metric.replace("_at_", "@")
 
 
+def split_label(text: str) -> tuple[str, int | None]:
+    """Return the name and the cutoff of a metric as people write it, None where it has no cutoff.
+
+    Examples
+    --------
+    >>> split_label("ndcg@10"), split_label("rmse")
+    (('ndcg', 10), ('rmse', None))
+    """
+    match = re.fullmatch(r"(.+)@(\d+)", text)
+    return (text, None) if match is None else (match[1], int(match[2]))
+
+
 def without_cutoffs(printed: Iterable[str]) -> tuple[list[str], list[int]]:
     """Return metrics without their cutoffs, each once, and all cutoffs, rising.
 
@@ -58,9 +70,8 @@ def without_cutoffs(printed: Iterable[str]) -> tuple[list[str], list[int]]:
     >>> without_cutoffs(["ndcg@10", "ndcg@5", "rmse"])
     (['ndcg', 'rmse'], [5, 10])
     """
-    parts = [re.fullmatch(r"(.+?)(?:@(\d+))?", name) for name in printed]
-    names = dict.fromkeys(part[1] for part in parts if part)
-    return list(names), sorted({int(part[2]) for part in parts if part and part[2]})
+    parts = [split_label(text) for text in printed]
+    return list(dict.fromkeys(name for name, _ in parts)), sorted({k for _, k in parts if k is not None})
 
 
 def split_key(key: str) -> tuple[str, int | None]:
