@@ -110,7 +110,7 @@ def test_conventions_are_the_promised_ones() -> None:
 def test_convention_is_sound(name: str) -> None:
     convention = get_convention(name)
     assert convention.about.endswith(".")
-    check_suite(convention.known())
+    check_suite(convention.by_name())
     assert all(canonical_name(metric) == metric for metric in convention.metrics)
     assert set(convention.deviations) <= set(convention.metrics)
     assert all(convention.definition(metric) for metric in convention.deviations)

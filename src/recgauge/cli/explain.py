@@ -93,7 +93,7 @@ def _explain_metric(option: str, suites: Sequence[str]) -> str:
     suites = suites or group_options("metrics")
     return (
         f"metrics={option}: there is no such suite or metric. {hint}Suites: {', '.join(suites)}. "
-        f"Metrics: {', '.join(get_convention('standard').known())}."
+        f"Metrics: {', '.join(get_convention('standard').by_name())}."
     )
 
 

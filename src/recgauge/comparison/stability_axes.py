@@ -144,7 +144,7 @@ def _of_metrics(base: Mapping[str, FinishedRun], key: str) -> dict[str, Frames]:
 
 def _is_accuracy(name: str) -> bool:
     """Whether lists and relevant items are enough for a metric, so that models should agree on it."""
-    metric = get_convention("standard").known().get(name)
+    metric = get_convention("standard").by_name().get(name)
     return metric is not None and metric.kind == "lists" and metric.needs_relevant and not metric.needs
 
 

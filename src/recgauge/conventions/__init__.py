@@ -106,12 +106,12 @@ class Convention:
             return make()
         meant, _ = meant_metric(name)
         hint = "" if meant is None else f"Did you mean {meant}? "
-        names = ", ".join(sorted(self.known()))
+        names = ", ".join(sorted(self.by_name()))
         raise ConfigError(
             f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {names}."
         )
 
-    def known(self) -> dict[str, Metric]:
+    def by_name(self) -> dict[str, Metric]:
         """Return every definition by name: the defaults, overridden by the source's. Imports every metric."""
         return {**standard_metrics(), **self.metrics}
 
@@ -218,7 +218,7 @@ def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, in
     """
     match = _PRINTED.fullmatch(printed.strip())
     name, k = (printed, None) if match is None else match.groups()
-    metrics = STANDARD.known()
+    metrics = STANDARD.by_name()
     labels: dict[str, str] = {}
     for key, metric in metrics.items():
         labels.setdefault(metric.label, key)  # of nDCG's names the first, which has its defaults

@@ -211,9 +211,9 @@ class SplitFiles(FileSource):
         ]
         published = None
         if len(read_files) > 1:
-            held_out = self._counted(join(read_files[1:]), 0)
+            held_out = self._without_repeats(join(read_files[1:]), 0)
             published = PublishedSplits(self.name, {"files": partial(PublishedParts, held_out)})
-        rows = self._with_all_items(self._counted(join(read_files), len(read_files[0].lines)))
+        rows = self._with_all_items(self._without_repeats(join(read_files), len(read_files[0].lines)))
         for count, n_read in zip(_COUNTS, (len(rows), rows.n_users, rows.n_items), strict=True):
             if (declared := getattr(self, count)) is not None and declared != n_read:
                 raise SchemaError(
@@ -236,7 +236,7 @@ class SplitFiles(FileSource):
             published=published,
         )
 
-    def _counted(self, rows: Interactions, n_train: int) -> Interactions:
+    def _without_repeats(self, rows: Interactions, n_train: int) -> Interactions:
         """Return the rows that count, of which the first `n_train` are those of the training file."""
         if self.repeats == "keep":
             return rows

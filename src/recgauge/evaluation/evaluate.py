@@ -203,7 +203,7 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         threshold=convention.policies.threshold,
         relevant_from=relevant_from,
         cells=CellFormat(implausible="keep" if "implausible" in keep else "refuse"),
-        only_known=n_items is None or convention.uses_train,
+        closed=n_items is None or convention.uses_train,
         keep_rising="rising_scores" in keep,
     )
     if unknown or seen:
@@ -371,12 +371,12 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     head: Sequence[Any] | None = None,
     in_part: bool = False,
     cells: CellFormat | None = None,
-    only_known: bool = True,
+    closed: bool = True,
     keep_rising: bool = True,
 ) -> EvaluationInputs:
     """Turn the arguments of :func:`recgauge.evaluate` into codes.
 
-    `in_part`: these are some of the users, and all codes are items; the lists may be empty. `only_known`:
+    `in_part`: these are some of the users, and all codes are items; the lists may be empty. `closed`:
     where training rows are given, the catalogue has no items that lists alone name. `keep_rising`: scores may
     look like ranks.
 
@@ -410,7 +410,7 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     user_ids, n_users, rows = _user_codes(lists, truth, history, users)
     item_ids, columns = _item_codes(lists, truth, history, (features, similarity))
     is_coded = isinstance(recommendations, TopK)  # lists of models
-    with_lists = history is None or is_coded or not only_known
+    with_lists = history is None or is_coded or not closed
     makers = [np.arange(len(item_ids), dtype=np.int32)] if in_part else columns[not with_lists :]
     outside = _outside(len(item_ids), makers, n_items, fewest=int(in_part))
     size = len(outside)
@@ -575,12 +575,12 @@ def _outside(n_codes: int, columns: Sequence[IntArray], n_items: int | None, *, 
 
     `columns` are the codes of the tables that make it.
     """
-    known = np.zeros(n_codes, bool)
+    own = np.zeros(n_codes, bool)
     for codes in columns:
-        known[codes] = True
-    n_known = int(np.count_nonzero(known))
-    further = catalogue_size(max(n_known, fewest), n_items) - n_known
-    return np.append(~known, np.zeros(further, bool))
+        own[codes] = True
+    n_own = int(np.count_nonzero(own))
+    further = catalogue_size(max(n_own, fewest), n_items) - n_own
+    return np.append(~own, np.zeros(further, bool))
 
 
 def _lists_matrix(lists: Ragged, rows: IntArray, codes: IntArray, n_users: int) -> TopK:

@@ -13,7 +13,7 @@ from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
 from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
-from recgauge.recorded import Kind, rows_of_table, runs_of, wanted
+from recgauge.recorded import Kind, roles_of, rows_of_table, runs_of
 from recgauge.recorded.direction import ListOrder, lists_like_ranks
 from recgauge.recorded.findings import refusal
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
@@ -102,7 +102,7 @@ def item_rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Ragged
 
 def _rows(subject: str, table: Any, kind: Kind, cells: CellFormat) -> Rows:
     option = "frame.rename(columns={{'{1}': '{0}'}})"
-    like = replace(wanted(kind, cells=cells), option=option, command="", setting="")
+    like = replace(roles_of(kind, cells=cells), option=option, command="", setting="")
     if hasattr(table, "iloc") and table.index.nlevels == 1 and table.index.name is None:
         table = table.reset_index(drop=True)  # the numbers that rows had in a larger table
     rows = rows_of_table(as_arrow(table, subject), kind, subject, like)

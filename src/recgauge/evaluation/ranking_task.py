@@ -27,7 +27,7 @@ from recgauge.evaluation import (
 from recgauge.evaluation.queries import of_users
 from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
 from recgauge.judging import Policies
-from recgauge.judging.ineligible import count_ineligible, judged_places
+from recgauge.judging.ineligible import count_ineligible, judged_lists
 from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
@@ -244,7 +244,7 @@ class RankingTask:
 
         A place that counts and hits nothing has a code behind those of the data set, another for each rank.
         """
-        judged = judged_places(lists.items, lists.scores, lists.users, self.catalogue, self.policies)
+        judged = judged_lists(lists.items, lists.scores, lists.users, self.catalogue, self.policies)
         items, scores, missed = judged
         codes = self.split.test.n_items + np.arange(items.shape[1], dtype=np.int32)
         k = max(self.cutoffs)

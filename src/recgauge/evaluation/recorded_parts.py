@@ -153,8 +153,8 @@ class StoredRuns:
         for run in self._unfinished(part):
             name = run.table.name
             judged = task.judge_rows(
-                rows_of_table(run.read(part), "lists", name + location, run.table.wanted),
-                rows_of_table(relevant, "relevant", truth.table.name + location, truth.table.wanted),
+                rows_of_table(run.read(part), "lists", name + location, run.table.roles),
+                rows_of_table(relevant, "relevant", truth.table.name + location, truth.table.roles),
             )
             _write(self.files[name][part], judged)
         pa.default_memory_pool().release_unused()

@@ -117,14 +117,16 @@ def _values(cells: Sequence[Any], rows: Rows) -> list[Any]:
     written = any(text[:1] in tuple("[({") for text in texts)
     separator = next((sign for sign in _SEPARATORS if any(sign in text for text in texts)), None)
     split = [text for text in texts if separator is not None and separator in text]
-    others = () if written else [sign for sign in _SEPARATORS if not any(sign in text for text in split)]
+    unused_separators = (
+        () if written else [sign for sign in _SEPARATORS if not any(sign in text for text in split)]
+    )
 
     def value(cell: Any) -> Any:
         if not isinstance(cell, str):
             return cell
         text = cell.strip()
         if separator is not None and separator not in text:
-            for sign in others:
+            for sign in unused_separators:
                 if sign in text and f"{sign} " not in text:
                     raise ValueError(f"it has {sign!r} and other rows have {separator!r} between items")
         return _parsed(text) if text and written else _parts(text, separator) if text else []

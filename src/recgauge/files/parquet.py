@@ -84,10 +84,10 @@ def read_stored(table: StoredTable) -> Rows:
     layout = f"{len(parts):,} files" if len(parts) > 1 else ""
     if layout and (empty := [table.where(file) for file, rows in enumerate(parts) if not len(rows)]):
         layout += f", of them without rows: {listed(empty, most=3)}"
-    columns = replace(table.layout, further=tuple(map(table.layout.names.index, table.wanted.cells.keep)))
-    rows = _rows_of(table, pa.concat_tables(parts), table.wanted, columns)
+    columns = replace(table.layout, further=tuple(map(table.layout.names.index, table.roles.cells.keep)))
+    rows = _rows_of(table, pa.concat_tables(parts), table.roles, columns)
     ends = tuple(accumulate(map(len, parts)))
-    return replace(rows, layout=layout, ends=ends, further={**rows.further, **table.others()})
+    return replace(rows, layout=layout, ends=ends, further={**rows.further, **table.label_values()})
 
 
 def _as_texts(rows: pa.Table, texts: Sequence[str]) -> pa.Table:

@@ -147,7 +147,7 @@ def _row(rows: Rows, at: int) -> str:
 
 def check_unused(rows: Rows | StoredTable, roles: Roles) -> None:
     """Ask what columns in no role are for that may say which rows count, or how much."""
-    columns = rows.further if isinstance(rows, Rows) else rows.others()
+    columns = rows.further if isinstance(rows, Rows) else rows.label_values()
     for name, column in columns.items():
         texts = [] if bare(name) in roles.cells.keep else _values(name, column, roles)
         if texts:

@@ -77,7 +77,7 @@ class StoredTable:
     paths : tuple of str
     facts : tuple of (int, float)
         Size and time of change of each file.
-    wanted : Roles
+    roles : Roles
     """
 
     name: str
@@ -85,7 +85,7 @@ class StoredTable:
     system: fs.FileSystem
     paths: tuple[str, ...]
     facts: tuple[tuple[int, float], ...]
-    wanted: Roles
+    roles: Roles
 
     def __str__(self) -> str:
         return printable(self.address)
@@ -137,7 +137,7 @@ class StoredTable:
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
-        return list(dict.fromkeys([*self.labels.values(), *self.wanted.cells.keep]))
+        return list(dict.fromkeys([*self.labels.values(), *self.roles.cells.keep]))
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -166,7 +166,7 @@ class StoredTable:
         return footers
 
     def _columns(self, file: int, schema: pa.Schema) -> Columns:
-        columns = columns_of(schema, self.wanted, self.where(file))
+        columns = columns_of(schema, self.roles, self.where(file))
         if columns.numbered:
             raise SchemaError(
                 f"{self.where(file)}: lists in columns {columns.names[columns.numbered[0]]} ... are read "
@@ -201,7 +201,7 @@ class StoredTable:
     def digest(self) -> str:
         """Return what changes when a file does, as far as sizes and times tell."""
         facts = map(str, zip(self.paths, self.facts, strict=True))
-        texts = [self.address, *facts, str(sorted(self.labels.items())), str(self.wanted.cells)]
+        texts = [self.address, *facts, str(sorted(self.labels.items())), str(self.roles.cells)]
         return sha256("\n".join(texts).encode()).hexdigest()
 
     def batches(self, groups: Iterable[RowGroup]) -> Iterator[pa.RecordBatch]:
@@ -222,12 +222,12 @@ class StoredTable:
                         nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
                         yield pc.list_flatten(column) if nested else column.cast(plain_type(column.type))
 
-    def others(self) -> Mapping[str, pa.ChunkedArray]:
+    def label_values(self) -> Mapping[str, pa.ChunkedArray]:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
         first = self._footers[0][0]
         columns = {}
         for name in (self.layout.names[at] for at in self.layout.further):
-            if name not in self.wanted.cells.keep:
+            if name not in self.roles.cells.keep:
                 nested = pa.types.is_nested(first.field(name).type)
                 columns[name] = distinct(() if nested else self.cells(name), _MOST_VALUES)
         return columns
@@ -297,12 +297,12 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, wanted: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
+def columns_of(schema: pa.Schema, roles: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
     """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
     kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
     lists = [at for at, kind in enumerate(kinds) if pa.types.is_nested(kind)]
-    return wanted.columns(schema.names, str(location), numbers.union(flags), lists)
+    return roles.columns(schema.names, str(location), numbers.union(flags), lists)
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -320,7 +320,7 @@ def is_stored(text: str) -> bool:
     return "://" in text or irregular(user_path(text)) == "folder"
 
 
-def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
+def find_stored(text: str, roles: Roles, option: str) -> StoredTable:
     """Return the Parquet files of a folder, file or address.
 
     Raises
@@ -355,13 +355,13 @@ def find_stored(text: str, wanted: Roles, option: str) -> StoredTable:
         name = name.removesuffix(ending)
     # a store that does not say when a file was changed may have changed it
     facts = tuple((info.size, info.mtime_ns or time.time_ns()) for info in infos)
-    return StoredTable(name, text, system, tuple(info.path for info in infos), facts, wanted)
+    return StoredTable(name, text, system, tuple(info.path for info in infos), facts, roles)
 
 
-def table_of_files(text: str, paths: Sequence[Path], wanted: Roles) -> StoredTable:
+def table_of_files(text: str, paths: Sequence[Path], roles: Roles) -> StoredTable:
     """Return local Parquet files, which a pattern named, as one table."""
     facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
-    return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, wanted)
+    return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, roles)
 
 
 def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:

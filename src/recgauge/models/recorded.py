@@ -99,10 +99,10 @@ class Recorded(Recommender, RatingPredictor):
 
     def check_ready(self) -> None:
         """Check that the files are there, and that `path` does not name several that are no Parquet."""
-        from recgauge.recorded import wanted
+        from recgauge.recorded import roles_of
         from recgauge.recorded.coded import find_run
 
-        find_run(self.path, wanted("lists", self.columns, CellFormat.of(self), in_run=True))
+        find_run(self.path, roles_of("lists", self.columns, CellFormat.of(self), in_run=True))
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Read the lists and tell what is odd about them.
@@ -223,10 +223,10 @@ class Recorded(Recommender, RatingPredictor):
         row, item, score = self._rows(users)
         if candidates.limited:
             kept = item >= self._n_items
-            owner, code = users[row[~kept]].astype(np.int32), item[~kept]
-            held = candidates.holds(owner, code)
+            owner, codes = users[row[~kept]].astype(np.int32), item[~kept]
+            held = candidates.holds(owner, codes)
             if candidates.excluded is not None:
-                held |= stored(candidates.excluded, owner, code)
+                held |= stored(candidates.excluded, owner, codes)
             kept[~kept] = held
             row, item, score = row[kept], item[kept], score[kept]
         return _top_k(users, row, item, score, max(1, int(np.bincount(row).max(initial=1))))

@@ -44,7 +44,7 @@ from recgauge.recorded.findings import REFUSED as REFUSED
 from recgauge.recorded.findings import Finding as Finding
 from recgauge.recorded.findings import ListSettings as ListSettings
 from recgauge.recorded.findings import Order as Order
-from recgauge.recorded.findings import check_meeting, places, refusal
+from recgauge.recorded.findings import check_meeting, file_rows, refusal
 from recgauge.recorded.findings import describe as describe
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.utils.checks import IntArray
@@ -155,7 +155,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     settings, formats = settings or ListSettings(), formats or {}
 
     def rows_of(paths: Sequence[str], option: str, kind: Kind, form: str | None) -> list[Rows]:
-        like = wanted(kind, columns, cells)
+        like = roles_of(kind, columns, cells)
         files = find_list_files(paths, option)
         return [read_rows(file, kind, form, like=like, header=header, separator=separator) for file in files]
 
@@ -316,7 +316,7 @@ def _grouped(
     table, order = by_user(runs, np.concatenate(items), value, n_items)
     repeated = repeats(starts_of(table.lengths), table.items, n_items) if distinct else None
     if repeated is not None:
-        row = int(places(order, np.flatnonzero(repeated)).min())
+        row = int(file_rows(order, np.flatnonzero(repeated)).min())
         of_file = int(np.searchsorted(np.cumsum([len(rows.lines) for rows in files]), row, side="right"))
         row -= sum(len(rows.lines) for rows in files[:of_file])
         raise SchemaError(
@@ -326,10 +326,10 @@ def _grouped(
     return replace(table, distinct=distinct)
 
 
-def wanted(
+def roles_of(
     kind: Kind, chosen: Columns | None = None, cells: CellFormat | None = None, *, in_run: bool = False
 ) -> Roles:
-    """Return what a file of a kind is read for."""
+    """Return the roles that columns of a file of a kind may have."""
     names = _NAMES[kind]
     pair: tuple[tuple[Role, ...], ...] = (("user",), ("item", "items"))
     if kind == "lists":
@@ -349,7 +349,7 @@ def wanted(
 
 def rows_of_table(table: "pa.Table", kind: Kind, name: str, like: Roles | None = None) -> Rows:
     """Return the rows of an Arrow table with an item of a user each; `name` stands for it in messages."""
-    like = like or wanted(kind)
+    like = like or roles_of(kind)
     return checked(parquet.rows_of_table(TableFile(Path(name)), table, like), "parquet", like)
 
 
@@ -364,7 +364,7 @@ def read_rows(
 ) -> Rows:
     """Return the rows of a file with an item of a user each; one row per user becomes one row per item."""
     how = TextFormat(separator, header, quotes=True)
-    rows = read(file, like or wanted(kind), how, form=form)
+    rows = read(file, like or roles_of(kind), how, form=form)
     if not len(rows.lines) and not rows.problems and not len(rows.empty):
         raise SchemaError(f"{file} has no rows.")
     return rows

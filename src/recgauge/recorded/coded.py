@@ -20,8 +20,8 @@ from recgauge.recorded import (
     joint_runs,
     read_rows,
     refuse_unused,
+    roles_of,
     runs_of,
-    wanted,
 )
 from recgauge.recorded.direction import ListOrder
 from recgauge.recorded.findings import Finding
@@ -52,7 +52,7 @@ class CodedLists:
 
 
 def matched(pairs: LongArray, values: DoubleArray, keys: LongArray) -> DoubleArray:
-    """Return the value of each wanted pair, NaN where there is none.
+    """Return the value of each pair, NaN where there is none.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def read_coded_lists(  # noqa: PLR0913 - what a model is set to, by name
     cells: CellFormat | None = None,
 ) -> CodedLists:
     """Read the lists of one run for the users of `train`; others are counted and left out."""
-    like = wanted("lists", columns, cells, in_run=True)
+    like = roles_of("lists", columns, cells, in_run=True)
     rows = read_rows(find_run(path, like), "lists", form, like=like, header=header)
     refuse_unused(columns, [rows], "model.columns.")
     name, rows = _only_run(path, rows, tag)

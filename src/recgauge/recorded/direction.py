@@ -145,14 +145,14 @@ def lists_like_ranks(
     of_list = np.searchsorted(start, at, side="right") - 1
     n_steps = np.bincount(of_list, minlength=n_lists)
     n_rising = np.bincount(of_list[row[at + 1] < row[at]], minlength=n_lists)
-    n_by_one = np.bincount(of_list[score[at] - score[at + 1] == 1], minlength=n_lists)
+    n_unit_steps = np.bincount(of_list[score[at] - score[at + 1] == 1], minlength=n_lists)
     ordered = n_steps > 1
     rising: BoolArray = ordered & (n_rising == n_steps)
-    counted: BoolArray = ordered & (n_by_one == np.diff(start) - 1)
-    counted[counted] = score[start[1:][counted] - 1] == 1
+    numbered: BoolArray = ordered & (n_unit_steps == np.diff(start) - 1)
+    numbered[numbered] = score[start[1:][numbered] - 1] == 1
     if np.count_nonzero(ordered & (n_rising == 0)) >= LEAST_FALL * np.count_nonzero(ordered):
-        counted[:] = False
-    for mask in (rising, counted):
+        numbered[:] = False
+    for mask in (rising, numbered):
         if mask.sum() >= FEWEST_RISING and mask.sum() >= MOST_RISE * ordered.sum():
             return mask
     return None

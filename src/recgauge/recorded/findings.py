@@ -199,7 +199,7 @@ class Report:
     def rows(self, name: FindingName, at: LongArray, row: Places | None) -> None:
         """Count rows, `at` in the order of the lists."""
         if len(at):
-            self._note(name, len(at), self._rows.where(int(places(row, at).min())))
+            self._note(name, len(at), self._rows.where(int(file_rows(row, at).min())))
 
     def met(self, meetings: Sequence[Meeting], fewest: Mapping[str, float]) -> None:
         """Count what did not meet, if more than half, or by its spelling; raise where nearly all did not."""
@@ -247,7 +247,8 @@ class Report:
         if (same & (rank[1:] < rank[:-1])).any():  # ordered by score
             by_rank = np.lexsort((rank, np.repeat(np.arange(len(start) - 1), np.diff(start))))
             new = same if repeated is None else same & ~repeated[by_rank][1:]
-            rank, score, row = rank[by_rank], None if score is None else score[by_rank], places(row, by_rank)
+            score = None if score is None else score[by_rank]
+            rank, row = rank[by_rank], file_rows(row, by_rank)
         step = np.diff(rank)
         self.rows("equal_ranks", np.flatnonzero(new & (step == 0)) + 1, row)
         gap = np.append(True, ~same)[: len(rank)] & (rank != 0) & (rank != 1)
@@ -255,7 +256,7 @@ class Report:
         if gap.any():
             at = np.flatnonzero(gap)
             lists = np.unique(np.searchsorted(start, at, side="right"))
-            self._note("rank_gaps", len(lists), self._rows.where(int(places(row, at).min())))
+            self._note("rank_gaps", len(lists), self._rows.where(int(file_rows(row, at).min())))
         if score is None:
             return False
         rises = same & (step != 0) & (score[1:] > score[:-1])
@@ -289,7 +290,7 @@ def next_to(
     return rows[np.isin(rows, start, assume_unique=True, invert=True)]
 
 
-def places(row: Places | None, at: LongArray) -> Places:
+def file_rows(row: Places | None, at: LongArray) -> Places:
     """Return where rows of the lists are in the file; `row` None: in the same order."""
     return at if row is None else row[at]
 

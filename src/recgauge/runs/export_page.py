@@ -55,7 +55,7 @@ Files of the run {name}, written by `recgauge export` {__version__}. The run was
 def _usage(record: RunRecord, files: Files) -> str:
     """Return the command that evaluates the files here again; an empty text if there is nothing to judge."""
     part, convention = record.evaluated_on, get_convention(record.names["conventions"])
-    metrics_of = convention.known()
+    metrics_of = convention.by_name()
     entries = [(entry, metrics_of[entry.name]) for entry in record.results if entry.name in metrics_of]
     keys = [f"{e.name}@{e.k}" for e, metric in entries if e.k and metric.needs_relevant and not metric.needs]
     rated = [entry.name for entry, metric in entries if metric.kind == "ratings"]

@@ -218,11 +218,11 @@ def with_placeholders(lists: "pa.Table", item_ids: "npt.NDArray[Any]") -> "pa.Ta
     items, rank = lists["item_id"], to_numpy(lists["rank"])
     if not items.null_count:
         return lists
-    known = np.concatenate((item_ids, to_numpy(items.drop_null()).astype(item_ids.dtype)))
-    if known.dtype.kind in "iu":
-        placeholders = rank.astype(np.int64) + known.max(initial=0)
+    ids = np.concatenate((item_ids, to_numpy(items.drop_null()).astype(item_ids.dtype)))
+    if ids.dtype.kind in "iu":
+        placeholders = rank.astype(np.int64) + ids.max(initial=0)
     else:
-        longest = max(map(len, known.tolist()), default=0)
+        longest = max(map(len, ids.tolist()), default=0)
         placeholders = np.array(["_" * longest + f"_{number}" for number in rank.tolist()])
     filled = pc.coalesce(items, to_arrow(placeholders).cast(items.type))
     return lists.set_column(lists.column_names.index("item_id"), "item_id", filled)

@@ -18,7 +18,7 @@ from recgauge.errors import DataError
 from recgauge.evaluation.parts import PartTask
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.files.stored import find_stored
-from recgauge.recorded import wanted
+from recgauge.recorded import roles_of
 
 METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
 N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
@@ -270,8 +270,8 @@ class Mortal(Executor):
 
 def test_a_part_whose_worker_dies_is_named_and_judged_by_the_next_command(data, place) -> None:
     def runs(work):
-        lists = find_stored(str(data / "sorted-lists"), wanted("lists"), "--run")
-        truth = find_stored(str(data / "sorted-truth"), wanted("relevant"), "--truth")
+        lists = find_stored(str(data / "sorted-lists"), roles_of("lists"), "--run")
+        truth = find_stored(str(data / "sorted-truth"), roles_of("relevant"), "--truth")
         return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
 
     def value(runs, workers=()):

@@ -49,7 +49,7 @@ def _print_names() -> None:
 
 
 def _print_definitions(convention: Convention) -> None:
-    definitions = {name: convention.definition(name) for name in convention.metrics or convention.known()}
+    definitions = {name: convention.definition(name) for name in convention.metrics or convention.by_name()}
     rows = tuple(
         (name, each.metric.definition(), each.policies.differences(convention.policies))
         for name, each in sorted(definitions.items())
@@ -76,7 +76,7 @@ def _print_values(options: Namespace) -> None:
         raise ConfigError(
             f"--k: the run's lists have {longest} items, so the cutoff must be in 1..{longest}, got {cutoff}."
         )
-    definitions = get_convention("standard").known()  # metrics that lists and relevance are enough for
+    definitions = get_convention("standard").by_name()  # metrics that lists and relevance are enough for
     names = [
         name
         for name in dict.fromkeys(entry.name for entry in entries)

@@ -28,7 +28,7 @@ from recgauge.recorded import (
     Order,
     read_recorded,
     refuse_unused,
-    wanted,
+    roles_of,
 )
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, text_writer, user_path, write_files
@@ -205,13 +205,13 @@ def _stored_tables(options: argparse.Namespace) -> tuple[list[StoredTable], Stor
     """Return the tables of lists and of the truth that the options name."""
     reading = reading_of(options)
     columns, cells = reading["columns"], reading["cells"]
-    runs = [find_stored(text, wanted("lists", columns, cells), "--run") for text in options.run]
+    runs = [find_stored(text, roles_of("lists", columns, cells), "--run") for text in options.run]
     if len({run.name for run in runs}) < len(runs):
         runs = [replace(run, name=run.address) for run in runs]
-    truth = find_stored(options.truth[0], wanted("relevant", columns, cells), "--truth")
+    truth = find_stored(options.truth[0], roles_of("relevant", columns, cells), "--truth")
     refuse_unused(columns, [*runs, truth], "--")
     for table in (*runs, truth):
-        check_unused(table, table.wanted)
+        check_unused(table, table.roles)
     return runs, truth
 
 

@@ -62,9 +62,9 @@ def _with_histories(saved: SavedModel, file: str) -> SavedModel:
     """Return the model for the histories of a file, and say how many of their rows it does not know."""
     rows = Table(path=file, prepared=False).load(ConsoleProgress()).interactions
     served = saved.with_histories(rows)
-    known = set(map(str, saved.item_ids.tolist()))
+    item_ids = set(map(str, saved.item_ids.tolist()))
     n_unknown = sum(
-        rows.item_counts()[code] for code, item in enumerate(rows.item_ids) if str(item) not in known
+        rows.item_counts()[code] for code, item in enumerate(rows.item_ids) if str(item) not in item_ids
     )
     if n_unknown:
         print_note(
