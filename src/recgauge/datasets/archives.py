@@ -114,7 +114,13 @@ PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(impla
 def read_members(
     path: Path, members: Sequence[str], roles: Roles, how: TextFormat | None = None, form: str | None = None
 ) -> Interactions:
-    """Return the rows of files in a publisher's archive, in order."""
+    """Return the rows of files in a publisher's archive, in order.
+
+    Raises
+    ------
+    SchemaError
+        If a row is bad.
+    """
     parts = [read(TableFile(path, member), roles, how, form=form) for member in members]
     for rows in parts:
         if rows.problems:
@@ -123,7 +129,15 @@ def read_members(
 
 
 def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:
-    """Return the file from the first location that has it, verified; a wrong file ends the search."""
+    """Return the file from the first location that has it, verified; a wrong file ends the search.
+
+    Raises
+    ------
+    MissingDataError
+        If no location has it; the message says of each why not, and what to do by hand.
+    IntegrityError
+        If a file is not the publisher's, and nobody pinned it.
+    """
     if locations.archive is not None:
         path = _as_kept(user_path(locations.archive), published)
         refuse_irregular(path, "archive")

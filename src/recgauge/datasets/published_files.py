@@ -147,6 +147,13 @@ def verify(
     `pinned` is the digest that the user sets: no other file will do. `listed` is that of the mirror folder.
     `origin` is the address that it has just been fetched from, to be named instead of a file that will not
     stay.
+
+    Raises
+    ------
+    MissingDataError
+        If it cannot be read.
+    IntegrityError
+        If it is neither the publisher's nor the one that is pinned or listed.
     """
     try:
         sha256, size = _digest_and_size(path, published)

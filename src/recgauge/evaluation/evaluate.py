@@ -270,6 +270,11 @@ def _count_ineligible(recommendations: Any, inputs: EvaluationInputs, longest: i
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
     """Return ``{result name: definition}``, names defined by `convention`.
 
+    Raises
+    ------
+    ConfigError
+        If a name is unknown or there twice, or an entry is neither a name nor a metric.
+
     Examples
     --------
     >>> from recgauge.conventions import get_convention

@@ -26,6 +26,11 @@ def ranked_rows(
     """Return the lists of a frame with user, item and rank or score, best items first, and what ordered them.
 
     `keep_rising`: scores may look like ranks.
+
+    Raises
+    ------
+    SchemaError
+        If the frame holds several runs, or ranks and scores that disagree, or scores look like ranks.
     """
     rows = _rows(subject, table, "lists", cells)
     runs = runs_of(rows)

@@ -31,6 +31,11 @@ Suite = Mapping[str, tuple[int | None, ...]]
 def parse_metrics(text: str) -> Suite:
     """Return the metrics of a text with their cutoffs.
 
+    Raises
+    ------
+    ConfigError
+        If a part is no metric, or there twice.
+
     Examples
     --------
     >>> parse_metrics("ndcg@10,ndcg@5,map")
@@ -53,7 +58,13 @@ def parse_metrics(text: str) -> Suite:
 
 
 def measures_ratings(suite: Suite) -> bool:
-    """Whether metrics measure predicted ratings; it is an error if only some of them do."""
+    """Whether metrics measure predicted ratings.
+
+    Raises
+    ------
+    ConfigError
+        If only some of them do, or one has a cutoff.
+    """
     rating = [name for name in suite if (leaf := metric_class(name)) and leaf.kind == "ratings"]
     if not rating:
         return False

@@ -124,6 +124,13 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
     """Return the rows of a file, or of a folder's or address's Parquet files, checked.
 
     `how` is how text is written, and `form` a key of `FORMATS`; both are recognised otherwise.
+
+    Raises
+    ------
+    SchemaError
+        If the file cannot be read in its format; ColumnsError if nobody says which columns are which.
+    ConfigError
+        If files in a folder or at an address are to be anything but Parquet.
     """
     if not isinstance(file, StoredTable):
         form = form or format_of(file, roles)
@@ -145,7 +152,13 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
 
 
 def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
-    """Return the rows of a file with all its columns, in `Rows.further`."""
+    """Return the rows of a file with all its columns, in `Rows.further`.
+
+    Raises
+    ------
+    SchemaError
+        If the file cannot be read in its format, or a row is bad.
+    """
     roles = Roles({}, needed=())
     form = format_of(file, roles)
     with _named_errors(file, form):

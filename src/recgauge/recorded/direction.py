@@ -100,7 +100,17 @@ class Reversal:
 
     @classmethod
     def of_top_k(cls, lists: TopK, relevant: Relevant, eligible: _Eligible, n_items: int) -> Self | None:
-        """Look at lists without the items that are not `eligible`, of users (n,) and items (n,)."""
+        """Look at lists without the items that are not `eligible`; None unless the end is better.
+
+        Parameters
+        ----------
+        lists : TopK
+        relevant : Relevant
+        eligible : callable
+            Says of users (n,) and items (n,) which pairs are looked at (n,).
+        n_items : int
+            Above all codes of items.
+        """
         row, place = np.nonzero(lists.items[:MOST_LISTS] >= 0)
         users, items = lists.users[row], lists.items[row, place]
         kept = eligible(users, items)
@@ -126,9 +136,20 @@ def lists_like_ranks(
 ) -> BoolArray | None:
     """Return which lists, by falling score, have scores that look like ranks; None if too few have.
 
-    List j is at ``start[j]:start[j + 1]``, and `row` says where the items were written; None: in this order.
     Scores look like ranks where they rise as they were written, or are 1 to n in any other order, in nearly
     all lists of three different scores or more. Few or very short lists do so by chance.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (m + 1,)
+        List j is at ``start[j]:start[j + 1]``.
+    score : ndarray of float64, shape (n,)
+    row : ndarray of int, shape (n,), or None
+        Where the items were written; None: in this order.
+
+    Returns
+    -------
+    ndarray of bool, shape (m,), or None
 
     Examples
     --------

@@ -1,5 +1,8 @@
 """model=recorded: lists and predicted ratings from files, like those of the model that made them."""
 
+import re
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -38,6 +41,14 @@ def test_items_that_the_data_set_does_not_have_can_be_refused_with_their_row(tmp
     with pytest.raises(DataError, match=r"recs\.csv, line 2\. unknown_items: 1 "):
         fitted(tmp_path, text, refuse=["unknown_items"])
     assert lists(fitted(tmp_path, text), k=1, users=(0,)) == [[TRAIN.item_ids.tolist().index("z")]]
+
+
+def test_messages_name_settings_that_the_model_has(tmp_path):
+    with pytest.raises(DataError, match="'3,5'") as refused:
+        fitted(tmp_path, 'user,item,score\na,w,"3,5"\nb,x,"4,1"\n')
+    named = set(re.findall(r"model\.([a-z_]+)", str(refused.value)))
+    assert "keep" in named
+    assert named <= {field.name for field in fields(Recorded)}
 
 
 def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):
