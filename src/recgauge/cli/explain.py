@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
@@ -40,8 +41,14 @@ _TYPES = {
 
 def group_options(group: str) -> list[str]:
     """Return the names of the options of a config group."""
-    folders = (conf_folder(), *installed_options().values())
-    return sorted({file.stem for folder in folders for file in (folder / group).glob("*.yaml")})
+    return sorted({file.stem for file in option_files(group)})
+
+
+def option_files(group: str, own: str | None = None) -> list[Path]:
+    """Return the files of the options of a config group, by name; `own` is the user's folder of settings."""
+    folders = [conf_folder(), *installed_options().values(), *([] if own is None else [Path(own)])]
+    files = [file for folder in folders for file in (folder / group).glob("*.yaml")]
+    return sorted(files, key=lambda file: file.stem)
 
 
 def explain_config_error(error: Exception, words: Sequence[str] = (), compose: Compose | None = None) -> str:

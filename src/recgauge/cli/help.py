@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
-from recgauge.runs.targets import TARGET, installed_options
-from recgauge.sweeps.places import conf_folder, program
+from recgauge.cli.explain import option_files
+from recgauge.runs.targets import TARGET
+from recgauge.sweeps.places import program
 
 _WIDTH = 80
 _LINES = {
@@ -64,20 +65,17 @@ def run_help(words: Sequence[str], own: str | None = None) -> str:
     >>> print(run_help(["split=random"]).splitlines()[0])
     split=random: A random share of all rows is held out.
     """
-    folders = [conf_folder(), *installed_options().values(), *([] if own is None else [Path(own)])]
-    chosen = [file for word in words for file in _file_of(word, folders)]
+    chosen = [file for word in words for file in _file_of(word, own)]
     if chosen:
         return "\n\n".join(_option_help(group, file) for group, file in chosen)
-    return "\n\n".join(_sections(folders))
+    return "\n\n".join(_sections(own))
 
 
-def _file_of(word: str, folders: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+def _file_of(word: str, own: str | None) -> Iterator[tuple[str, Path]]:
     """Yield the group and the file of a word that chooses one option."""
     group, _, name = word.partition("=")
-    files = (
-        [] if not re.fullmatch(r"[\w/]+=\w+", word) else [each / group / f"{name}.yaml" for each in folders]
-    )
-    yield from ((group, file) for file in files[::-1] if file.is_file())
+    files = option_files(group, own) if re.fullmatch(r"[\w/]+=\w+", word) else []
+    yield from ((group, file) for file in files[::-1] if file.stem == name)
 
 
 def _option_help(group: str, file: Path) -> str:
@@ -92,7 +90,7 @@ def _option_help(group: str, file: Path) -> str:
     return "\n".join([fill(f"{group}={file.stem}: {' '.join(about)}", _WIDTH), "", *settings])
 
 
-def _sections(folders: Sequence[Path]) -> Iterator[str]:
+def _sections(own: str | None) -> Iterator[str]:
     run = program()
     yield "Train and evaluate recommenders, and track every result."
     yield f"Usage: {run} [GROUP=OPTION] [KEY=VALUE] ..."
@@ -100,11 +98,11 @@ def _sections(folders: Sequence[Path]) -> Iterator[str]:
     yield _table("Options", _OPTIONS)
     yield _table("Settings that people change", _SETTINGS)
     for group, title in _LINES.items():
-        options = {file.stem: _sentence(file) for file in _files(group, folders)}
+        options = {file.stem: _sentence(file) for file in option_files(group, own)}
         yield _table(title, dict(sorted(options.items())))
     names = [
         fill(
-            f"{group} ({text}): {', '.join(file.stem for file in _files(group, folders))}",
+            f"{group} ({text}): {', '.join(file.stem for file in option_files(group, own))}",
             _WIDTH,
             initial_indent="  ",
             subsequent_indent="    ",
@@ -116,11 +114,6 @@ def _sections(folders: Sequence[Path]) -> Iterator[str]:
         f"{run} model=ease --help lists the settings of an option.\n"
         f"`{program('ui')}` opens the tracked results in a browser."
     )
-
-
-def _files(group: str, folders: Sequence[Path]) -> list[Path]:
-    files = [file for folder in folders for file in (folder / group).glob("*.yaml")]
-    return sorted(files, key=lambda file: file.stem)
 
 
 def _sentence(file: Path) -> str:

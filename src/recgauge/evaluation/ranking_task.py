@@ -27,7 +27,7 @@ from recgauge.evaluation import (
 from recgauge.evaluation.queries import of_users
 from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
 from recgauge.judging import Policies
-from recgauge.judging.ineligible import count_ineligible, judged_lists
+from recgauge.judging.ineligible import count_ineligible, with_misses
 from recgauge.judging.ties import recommend_with_ties, shuffled
 from recgauge.metrics.curves.full_ranking import FullRankingMetric, FullRankings, rank_block
 from recgauge.models import Recommender
@@ -233,9 +233,9 @@ class RankingTask:
         """Return whether whole lists from outside, of candidates alone, are better from their end."""
 
         def eligible(users: IntArray, items: IntArray) -> BoolArray:
-            known = items < self.split.test.n_items
-            known[known] = self.candidates.holds(users[known], items[known])
-            return known
+            held = items < self.split.test.n_items
+            held[held] = self.candidates.holds(users[held], items[held])
+            return held
 
         return Reversal.of_top_k(lists, self.relevant, eligible, self.split.test.n_items)
 
@@ -244,7 +244,7 @@ class RankingTask:
 
         A place that counts and hits nothing has a code behind those of the data set, another for each rank.
         """
-        judged = judged_lists(lists.items, lists.scores, lists.users, self.catalogue, self.policies)
+        judged = with_misses(lists.items, lists.scores, lists.users, self.catalogue, self.policies)
         items, scores, missed = judged
         codes = self.split.test.n_items + np.arange(items.shape[1], dtype=np.int32)
         k = max(self.cutoffs)

@@ -91,7 +91,7 @@ def drop_ineligible(
     return items, np.take_along_axis(np.where(dropped, -np.inf, scores), order, axis=1)
 
 
-def judged_lists(
+def with_misses(
     items: IntArray, scores: FloatArray, users: IntArray, catalogue: Catalogue | None, policies: "Policies"
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """Return lists and scores (m, k) after dropping, and which places count and hit nothing.
