@@ -223,10 +223,10 @@ class Recorded(Recommender, RatingPredictor):
         row, item, score = self._rows(users)
         if candidates.limited:
             kept = item >= self._n_items
-            owner, codes = users[row[~kept]].astype(np.int32), item[~kept]
-            held = candidates.holds(owner, codes)
+            owner, code = users[row[~kept]].astype(np.int32), item[~kept]
+            held = candidates.holds(owner, code)
             if candidates.excluded is not None:
-                held |= stored(candidates.excluded, owner, codes)
+                held |= stored(candidates.excluded, owner, code)
             kept[~kept] = held
             row, item, score = row[kept], item[kept], score[kept]
         return _top_k(users, row, item, score, max(1, int(np.bincount(row).max(initial=1))))

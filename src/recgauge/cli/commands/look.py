@@ -61,12 +61,12 @@ def _ask(path: str, overrides: Sequence[str], error: ColumnsError) -> None:
     """Print which columns must be chosen, as a command with columns that may be the right ones."""
     choices = [setting_word(f"dataset.{role}", column) for role, column in error.choices.items()]
     command = " ".join(["recgauge data look", *map(shlex.quote, [path, *overrides]), *choices])
-    counted = "" if error.header else ", counted from 0; COLUMN is a name if the first row names the columns"
+    positions = "" if error.header else ", counted from 0; or their names if the first row has them"
     general = " ".join(f"dataset.{role}=COLUMN" for role in error.choices)
     say(f"command  {command}")
     print_error(
         f"{path}: which column is the {', which the '.join(error.choices)}? Type {general} with the right "
-        f"columns{counted}: {command}"
+        f"columns{positions}: {command}"
     )
 
 
