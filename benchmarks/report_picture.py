@@ -11,17 +11,17 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 
 RUN = Path(__file__).parents[1] / "run.py"
-WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out", "force=true")
+WORDS = ("-m", "model=popularity,item_knn,svd", "hydra.sweep.dir=out")
 HIDDEN = "<style>.notes, details:not(.section) { display: none; } section h2 { margin-top: 1.6rem; }</style>"
-SIZE = (1000, 1350)
+SIZE = (1000, 1090)
 COLOURS = 128
 
 
 def draw(picture: Path) -> None:
     """Run the sweep in a folder of its own, and take the picture of its report."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        for _ in range(2):  # the first one compiles, which would count as training
+        for folder in (Path(name, "compiled"), Path(name, "drawn")):  # compiling would count as training
+            folder.mkdir()
             subprocess.run([sys.executable, RUN, *WORDS], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         page = folder / "out" / "report.html"
         page.write_text(page.read_text(encoding="utf-8").replace("</head>", f"{HIDDEN}</head>"), "utf-8")

@@ -1,6 +1,5 @@
 """The answer of a comparison in plain words: who finds more, by how much, whether it is chance."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recgauge.data.coverage import FEW_USERS
@@ -8,10 +7,12 @@ from recgauge.errors import listed
 from recgauge.metrics.names import metric_label, split_key
 
 if TYPE_CHECKING:
-    from recgauge.comparison.results import MetricComparison, Pair, Procedure
+    from collections.abc import Sequence
+
+    from recgauge.comparison.results import Comparison, MetricComparison, Pair, Procedure
 
 FINDING = ("ndcg", "recall", "precision", "f1", "map")
-"""Metrics that rise with the items in a list that people want."""
+"""Metrics that rise with the items in a list that people want; recall says by how many."""
 ERRORS = ("rmse", "mae", "rmse_user", "mae_user")
 MOST = 4  # runs that a sentence names
 
@@ -23,10 +24,16 @@ def sure_winner(result: "MetricComparison", procedure: "Procedure") -> str | Non
     return best if not level and all(_gains(pair, result) == (pair.a == best) for pair in pairs) else None
 
 
-def plain_claim(result: "MetricComparison", procedure: "Procedure") -> str:
-    """Return the answer by one metric in words that need no statistics.
+def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
+    r"""Return the answer by the first metric, on a data set if there are several, without statistics.
 
-    It is of the best run against the second, or against the baseline.
+    It is of the best run against the second, or against the baseline. How much more a run finds is said of
+    recall at the metric's cutoff, if that is compared and shows the difference, too.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such data set.
 
     Examples
     --------
@@ -34,18 +41,23 @@ def plain_claim(result: "MetricComparison", procedure: "Procedure") -> str:
     >>> from recgauge.comparison import compare
     >>> users = pd.Index(range(40), name="user")
     >>> values = {"new": [0.6, 0.7] * 20, "old": [0.5] * 40}
-    >>> comparison = compare({run: pd.DataFrame({"ndcg": each}, users) for run, each in values.items()})
-    >>> print(plain_claim(comparison.results[0], comparison.procedure))
-    new finds 30 % more of what people want than old. This is sure, not chance. 100 % of users gain, 0 % lose.
+    >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
+    >>> print(plain_claim(comparison).replace(". ", ".\n"))
+    new finds 30 % more of what people want than old (Recall).
+    Chance alone would show as much in at most 5 % of comparisons.
+    100 % of users gain, 0 % lose.
     """
+    result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
     best, level = _best(result, procedure)
     other = procedure.baseline or next(row.run for row in result.rows if row.run != best)
     pair = result.pair(best, other)
     if pair.equal == 1:
         text = f"{pair.a} and {pair.b} are equal for every user."
     elif not level:
+        pair, measure = _by_recall(pair, result, comparison)
         text = (
-            f"{_sentence(pair, result)}. This is sure, not chance. {100 * pair.better:.0f} % of users gain, "
+            f"{_sentence(pair, measure)}. Chance alone would show as much in at most "
+            f"{100 * procedure.alpha:g} % of comparisons. {100 * pair.better:.0f} % of users gain, "
             f"{100 * pair.worse:.0f} % lose."
         )
     else:
@@ -54,22 +66,32 @@ def plain_claim(result: "MetricComparison", procedure: "Procedure") -> str:
     return f"{text}{few}"
 
 
-def winners_claim(results: "Sequence[MetricComparison]", procedure: "Procedure") -> str:
-    """Return which run is the best on which of several data sets, as far as that is sure."""
+def winners_claim(comparison: "Comparison") -> str:
+    """Return which run is shown to be the best on which of several data sets, by the first metric."""
     runs: dict[str | None, list[str]] = {}
-    for result in results:
-        runs.setdefault(sure_winner(result, procedure), []).append(result.dataset)
-    unsure, n = runs.pop(None, []), len(results)
+    for dataset in comparison.datasets:
+        result = comparison.result(comparison.metrics[0], dataset)
+        runs.setdefault(sure_winner(result, comparison.procedure), []).append(dataset)
+    unsure, n = runs.pop(None, []), len(comparison.datasets)
     parts = [
-        f"{run} is the best on {f'all {n} data sets' if len(on) == n else listed(on)}"
+        f"{run} is shown to be the best on {f'all {n} data sets' if len(on) == n else listed(on)}"
         for run, on in runs.items()
     ]
-    return (
-        "; ".join(
-            [*parts, *([f"on {listed(unsure)} it is not sure which run is the best"] if unsure else [])]
-        )
-        + "."
-    )
+    parts += [f"on {listed(unsure)} it is not sure which run is the best"] if unsure else []
+    return f"{'; '.join(parts)}."
+
+
+def _by_recall(
+    pair: "Pair", result: "MetricComparison", comparison: "Comparison"
+) -> "tuple[Pair, MetricComparison]":
+    """Return a shown difference by recall, where that shows it, too; else as it is."""
+    name, k = split_key(result.metric)
+    for measure in comparison.results if name in FINDING else ():
+        if measure.dataset == result.dataset and split_key(measure.metric) == ("recall", k):
+            recall = measure.pair(pair.a, pair.b)
+            if recall.differs and recall.a == pair.a and (recall.difference > 0) == (pair.difference > 0):
+                return recall, measure
+    return pair, result
 
 
 def _best(result: "MetricComparison", procedure: "Procedure") -> tuple[str, "Sequence[Pair]"]:
@@ -84,37 +106,39 @@ def _gains(pair: "Pair", result: "MetricComparison") -> bool:
 
 def _sentence(pair: "Pair", result: "MetricComparison") -> str:
     """Say what a shown difference means for people."""
-    name, gains, more = split_key(result.metric)[0], _gains(pair, result), pair.difference > 0
+    name, label = split_key(result.metric)[0], metric_label(result.metric)
+    gains, more = _gains(pair, result), pair.difference > 0
     if pair.relative is None or result.row(pair.b).mean < 0:
-        return f"{pair.a} is {'better' if gains else 'worse'} than {pair.b} in {metric_label(result.metric)}"
+        return f"{pair.a} is {'better' if gains else 'worse'} than {pair.b} in {label}"
     share = 100 * abs(pair.relative)
     amount = f"{share:,.0f} %" if share >= 1 else f"{share:.1g} %"
-    if name in FINDING:
-        return f"{pair.a} finds {amount} {'more' if more else 'less'} of what people want than {pair.b}"
+    if name == "recall":
+        finds = f"finds {amount} {'more' if more else 'less'} of what people want"
+        return f"{pair.a} {finds} than {pair.b} ({label})"
     if name in ERRORS:
         return f"{pair.a} errs {amount} {'more' if more else 'less'} than {pair.b} in the ratings it predicts"
     return (
-        f"{pair.a} is {'better' if gains else 'worse'} than {pair.b}: its {metric_label(result.metric)} is "
+        f"{pair.a} is {'better' if gains else 'worse'} than {pair.b}: its {label} is "
         f"{amount} {'higher' if more else 'lower'}"
     )
 
 
 def _doubt(result: "MetricComparison", best: str, level: "Sequence[Pair]") -> str:
-    """Say which runs may all be the best, and which are worse for sure."""
-    others = [pair.b if pair.a == best else pair.a for pair in level]
+    """Say which runs may all be the best, and which are shown to be worse."""
+    rivals = [pair.b if pair.a == best else pair.a for pair in level]
     pairs = [pair for pair in result.pairs if best in (pair.a, pair.b) and pair.differs]
     worse = [pair.b if pair.a == best else pair.a for pair in pairs]
-    surely = f" {best} is surely better than {listed(worse, MOST)}." if worse else ""
-    if len(others) > 1:
-        names = listed([best, *others], MOST)
-        return f"Which is the best of {names} is not sure: their differences may be chance.{surely}"
+    shown = f" {best} is shown to be better than {listed(worse, MOST)}." if worse else ""
+    if len(rivals) > 1:
+        names = listed([best, *rivals], MOST)
+        return f"Which is the best of {names} is not sure: their differences may be chance.{shown}"
     pair, n = level[0], result.n_users
     size = "" if pair.relative is None else f" of {100 * abs(pair.relative):.1f} %"
     more = ""
     if pair.users_needed is not None and pair.users_needed > n:
         more = f" To show one of this size takes about {_rounded(pair.users_needed)} users; there are {n:,}."
-    text = f"Whether {best} or {others[0]} is better is not sure: a difference{size} may be chance."
-    return f"{text}{more}{surely}"
+    text = f"Whether {best} or {rivals[0]} is better is not sure: a difference{size} may be chance."
+    return f"{text}{more}{shown}"
 
 
 def _rounded(n: int) -> str:

@@ -32,15 +32,13 @@ MOST_NOTES = 3  # more are folded
 
 def answer(data: ReportData) -> Section:
     """Return the claims by the first metric for all to see, those by the others folded."""
-    comparison, procedure = data.comparison, data.comparison.procedure
+    comparison = data.comparison
     first, over = comparison.metrics[0], comparison.over_datasets
     results = [result for result in comparison.results if result.metric == first]
-    plain = [plain_claim(result, procedure) for result in results]
+    plain = {dataset: plain_claim(comparison, dataset) for dataset in comparison.datasets}
     blocks: list[PageBlock] = []
-    if len(results) > 1:
-        named = zip(results, plain, strict=True)
-        blocks.append(Lines(tuple(f"{result.dataset}: {text}" for result, text in named), "claims"))
-        plain = [winners_claim(results, procedure)]
+    if len(plain) > 1:
+        blocks.append(Lines(tuple(f"{dataset}: {text}" for dataset, text in plain.items()), "claims"))
     exact = [claim for result in results for claim in result.claims]
     exact += [claim for result in over[:1] for claim in result.claims]
     exactly = lines(exact, "exact")
@@ -55,7 +53,8 @@ def answer(data: ReportData) -> Section:
     notes = lines(comparison.notes, "notes")
     many = len(comparison.notes) > MOST_NOTES
     blocks += [Folded(f"{len(comparison.notes)} notes", tuple(notes), printed=True)] if many else notes
-    return Section("The answer", plain[0], tuple(blocks))
+    headline = winners_claim(comparison) if len(plain) > 1 else next(iter(plain.values()))
+    return Section("The answer", headline, tuple(blocks))
 
 
 def _figures(data: ReportData) -> Pictures:

@@ -45,8 +45,7 @@ def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: M
 
 def _first(comparison: Comparison) -> list[str]:
     """Return the answer over several data sets, in plain words; nothing of one."""
-    results = [comparison.result(comparison.metrics[0], dataset) for dataset in comparison.datasets]
-    return [f"**{escaped(winners_claim(results, comparison.procedure))}**"] if len(results) > 1 else []
+    return [f"**{escaped(winners_claim(comparison))}**"] if len(comparison.datasets) > 1 else []
 
 
 def _answer(comparison: Comparison, dataset: str) -> str:
@@ -54,7 +53,7 @@ def _answer(comparison: Comparison, dataset: str) -> str:
     place = f"{dataset}: " if len(comparison.datasets) > 1 else ""
     result = comparison.result(comparison.metrics[0], dataset)
     exact = [f"\n{escaped(claim)}" for claim in result.claims[:1]]
-    return "\n".join([f"**{escaped(place + plain_claim(result, comparison.procedure))}**", *exact])
+    return "\n".join([f"**{escaped(place + plain_claim(comparison, dataset))}**", *exact])
 
 
 def _table(comparison: Comparison, results: list[MetricComparison], runs: Mapping[Path, str]) -> list[str]:

@@ -18,13 +18,14 @@ def answer(metric, means, noise, **options):
     }
     comparison = compare(runs, n_resamples=200, **options)
     result = comparison.results[0]
-    return plain_claim(result, comparison.procedure), sure_winner(result, comparison.procedure)
+    return plain_claim(comparison), sure_winner(result, comparison.procedure)
 
 
 @pytest.mark.parametrize(
     ("metric", "means", "noise", "options", "begin", "winner"),
     [
-        ("ndcg@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a finds 20 % more of what people want than b. ", "a"),
+        ("ndcg@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its nDCG@10 is 20 % higher. ", "a"),
+        ("recall@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a finds 20 % more of what people want than b (", "a"),
         ("rmse", {"a": 0.8, "b": 1.0}, 0.01, {}, "a errs 20 % less than b in the ratings it predicts. ", "a"),
         ("mrr", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its MRR is 20 % higher. ", "a"),
         ("ndcg", {"a": 0.5, "b": 0.5, "c": 0.1}, 0.2, {}, "Whether ", None),
@@ -34,7 +35,7 @@ def answer(metric, means, noise, **options):
             {"a": 0.4, "b": 0.5},
             0.01,
             {"baseline": "b"},
-            "a finds 20 % less of what people want",
+            "a is worse than b: its nDCG is 20 % lower",
             None,
         ),
         ("ndcg", {"a": 0.5, "b": 0.5}, 0.0, {}, "a and b are equal for every user.", None),
@@ -44,4 +45,27 @@ def test_the_answer_claims_what_is_shown(metric, means, noise, options, begin, w
     text, sure = answer(metric, means, noise, **options)
     assert text.startswith(begin)
     assert sure == winner
-    assert ("surely better than c" in text) == (len(means) == 3 and means["c"] == 0.1)
+    assert ("shown to be better than c" in text) == (len(means) == 3 and means["c"] == 0.1)
+
+
+@pytest.mark.parametrize(
+    ("recalls", "begin"),
+    [
+        ((0.54, 0.5), "a finds 8 % more of what people want than b (Recall@10)."),
+        ((0.5, 0.54), "a is better than b: its nDCG@10 is 20 % higher."),  # recall says the opposite
+        ((0.5, 0.5), "a is better than b: its nDCG@10 is 20 % higher."),  # recall shows nothing
+    ],
+)
+def test_how_much_more_is_found_is_said_of_recall_alone(recalls, begin):
+    rng = np.random.default_rng(3)
+    runs = {
+        name: pd.DataFrame(
+            {
+                "ndcg@10": ndcg + 0.01 * rng.standard_normal(len(USERS)),
+                "recall@10": recall + 0.01 * rng.standard_normal(len(USERS)),
+            },
+            USERS,
+        )
+        for name, ndcg, recall in zip("ab", (0.6, 0.5), recalls, strict=True)
+    }
+    assert plain_claim(compare(runs, n_resamples=200)).startswith(begin)
