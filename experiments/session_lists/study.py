@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recgauge.datasets.published_files import Locations
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.report import markdown_table
-from recgauge.report.console import ConsoleProgress
 from recgauge.runs.folder import JobOutcome
-from recgauge.studies import Row, Study, label, table, where
+from recgauge.studies import Row, distinct, label, table, where
 from recgauge.studies.published_table import (
     COLUMNS,
     PublishedNumber,
@@ -22,16 +20,15 @@ from recgauge.studies.published_table import (
     shown,
     verdict_lines,
 )
-from recgauge.studies.repository_files import FILES, Repository, RepositoryFiles, find_files
+from recgauge.studies.repository_files import PUBLISHED, RepositoryStudy
 from recgauge.utils.checks import DoubleArray, IntArray
-from recgauge.utils.messages import print_note
 
 from .queries import SAME, Clicks, Likeness, likeness, read_lists
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PUBLISHED, TRAIN, TEST = "published.csv", "train.txt", "test.txt"
+TRAIN, TEST = "train.txt", "test.txt"
 KINDS = dict(
     zip(
         (field.name for field in fields(Likeness)),
@@ -51,42 +48,18 @@ _ORDERS = ("listed", "expected", "low", "high")
 
 
 @dataclass(frozen=True)
-class SessionLists(Study):
+class SessionLists(RepositoryStudy):
     """Fits the rules, compares their lists with the published ones, and judges both.
 
     A row of published.csv names its lists as ``model``. ``listed`` is the number of the published lists as
     recgauge judges them, ``low``, ``high`` and ``expected`` those that orders of equal scores give.
     """
 
-    needs_runs: ClassVar[bool] = False
     columns: ClassVar[tuple[str, ...]] = (*COLUMNS, *_ORDERS, "kind", "lists")
-    name: str
-    repository: str  # owner and name on GitHub
-    commit: str
-    kept: str  # the folder in which a mirror keeps the files
-    licence: str  # terms of the files
-    mirror: str | None = None
-    cache: str | None = None
-    offline: bool = False
-
-    def check(self, source: Path) -> None:
-        """Read the published numbers, and find or fetch lists and clicks."""
-        read_published(source / PUBLISHED)
-        self.files(source)
-
-    def files(self, source: Path, *, offline: bool = False) -> RepositoryFiles:
-        """Return the files that are here."""
-        locations = Locations(None, self.cache, self.mirror, self.offline or offline)
-        repository = Repository(self.repository, self.commit, self.kept, self.licence, locations)
-        progress = ConsoleProgress()
-        with progress.stage(f"files of {self.repository}"):
-            return find_files(source / FILES, repository, progress)
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
         """Return a row per published number, then a row per kind of list."""
-        files = self.files(source, offline=True)  # `check` has fetched what can be had
-        if files.message:
-            print_note(files.message)
+        files = self.files(source)
         numbers = read_published(source / PUBLISHED)
         rows: dict[PublishedNumber, Row] = {}
         kinds: list[Row] = []
@@ -109,7 +82,7 @@ class SessionLists(Study):
         kinds = [row for row in rows if row["kind"]]
         numbers = [row for row in rows if row["verdict"]]
         parts = [_kind_table(kinds)] if kinds else []
-        told = [
+        cells = [
             row
             | {
                 "metric": label(row["metric"]),
@@ -120,14 +93,14 @@ class SessionLists(Study):
         ]
         titles = {"model": "lists", "metric": "metric", "published": "published"}
         titles |= {name: name for name in ("ours", "low", "expected", "high", "verdict")}
-        parts += [table(told, titles, right=("published", "ours", "low", "expected", "high")), _NOTE]
+        parts += [table(cells, titles, right=("published", "ours", "low", "expected", "high")), _NOTE]
         pictures = ["![Numbers of the lists, and those that orders of equal scores give](orders.png)"]
         return "\n\n".join([*parts, *verdict_lines(numbers), *(pictures if kinds else [])])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the numbers within those that orders of equal scores give."""
-        found = [row for row in rows if row["ours"]]
-        return {"orders": plot_orders(found)} if found else {}
+        computed = [row for row in rows if row["ours"]]
+        return {"orders": plot_orders(computed)} if computed else {}
 
 
 _NOTE = (
@@ -170,8 +143,8 @@ class BothLists:
             "low": float(gains[self.worst].mean()),
             "high": float(gains[self.best].mean()),
         }
-        found = judged(number, self.ours[number.key]) | {"definition": self.definitions[number.key]}
-        return published_row(number) | found | {name: f"{value:.8g}" for name, value in orders.items()}
+        ours = judged(number, self.ours[number.key]) | {"definition": self.definitions[number.key]}
+        return published_row(number) | ours | {name: f"{value:.8g}" for name, value in orders.items()}
 
 
 def compare_lists(clicks: Clicks, model: str, path: Path) -> BothLists:
@@ -200,10 +173,10 @@ def _gains(metric: str, cutoff: int, n_ranks: int) -> DoubleArray:
 
 
 def _kind_table(rows: Sequence[Row]) -> str:
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = distinct(rows, "model")
     cells = [
         [kind, *("".join(row["lists"] for row in where(rows, kind=kind, model=model)) for model in models)]
-        for kind in dict.fromkeys(row["kind"] for row in rows)
+        for kind in distinct(rows, "kind")
     ]
     return markdown_table(cells, ["lists", *models], right=models)
 
@@ -212,7 +185,7 @@ def plot_orders(rows: Sequence[Row]) -> "Figure":
     """Return a row per number: what orders of equal scores give, the published number, and ours."""
     from recgauge.report.figures.style import GREY, MUTED, PALETTE, SMALL, name_rows, new_figure
 
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = distinct(rows, "model")
     names = [label(row["metric"]) for row in where(rows, model=models[0])]
     with new_figure(None, height=1.2 + 0.27 * len(names), panels=len(models)) as (figure, panels):
         for axes, model in zip(panels, models, strict=True):

@@ -3,17 +3,15 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recgauge.datasets.published_files import Locations
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.report import markdown_table
-from recgauge.report.console import ConsoleProgress
 from recgauge.runs.folder import JobOutcome
-from recgauge.studies import Row, Study, open_text
+from recgauge.studies import Row, open_text
 from recgauge.studies.published_table import (
     COLUMNS,
     VERDICTS,
@@ -22,10 +20,8 @@ from recgauge.studies.published_table import (
     read_published,
     verdict,
 )
-from recgauge.studies.repository_files import FILES, Repository, RepositoryFiles, find_files
-from recgauge.utils.messages import print_note
+from recgauge.studies.repository_files import PUBLISHED, RepositoryFiles, RepositoryStudy
 
-PUBLISHED = "published.csv.gz"
 _NOISE = 1e-12  # relative: below, a sum depends on its order
 _DIGITS = 12
 
@@ -60,46 +56,21 @@ class JudgingRows:
 
 
 @dataclass(frozen=True)
-class PublishedLists(Study):
+class PublishedLists(RepositoryStudy):
     """Judges every published file of lists and compares the published numbers; nothing is trained.
 
-    A row of published.csv.gz names its files in `settings`, as ``lists=...``, ``train=...`` and ``test=...``;
-    files.csv.gz says where they are and how they are recognised. Rows whose files are missing or altered stay
-    open.
+    A row of published.csv names its files in `settings`, as ``lists=...``, ``train=...`` and ``test=...``.
+    Rows whose files are missing or altered stay open.
     """
 
-    needs_runs: ClassVar[bool] = False
     compressed: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...]] = (*COLUMNS, "settings")
-    name: str
-    repository: str  # owner and name on GitHub
-    commit: str
-    kept: str  # the folder in which a mirror keeps the files in another form
-    licence: str  # terms of the files
-    conventions: str  # by which the lists are judged
-    mirror: str | None = None
-    cache: str | None = None
-    offline: bool = False
-
-    def check(self, source: Path) -> None:
-        """Read the published numbers, and find or fetch the files that they were computed from."""
-        read_published(source / PUBLISHED)
-        self.files(source)
-
-    def files(self, source: Path, *, offline: bool = False) -> RepositoryFiles:
-        """Return the files that are here."""
-        locations = Locations(None, self.cache, self.mirror, self.offline or offline)
-        repository = Repository(self.repository, self.commit, self.kept, self.licence, locations)
-        progress = ConsoleProgress()
-        with progress.stage(f"files of {self.repository}"):
-            return find_files(source / FILES, repository, progress)
+    conventions: str = field(kw_only=True)  # by which the lists are judged
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
-        """Return one row per published number, in the order of published.csv.gz, then the study's own."""
+        """Return one row per published number, in the order of published.csv, then the study's own."""
         numbers = read_published(source / PUBLISHED)
-        files = self.files(source, offline=True)  # `check` has fetched what can be had
-        if files.message:
-            print_note(files.message)
+        files = self.files(source)
         of_lists: dict[JudgedLists, list[PublishedNumber]] = {}
         for number in numbers:
             of_lists.setdefault(JudgedLists.of(number), []).append(number)

@@ -5,14 +5,19 @@ from collections.abc import Sequence
 from csv import DictReader
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 from recgauge.datasets.archives import find_archive, local_place
 from recgauge.datasets.published_files import Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError, SchemaError
+from recgauge.report.console import ConsoleProgress
+from recgauge.studies import Study
+from recgauge.studies.published_table import read_published
+from recgauge.utils.messages import print_note
 from recgauge.utils.progress import Progress
 
-FILES = "files.csv.gz"
+FILES, PUBLISHED = "files.csv.gz", "published.csv"  # the second may be packed
 _COLUMNS = ["file", "path", "size", "sha256", "kept", "kept_size", "kept_sha256"]
 
 
@@ -73,6 +78,45 @@ class RepositoryFiles:
         """Return why what needs these files cannot be computed; empty if they are here."""
         reasons = {**self.missing, **self.altered}
         return next((reasons[name] for name in names if name in reasons), "")
+
+
+@dataclass(frozen=True)
+class RepositoryStudy(Study):
+    """Compares numbers that somebody published beside the files they were computed from; needs no runs.
+
+    Its folder has published.csv, and files.csv.gz, which says where the files are and how they are
+    recognised.
+    """
+
+    needs_runs: ClassVar[bool] = False
+    name: str
+    repository: str  # owner and name on GitHub
+    commit: str
+    kept: str  # the folder in which a mirror keeps the files in another form
+    licence: str  # terms of the files
+    mirror: str | None = None
+    cache: str | None = None
+    offline: bool = False
+
+    def check(self, source: Path) -> None:
+        """Read the published numbers, and find or fetch the files that they were computed from."""
+        read_published(source / PUBLISHED)
+        self._find(source, offline=self.offline)
+
+    def files(self, source: Path) -> RepositoryFiles:
+        """Return the files that are here, of which `check` has fetched what can be had; others are noted."""
+        files = self._find(source, offline=True)
+        if files.message:
+            print_note(files.message)
+        return files
+
+    def _find(self, source: Path, *, offline: bool) -> RepositoryFiles:
+        """Find all files, or fetch them."""
+        locations = Locations(None, self.cache, self.mirror, offline)
+        repository = Repository(self.repository, self.commit, self.kept, self.licence, locations)
+        progress = ConsoleProgress()
+        with progress.stage(f"files of {self.repository}"):
+            return find_files(source / FILES, repository, progress)
 
 
 def find_files(table: Path, repository: Repository, progress: Progress) -> RepositoryFiles:
