@@ -189,11 +189,11 @@ def chosen_metrics(
         keys = choose_metrics(metrics, common, "--metrics")
     else:
         measures = [key for key in measures if not _OF_TRAINING.fullmatch(key)] or measures
-        known = {*recorded, *directions.lower, *directions.higher}
-        measures = [key for key in measures if key in known or split_key(key)[0] in known] or measures
+        directed = {*recorded, *directions.lower, *directions.higher}
+        measures = [key for key in measures if {key, split_key(key)[0]} & directed] or measures
         headline = headline_cutoff(split_key(key)[1] for key in measures)
-        at_one = [key for key in measures if split_key(key)[1] in (headline, None)]
-        keys = tuple(sorted(at_one, key=lambda key: importance(_plain(key)))[:MOST_METRICS])
+        at_headline = [key for key in measures if split_key(key)[1] in (headline, None)]
+        keys = tuple(sorted(at_headline, key=lambda key: importance(_plain(key)))[:MOST_METRICS])
     higher = directions.higher_is_better(keys, recorded)
     for key in keys:
         _check_values(key, runs)

@@ -138,8 +138,8 @@ class Measured(ABC):
         sign = 1.0 if self.higher_is_better else -1.0
         order = sorted(range(len(means)), key=lambda run: (-sign * means[run], run))
         steps = np.abs(np.diff([means[run] for run in order])) > self.least
-        places = [0, *np.cumsum(steps).tolist()]  # means that differ by rounding share one
-        order = [run for _, run in sorted(zip(places, order, strict=True))]
+        ranks = [0, *np.cumsum(steps).tolist()]  # means that differ by rounding share one
+        order = [run for _, run in sorted(zip(ranks, order, strict=True))]
         base = None if self.procedure.baseline is None else self.runs.index(self.procedure.baseline)
         chosen = combinations(order, 2) if base is None else ((run, base) for run in order if run != base)
         differences = {(a, b): self.difference(a, b) for a, b in chosen}
@@ -159,11 +159,11 @@ class Measured(ABC):
                 *self.interval(run),
                 self.n_of(run),
                 letters=mark,
-                is_best=place == 0,
-                is_second=place == 1,
+                is_best=rank == 0,
+                is_second=rank == 1,
                 repeats=(repeats or {}).get(run),
             )
-            for run, place, mark in zip(order, places, marks or [""] * len(order), strict=True)
+            for run, rank, mark in zip(order, ranks, marks or [""] * len(order), strict=True)
         ]
         result = MetricComparison(
             self.dataset,

@@ -146,15 +146,15 @@ class _OverSeeds(Measured):
 
     def _error(self, a: int, b: int) -> _Error:
         first, second = self.values[a], self.values[b]
-        one, two = (np.array([*values.values()]) for values in (first, second))
+        left, right = (np.array([*values.values()]) for values in (first, second))
         if first.keys() == second.keys():
-            gains = one - np.array([second[text] for text in first])
-            gains[np.abs(gains) <= ROUNDING * np.abs(one).max()] = 0.0
+            gains = left - np.array([second[text] for text in first])
+            gains[np.abs(gains) <= ROUNDING * np.abs(left).max()] = 0.0
             sides = [gains]
         else:
-            gains, sides = np.subtract.outer(one, two).ravel(), [one, two]
+            gains, sides = np.subtract.outer(left, right).ravel(), [left, right]
         variances = np.array([side.var(ddof=1) for side in sides])
-        variances[variances <= (ROUNDING * np.abs(one).max()) ** 2] = 0.0
+        variances[variances <= (ROUNDING * np.abs(left).max()) ** 2] = 0.0
         return _Error(variances, np.array([float(len(side)) for side in sides]), gains)
 
     def difference(self, a: int, b: int) -> _Difference:

@@ -1,6 +1,5 @@
 """What a tracking store is told of a sweep's comparison: its answer, a table with links, numbers."""
 
-import re
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +14,8 @@ from recgauge.report.blocks import escaped
 from recgauge.report.comparison_tables import interval, number, on_dataset
 from recgauge.runs.folder import Summary
 from recgauge.runs.record import JobFacts
-from recgauge.tracking.page import SPACE, shortened
+from recgauge.tracking.page import SPACE, metric_name, shortened
 
-LONGEST_VALUE = 250  # characters of a metric's name in MLflow
 MOST_RUNS, MOST_LINKS = 12, 5  # of a table in the description, and of a run's seeds and folds
 
 
@@ -87,7 +85,7 @@ def _values(comparison: Comparison) -> dict[str, float]:
             name = f"difference/{pair.a} - {pair.b}{place}"
             values |= {name: pair.difference, f"{name} low": pair.low, f"{name} high": pair.high}
             values[f"corrected_p/{pair.a} - {pair.b}{place}"] = pair.p_adjusted
-    return {re.sub(r"[^\w .:/-]", "_", name)[:LONGEST_VALUE]: value for name, value in values.items()}
+    return {metric_name(name): value for name, value in values.items()}
 
 
 def title(comparison: Comparison, name: str) -> str:

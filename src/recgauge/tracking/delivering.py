@@ -21,10 +21,11 @@ from recgauge.runs.folder import (
 )
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
-from recgauge.tracking.description import LONGEST, NOTE_TAG, describe, linked
+from recgauge.tracking.description import LONGEST, describe, linked
 from recgauge.tracking.page import (
     FILES_TAG,
     FINGERPRINT_TAG,
+    NOTE_TAG,
     PARENT_TAG,
     SUMMARY_TAG,
     TRIAL_TAG,

@@ -2,9 +2,10 @@
 
 from hashlib import sha256
 
+from recgauge.tracking.page import NOTE_TAG
 from recgauge.tracking.store import Opened
 
-NOTE_TAG, OWN_TAG = "mlflow.note.content", "recgauge.description"
+OWN_TAG = "recgauge.description"
 LONGEST = 4_800  # characters, with some left for a link; MLflow refuses 5,000 in a tag of an experiment
 
 

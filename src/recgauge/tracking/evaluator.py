@@ -17,7 +17,7 @@ from recgauge.evaluation.evaluate import evaluate
 from recgauge.evaluation.measured import user_table
 from recgauge.files.columns import USERS, Roles, column_of, is_label
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.page import EVALUATED_TAG, JUDGING_TAG, LONGEST, NORMAL_95, TRUTH_TAG, definitions
+from recgauge.tracking.page import EVALUATED_TAG, JUDGING_TAG, LONGEST, TRUTH_TAG, definitions, interval_ends
 from recgauge.utils.checks import shown
 from recgauge.utils.messages import print_note
 
@@ -185,8 +185,7 @@ def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> Evaluation
 
     values = evaluation.values() | {"users_evaluated": float(evaluation.counts["users_evaluated"])}
     for key, stderr in evaluation.stderrs().items():
-        for end, sign in (("low", -1), ("high", 1)):
-            values[f"{key}_{end}"] = values[key] + sign * NORMAL_95 * stderr
+        values |= interval_ends(key, values[key], stderr)
     tags = {f"definition.{name}": text for name, text in definitions(evaluation).items()}
     truth = "" if evaluation.truth is None else evaluation.truth.sha256()
     tags |= {JUDGING_TAG: evaluation.policies, TRUTH_TAG: truth, "recgauge.version": __version__}

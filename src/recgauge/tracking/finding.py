@@ -108,10 +108,15 @@ def experiments_of(store: Store) -> list[str]:
 def check_experiment(store: Store) -> None:
     """Refuse a store, or an experiment of it, that does not exist, before anything would make it."""
     if store.experiment not in (names := experiments_of(store)):
-        raise ConfigError(
-            f"--experiment {store.experiment}: there is none in {store.shown}. "
-            f"{did_you_mean(store.experiment, names)}It has {listed(names)}."
-        )
+        raise no_experiment("--experiment", store.experiment, store, names)
+
+
+def no_experiment(option: str, name: str, store: Store, names: Sequence[str]) -> ConfigError:
+    """Return the error of an option that names an experiment which a store does not have."""
+    return ConfigError(
+        f"{option} {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
+        f"It has {listed(names)}."
+    )
 
 
 def runs_of(store: Store, where: str = "") -> "list[Run]":

@@ -1,6 +1,5 @@
 """`recgauge compare --mlflow`: anybody's runs of an experiment compared, and the table written back."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,22 @@ from recgauge.comparison.over_seeds import compare_over_seeds
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.user_values import UserValues
-from recgauge.errors import ConfigError, MissingDataError, did_you_mean, listed
+from recgauge.errors import MissingDataError
 from recgauge.metrics.names import Directions, label
 from recgauge.report.comparison_tables import write_comparison
 from recgauge.runs.protocol import judging
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.finding import chosen_runs, reading, run_files
-from recgauge.tracking.page import EVALUATED_TAG, FILES_TAG, JUDGING_TAG, SUMMARY_TAG, TRUTH_TAG, shortened
+from recgauge.tracking.finding import chosen_runs, no_experiment, reading, run_files
+from recgauge.tracking.page import (
+    EVALUATED_TAG,
+    FILES_TAG,
+    JUDGING_TAG,
+    NOTE_TAG,
+    SUMMARY_TAG,
+    TRUTH_TAG,
+    metric_name,
+    shortened,
+)
 from recgauge.tracking.store import Store, explained
 
 if TYPE_CHECKING:
@@ -52,11 +60,7 @@ def _experiment(store: Store, name: str) -> "Experiment":
         each for each in (experiment, *experiments) if each and name in (each.name, each.experiment_id)
     ]:
         return same[0]
-    names = [str(each.name) for each in experiments]
-    raise ConfigError(
-        f"--mlflow {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
-        f"It has {listed(names)}."
-    )
+    raise no_experiment("--mlflow", name, store, [str(each.name) for each in experiments])
 
 
 def compare_logged(
@@ -112,7 +116,8 @@ def _finished(store: Store, where: str) -> "tuple[list[Run], list[str]]":
     if not kept:
         chosen = f" with --where {where!r}" if where else ""
         raise MissingDataError(
-            f"{store.experiment}: there is no finished run with a metric{chosen}; {len(runs)} runs in all."
+            f"{store.experiment}: there is no finished run with a metric{chosen}; {len(runs)} runs in all. "
+            "Log metrics and end the runs with status FINISHED, or choose others with --where."
         )
     n_open, n_empty = len(runs) - len(finished), len(finished) - len(kept)
     notes = [f"runs left out: {n_open} not finished, {n_empty} without a metric"] if n_open + n_empty else []
@@ -167,7 +172,7 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
     with explained(store, "log the comparison"), TemporaryDirectory() as folder:
         run = client.create_run(
             experiment.experiment_id,
-            tags={SUMMARY_TAG: "comparison", "mlflow.note.content": shortened(lines, "comparison.md")},
+            tags={SUMMARY_TAG: "comparison", NOTE_TAG: shortened(lines, "comparison.md")},
             run_name=f"comparison · {label(first.metric)} · {n_runs} conditions",
         )
         run_id = str(run.info.run_id)
@@ -177,12 +182,10 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
         for file in write_comparison(comparison, files):
             client.log_artifact(run_id, str(file))
         client.set_terminated(run_id)
-        before = experiment.tags.get("mlflow.note.content", "").partition(OWN)[0].rstrip()
+        before = experiment.tags.get(NOTE_TAG, "").partition(OWN)[0].rstrip()
         longest = LONGEST_DESCRIPTION - len(before)
         own = shortened([OWN, "", *lines], f"comparison.md of run {run_id}", longest)
-        client.set_experiment_tag(
-            experiment.experiment_id, "mlflow.note.content", f"{before}\n\n{own}".lstrip()
-        )
+        client.set_experiment_tag(experiment.experiment_id, NOTE_TAG, f"{before}\n\n{own}".lstrip())
     return run_id
 
 
@@ -195,4 +198,4 @@ def _numbers(comparison: Comparison) -> dict[str, float]:
             numbers |= {f"{result.metric}/{row.run}/{end}": value for end, value in ends.items()}
         for pair in result.pairs:
             numbers[f"difference/{result.metric}/{pair.a} - {pair.b}"] = pair.difference
-    return {re.sub(r"[^\w\-. /:]", "_", name)[:250]: value for name, value in numbers.items()}
+    return {metric_name(name): value for name, value in numbers.items()}

@@ -3,6 +3,7 @@
 import colorsys
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ from recgauge.search.trials import importances
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NOTE_TAG = "mlflow.note.content"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 EVALUATED_TAG = "recgauge.evaluated"
 """Of a run whose evaluator has stored values of users by id: their file."""
@@ -48,7 +50,7 @@ BY_CUTOFF = "by_cutoff/"
 COUNTS = ("users_evaluated", "test_rows_dropped")
 """Metrics that are no measure of a model."""
 LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
-LONGEST_ERROR = 5_000
+LONGEST_ERROR, LONGEST_METRIC = 5_000, 250  # of a text, and of a metric's name
 JUDGING_TAG, TRUTH_TAG = "recgauge.judging", "recgauge.truth"
 SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
 
@@ -77,7 +79,7 @@ def entry_of(content: RunRecord | Failure | Summary) -> Entry:
         own = {
             SUMMARY_TAG: content.subject,
             FINGERPRINT_TAG: content.fingerprint,
-            "mlflow.note.content": content.note,
+            NOTE_TAG: content.note,
         }
         values = [(key, value, 0) for key, value in content.values.items()]
         return Entry(job, "FINISHED", _job_tags(job) | own, metrics=values)
@@ -231,9 +233,30 @@ def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
     ends: dict[str, float] = {}
     for entry in record.results:
         if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
-            key, width = _shown(record, entry.key), NORMAL_95 * entry.stderr
-            ends |= {f"{key}_low": entry.value - width, f"{key}_high": entry.value + width}
+            ends |= interval_ends(_shown(record, entry.key), entry.value, entry.stderr)
     return ends
+
+
+def interval_ends(key: str, mean: float, stderr: float) -> dict[str, float]:
+    """Return the ends of the 95 % interval of a mean over users, by their names in MLflow.
+
+    Examples
+    --------
+    >>> interval_ends("ndcg_at_10", 0.5, 0.0)
+    {'ndcg_at_10_low': 0.5, 'ndcg_at_10_high': 0.5}
+    """
+    return {f"{key}_low": mean - NORMAL_95 * stderr, f"{key}_high": mean + NORMAL_95 * stderr}
+
+
+def metric_name(text: str) -> str:
+    """Return a text as a name of a metric that MLflow takes.
+
+    Examples
+    --------
+    >>> metric_name("ndcg@10/svd, k=8")
+    'ndcg_10/svd_ k_8'
+    """
+    return re.sub(r"[^\w .:/-]", "_", text)[:LONGEST_METRIC]
 
 
 def _shown(record: RunRecord, name: str) -> str:
@@ -291,13 +314,13 @@ def metrics_figure(record: RunRecord) -> "Figure | None":
     from recgauge.report.figures.metrics import plot_metric_over_k
 
     values = {metric_label(name): [entry.value for entry in entries] for name, entries in drawn.items()}
-    known = {
+    stderr = {
         metric_label(name): [float(entry.stderr or 0.0) for entry in entries]
         for name, entries in drawn.items()
         if all(entry.stderr is not None for entry in entries)
     }
     title = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
-    return plot_metric_over_k(ks, values, stderr=known, metric="mean over users", title=title)
+    return plot_metric_over_k(ks, values, stderr=stderr, metric="mean over users", title=title)
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:
@@ -309,7 +332,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
     ]
     counts = [f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items()]
     tags = {
-        "mlflow.note.content": run_note(record),
+        NOTE_TAG: run_note(record),
         "recgauge.data": ", ".join([*sizes, f"{record.split.dropped_rows:,} rows dropped"]),
         "recgauge.counts": ", ".join(counts),
         "recgauge.seconds": ", ".join(f"{stage} {value:.2f}" for stage, value in record.seconds.items()),
