@@ -90,8 +90,8 @@ def _rows(users: Iterable[Iterable[int]]) -> Iterable[int]:
 
 def top_n(lists: Sequence[JudgedLists], dataset: str) -> list[JudgedLists]:
     """Return each language model's lists made without candidates, those judged by all test rows if any."""
-    found: dict[str, JudgedLists] = {}
+    by_model: dict[str, JudgedLists] = {}
     for each in sorted(lists, key=lambda each: not each.test.endswith("/test.tsv")):
         if each.lists.startswith(f"{dataset}/llm/") and "exp_1" in each.lists.lower():
-            found.setdefault(model(each.lists), each)
-    return [found[name] for name in MODELS.values() if name in found]
+            by_model.setdefault(model(each.lists), each)
+    return [by_model[name] for name in MODELS.values() if name in by_model]

@@ -66,10 +66,10 @@ class LanguageModelLists(PublishedLists):
         """Return cold start as published and best first, top n under each policy, and the re-ranking."""
         rows = []
         for dataset in DATASETS:
-            mine = [each for each in lists if each.lists.startswith(f"{dataset}/")]
-            rows += self._cold_start(dataset, mine, files)
-            rows += self._policies(dataset, top_n(mine, dataset), files)
-            rows += self._reranking(dataset, mine, files)
+            of_dataset = [each for each in lists if each.lists.startswith(f"{dataset}/")]
+            rows += self._cold_start(dataset, of_dataset, files)
+            rows += self._policies(dataset, top_n(of_dataset, dataset), files)
+            rows += self._reranking(dataset, of_dataset, files)
         return rows
 
     def _judged(
@@ -241,24 +241,24 @@ def _ranked(rows: Sequence[Row]) -> list[Row]:
 
 def published_cold(rows: Sequence[Row], dataset: str) -> dict[str, str]:
     """Return the published cold-start numbers of a data set by model."""
-    found = {}
+    numbers = {}
     for row in where(rows, dataset=dataset, metric=KEY):
         words = settings_of(row)
         if row["published"] and "exp_4_cold" in words["task"] and words["test"] == "cold.tsv":
             name = f"{dataset}/{words['lists']}"
             if kind(name) == "reversed" or "exp_1" in name.lower():
-                found[model(name)] = row["published"]
-    return found
+                numbers[model(name)] = row["published"]
+    return numbers
 
 
 def _cold_table(rows: Sequence[Row], dataset: str) -> str:
     """Return each model's number in the published order and best first, best of these on top."""
-    mine = where(rows, part=COLD, dataset=dataset)
-    before = {row["model"]: row for row in where(mine, policy="as published")}
+    cold = where(rows, part=COLD, dataset=dataset)
+    before = {row["model"]: row for row in where(cold, policy="as published")}
     published = published_cold(rows, dataset)
     ranks = {row["model"]: rank for rank, row in enumerate(_ranked([*before.values()]), start=1)}
     lines = []
-    for rank, row in enumerate(_ranked(where(mine, policy="best first")), start=1):
+    for rank, row in enumerate(_ranked(where(cold, policy="best first")), start=1):
         old = before[row["model"]]
         printed = published.get(row["model"])
         lines.append(
@@ -277,8 +277,8 @@ def _cold_table(rows: Sequence[Row], dataset: str) -> str:
     header = ["model", "published", "interval", "letters", "place", "best first"]
     header += ["interval ", "letters ", "place "]
     right = [name for name in header if name.strip() in ("published", "place", "best first")]
-    n_users = max(int(row["users"]) for row in mine)
-    fewer = {row["model"]: row["users"] for row in mine if int(row["users"]) < n_users}
+    n_users = max(int(row["users"]) for row in cold)
+    fewer = {row["model"]: row["users"] for row in cold if int(row["users"]) < n_users}
     users = "".join(f"; {name} has lists for {n}" for name, n in fewer.items())
     title = f"{DATASETS[dataset]}, {n_users} cold-start users{users}:"
     return f"{title}\n\n{markdown_table(lines, header, right=right)}"
@@ -286,17 +286,17 @@ def _cold_table(rows: Sequence[Row], dataset: str) -> str:
 
 def _policy_table(rows: Sequence[Row], dataset: str) -> str:
     """Return one line per policy: each language model's number, interval and letters, and the order."""
-    mine = where(rows, part=ORDER, dataset=dataset)
-    names = [name for name in MODELS.values() if where(mine, model=name)]
+    top = where(rows, part=ORDER, dataset=dataset)
+    names = [name for name in MODELS.values() if where(top, model=name)]
     lines = []
-    for policy in distinct(mine, "policy"):
-        under = {row["model"]: row for row in where(mine, policy=policy)}
+    for policy in distinct(top, "policy"):
+        under = {row["model"]: row for row in where(top, policy=policy)}
         of_models = [
             f"{float(row['ours']):.4f} ({_interval(row)}) {row['letters']}"
             for row in map(under.__getitem__, names)
         ]
         lines.append([policy, *of_models, " > ".join(row["model"] for row in _ranked([*under.values()]))])
-    users = ", ".join(f"{row['model']} {row['users']}" for row in where(mine, policy=lines[0][0]))
+    users = ", ".join(f"{row['model']} {row['users']}" for row in where(top, policy=lines[0][0]))
     table = markdown_table(lines, ["policy", *names, "order"])
     return f"{DATASETS[dataset]}, users with a list: {users}:\n\n{table}"
 
@@ -325,9 +325,9 @@ def plot_cold_start(rows: Sequence[Row]) -> "Figure":
     datasets = _datasets(rows, COLD)
     with new_figure(None, height=4.4, panels=len(datasets)) as (figure, axes):
         for dataset, panel in zip(datasets, axes, strict=True):
-            mine = where(rows, part=COLD, dataset=dataset)
-            after = _ranked(where(mine, policy="best first"))
-            before = {row["model"]: float(row["ours"]) for row in where(mine, policy="as published")}
+            cold = where(rows, part=COLD, dataset=dataset)
+            after = _ranked(where(cold, policy="best first"))
+            before = {row["model"]: float(row["ours"]) for row in where(cold, policy="as published")}
             for place, row in enumerate(after):
                 name, value = row["model"], float(row["ours"])
                 colour = PALETTE[1] if name in MODELS.values() else PALETTE[0]
@@ -363,16 +363,16 @@ def plot_policies(rows: Sequence[Row]) -> "Figure":
     with new_figure(None, height=3.4, panels=len(datasets)) as (figure, axes):
         for dataset, panel in zip(datasets, axes, strict=True):
             for index, name in enumerate(MODELS.values()):
-                mine = where(rows, part=ORDER, dataset=dataset, model=name)
-                values = [float(row["ours"]) for row in mine]
-                places = [names.index(row["policy"]) + 0.2 * (index - 1) for row in mine]
+                top = where(rows, part=ORDER, dataset=dataset, model=name)
+                values = [float(row["ours"]) for row in top]
+                heights = [names.index(row["policy"]) + 0.2 * (index - 1) for row in top]
                 errors = [
-                    [value - float(row["low"]) for value, row in zip(values, mine, strict=True)],
-                    [float(row["high"]) - value for value, row in zip(values, mine, strict=True)],
+                    [value - float(row["low"]) for value, row in zip(values, top, strict=True)],
+                    [float(row["high"]) - value for value, row in zip(values, top, strict=True)],
                 ]
                 colour, marker = PALETTE[index], MARKERS[index]
                 panel.errorbar(
-                    values, places, xerr=errors, fmt=marker, color=colour, markersize=5, label=name
+                    values, heights, xerr=errors, fmt=marker, color=colour, markersize=5, label=name
                 )
             panel.set_yticks(range(len(names)), names if panel is axes[0] else [""] * len(names))
             panel.set_ylim(len(names) - 0.5, -0.5)

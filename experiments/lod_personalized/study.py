@@ -80,8 +80,8 @@ def _changes(rows: Sequence[Row]) -> str:
             names = [model, *(_reordered(model, models, policy) for policy in POLICIES)]
             line = [dataset, str(n_folds), model]
             for metric in (NDCG, COVERAGE):
-                found = [means(rows, dataset, name, metric) if name else None for name in names]
-                line += ["" if value is None else f"{value:.4f}" for value in found]
+                values = [means(rows, dataset, name, metric) if name else None for name in names]
+                line += ["" if value is None else f"{value:.4f}" for value in values]
             lines.append(line)
     short = ["last 10 %", "last 5 %", "random 10 %"]
     header = ["data set", "folds", "model", "nDCG@10", *short, "coverage@5", *(f"{name} " for name in short)]

@@ -54,9 +54,13 @@ class NextItemTargets(Study):
             if len(own) > 1
         }
         for row in where(rows, metric=self.metric):
-            found = compared.get(tuple(row[name] for name in CONDITION), {}).get(row["model"])
-            if found is not None:
-                row |= {"low": f"{found.low:.4g}", "high": f"{found.high:.4g}", "letters": found.letters}
+            board_row = compared.get(tuple(row[name] for name in CONDITION), {}).get(row["model"])
+            if board_row is not None:
+                row |= {
+                    "low": f"{board_row.low:.4g}",
+                    "high": f"{board_row.high:.4g}",
+                    "letters": board_row.letters,
+                }
         return rows
 
     def about(self, run: JobOutcome) -> Row:
@@ -88,20 +92,20 @@ class NextItemTargets(Study):
     def markdown(self, rows: Sequence[Row]) -> str:
         """Return who is best by target, by rule for ties, and by candidates."""
         parts = missing_runs(rows, "{model} on {dataset}, {target}")
-        found = where(rows, metric=self.metric)
-        if not found:
+        numbers = where(rows, metric=self.metric)
+        if not numbers:
             return "\n\n".join(parts)
-        parts += [f"### {label(self.metric)} by target", *map(_target_table, _by_dataset(_usual(found)))]
+        parts += [f"### {label(self.metric)} by target", *map(_target_table, _by_dataset(_usual(numbers)))]
         parts += [_LETTERS, f"![{label(self.metric)} of each model by target](targets.png)"]
-        parts += ["### The rule for ties", _tie_table(found), _TIES_NOTE]
-        parts += [folded("The best three of each", _orders(found, "ties"))]
-        parts += ["### Sampled candidates", _candidate_table(found), _CANDIDATES_NOTE]
+        parts += ["### The rule for ties", _tie_table(numbers), _TIES_NOTE]
+        parts += [folded("The best three of each", _orders(numbers, "ties"))]
+        parts += ["### Sampled candidates", _candidate_table(numbers), _CANDIDATES_NOTE]
         return "\n\n".join(parts)
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return each model's value by target, a panel for each data set with several."""
-        found = _usual(where(rows, metric=self.metric))
-        return {"targets": plot_targets(found, self.metric)} if found else {}
+        numbers = _usual(where(rows, metric=self.metric))
+        return {"targets": plot_targets(numbers, self.metric)} if numbers else {}
 
 
 _LETTERS = (
@@ -210,8 +214,8 @@ def _orders(rows: Sequence[Row], column: str) -> str:
         for ties, seed in dict.fromkeys((row["ties"], row["seed"]) for row in group):
             best = _best_first(where(group, ties=ties, seed=seed))[:3]
             rule = _TITLES.get(ties, f"random, seed {seed}")
-            told = [f"{row['model']} {float(row['value']):.4f} {row['letters']}" for row in best]
-            cells.append([f"{best[0]['dataset']}, {best[0]['target']}", rule, *told])
+            best_three = [f"{row['model']} {float(row['value']):.4f} {row['letters']}" for row in best]
+            cells.append([f"{best[0]['dataset']}, {best[0]['target']}", rule, *best_three])
     return markdown_table(cells, ["data set, target", "ties", "first", "second", "third"])
 
 
@@ -223,10 +227,16 @@ def _candidate_table(rows: Sequence[Row]) -> str:
         usual = whole[0]["model"]
         for name in CANDIDATES:
             own = _best_first(where(group, candidates=name))
-            others = [f"{row['model']} {float(row['value']):.4f}" for row in own[1:3]]
+            runners_up = [f"{row['model']} {float(row['value']):.4f}" for row in own[1:3]]
             tau = _tau(whole, own)
             cells.append(
-                [f"{own[0]['dataset']}, {own[0]['target']}", _NAMES[name], _winner(own, usual), *others, tau]
+                [
+                    f"{own[0]['dataset']}, {own[0]['target']}",
+                    _NAMES[name],
+                    _winner(own, usual),
+                    *runners_up,
+                    tau,
+                ]
             )
     header = ["data set, target", "candidates", "first", "second", "third", "τ"]
     return markdown_table(cells, header, right=["τ"])
@@ -237,8 +247,8 @@ def _tau(reference: Sequence[Row], other: Sequence[Row]) -> str:
 
     values = {row["model"]: float(row["value"]) for row in other}
     shared = [row for row in reference if row["model"] in values]
-    known = [float(row["value"]) for row in shared]
-    return f"{float(kendalltau(known, [values[row['model']] for row in shared]).statistic):.2f}"
+    usual_values = [float(row["value"]) for row in shared]
+    return f"{float(kendalltau(usual_values, [values[row['model']] for row in shared]).statistic):.2f}"
 
 
 def plot_targets(rows: Sequence[Row], metric: str) -> "Figure":
@@ -252,10 +262,10 @@ def plot_targets(rows: Sequence[Row], metric: str) -> "Figure":
             targets = [name for name in TARGETS if where(own, target=name)]
             for number, model in enumerate(models):
                 row_of = {row["target"]: row for row in where(own, model=model)}
-                places = [place for place, name in enumerate(targets) if name in row_of]
-                drawn = [row_of[targets[place]] for place in places]
+                heights = [place for place, name in enumerate(targets) if name in row_of]
+                drawn = [row_of[targets[place]] for place in heights]
                 look = line_look(number, marker=True)
-                at = [place + (number - len(models) / 2) * 0.05 for place in places]
+                at = [place + (number - len(models) / 2) * 0.05 for place in heights]
                 axes.plot(at, [float(row["value"]) for row in drawn], label=model, **look)
                 for place, row in zip(at, drawn, strict=True):
                     if row["low"]:

@@ -40,18 +40,18 @@ class ProtocolSensitivity(WinnerStability):
             f"- open: {row['dataset']}: {row['model']}: {row['reason']}" for row in where(rows, choice="")
         ]
         parts = ["\n".join(missing)] if missing else []
-        found = _by_dataset(rows)
-        if not found:
+        by_dataset = _by_dataset(rows)
+        if not by_dataset:
             return "\n\n".join(parts)
         details = [
             f"{dataset}\n\n{render_markdown([replace(option_table(orders), caption='')])}"
-            for dataset, orders in found.items()
+            for dataset, orders in by_dataset.items()
         ]
         return "\n\n".join(
             [
                 *parts,
-                *(_best(found, dataset) for dataset in found),
-                _table(found),
+                *(_best(by_dataset, dataset) for dataset in by_dataset),
+                _table(by_dataset),
                 f"Pairs of models that turn, and how many of them beyond noise ({BEYOND_NOISE}). Values: the "
                 f"median over models of {label(self.metric)} under the option, as a multiple of the "
                 "reference's; smallest and largest over the options.",
@@ -62,8 +62,8 @@ class ProtocolSensitivity(WinnerStability):
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return how far values move and how many pairs turn, side by side."""
-        found = _by_dataset(rows)
-        return {"choices": plot_choices(found)} if found else {}
+        by_dataset = _by_dataset(rows)
+        return {"choices": plot_choices(by_dataset)} if by_dataset else {}
 
 
 def _by_dataset(rows: Sequence[Row]) -> dict[str, Stability]:
@@ -71,14 +71,14 @@ def _by_dataset(rows: Sequence[Row]) -> dict[str, Stability]:
     return {dataset: orders for dataset, orders in read.items() if orders is not None}
 
 
-def _choices(found: dict[str, Stability]) -> list[str]:
+def _choices(by_dataset: dict[str, Stability]) -> list[str]:
     """Return the choices, those that turn most pairs first."""
-    names = dict.fromkeys(axis.axis for orders in found.values() for axis in orders.axes)
-    return sorted(names, key=lambda name: -sum(axis.n_turned[0] for axis in _axes(found, name).values()))
+    names = dict.fromkeys(axis.axis for orders in by_dataset.values() for axis in orders.axes)
+    return sorted(names, key=lambda name: -sum(axis.n_turned[0] for axis in _axes(by_dataset, name).values()))
 
 
-def _axes(found: dict[str, Stability], name: str) -> dict[str, AxisOrders]:
-    return {data: axis for data, orders in found.items() for axis in orders.axes if axis.axis == name}
+def _axes(by_dataset: dict[str, Stability], name: str) -> dict[str, AxisOrders]:
+    return {data: axis for data, orders in by_dataset.items() for axis in orders.axes if axis.axis == name}
 
 
 def moves(axis: AxisOrders) -> tuple[float, float] | None:
@@ -89,18 +89,18 @@ def moves(axis: AxisOrders) -> tuple[float, float] | None:
     return float(medians.min()), float(medians.max())
 
 
-def _best(found: dict[str, Stability], dataset: str) -> str:
-    axis = found[dataset].axes[0]
+def _best(by_dataset: dict[str, Stability], dataset: str) -> str:
+    axis = by_dataset[dataset].axes[0]
     order = axis.order(axis.reference)
-    told = " > ".join(f"{model} {axis.values[0, axis.models.index(model)]:.4f}" for model in order)
-    return f"- {dataset}, the reference: {told}"
+    order_text = " > ".join(f"{model} {axis.values[0, axis.models.index(model)]:.4f}" for model in order)
+    return f"- {dataset}, the reference: {order_text}"
 
 
-def _table(found: dict[str, Stability]) -> str:
+def _table(by_dataset: dict[str, Stability]) -> str:
     cells = [
         [name, dataset, str(len(axis.options)), _turned(axis), _moved(axis), _winners(axis)]
-        for name in _choices(found)
-        for dataset, axis in _axes(found, name).items()
+        for name in _choices(by_dataset)
+        for dataset, axis in _axes(by_dataset, name).items()
     ]
     titles = ["choice", "data set", "options", "pairs that turn", "values", "other winners"]
     return markdown_table(cells, titles, right=["options"])
@@ -112,29 +112,32 @@ def _turned(axis: AxisOrders) -> str:
 
 
 def _moved(axis: AxisOrders) -> str:
-    found = moves(axis)
-    return "" if found is None else f"× {found[0]:.2f} to {found[1]:.2f}"
+    ends = moves(axis)
+    return "" if ends is None else f"× {ends[0]:.2f} to {ends[1]:.2f}"
 
 
 def _winners(axis: AxisOrders) -> str:
-    found: dict[str, bool] = {}
+    winners: dict[str, bool] = {}
     for model, sure in axis.other_winners().values():
-        found[model] = found.get(model, False) or sure
-    return ", ".join(f"{model}{BEYOND_NOISE if sure else ''}" for model, sure in found.items()) or "none"
+        winners[model] = winners.get(model, False) or sure
+    return ", ".join(f"{model}{BEYOND_NOISE if sure else ''}" for model, sure in winners.items()) or "none"
 
 
-def plot_choices(found: dict[str, Stability]) -> "Figure":
+def plot_choices(by_dataset: dict[str, Stability]) -> "Figure":
     """Draw one row per choice: how far the values move, and which share of the pairs of models turns."""
     from matplotlib.patches import Patch
 
     from recgauge.report.figures.style import INK, MUTED, SMALL, color, name_rows, new_figure, write_beside
 
-    names = _choices(found)
+    names = _choices(by_dataset)
     title, height = "What moves the numbers, and what moves the order?", 1.6 + 0.5 * len(names)
     with new_figure(title, height=height, panels=2) as (figure, (values, pairs)):
         for row, name in enumerate(names):
-            for place, (dataset, axis) in enumerate(_axes(found, name).items()):
-                height, ink = row + 0.22 * (place - (len(found) - 1) / 2), color([*found].index(dataset))
+            for place, (dataset, axis) in enumerate(_axes(by_dataset, name).items()):
+                height, ink = (
+                    row + 0.22 * (place - (len(by_dataset) - 1) / 2),
+                    color([*by_dataset].index(dataset)),
+                )
                 _draw_values(values, height, moves(axis), ink)
                 _draw_pairs(pairs, height, axis, ink)
             if name in OTHER_QUANTITY:
@@ -149,24 +152,24 @@ def plot_choices(found: dict[str, Stability]) -> "Figure":
         values.set_xlabel("values under other options,\nas a multiple of the reference's")
         pairs.set_xlim(0, None)
         pairs.set_xlabel("pairs of models that change order, in %\nsolid: beyond noise   ★ another winner")
-        handles = [Patch(color=color(n), label=dataset) for n, dataset in enumerate(found)]
+        handles = [Patch(color=color(n), label=dataset) for n, dataset in enumerate(by_dataset)]
         figure.legend(
-            handles=handles, loc="outside lower center", ncols=len(found), frameon=False, fontsize=SMALL
+            handles=handles, loc="outside lower center", ncols=len(by_dataset), frameon=False, fontsize=SMALL
         )
         return figure
 
 
-def _draw_values(axes: "Axes", height: float, found: tuple[float, float] | None, ink: str) -> None:
-    if found is not None:
-        low, high = min(*found, 1.0), max(*found, 1.0)
+def _draw_values(axes: "Axes", height: float, ends: tuple[float, float] | None, ink: str) -> None:
+    if ends is not None:
+        low, high = min(*ends, 1.0), max(*ends, 1.0)
         axes.plot([low, high], [height, height], color=ink, linewidth=3.2, solid_capstyle="butt")
-        axes.plot(found, [height, height], color=ink, marker="|", markersize=6, linestyle="none")
+        axes.plot(ends, [height, height], color=ink, marker="|", markersize=6, linestyle="none")
 
 
 def _draw_pairs(axes: "Axes", height: float, axis: AxisOrders, ink: str) -> None:
     share, beyond = (100 * n / axis.n_pairs for n in axis.n_turned)
     axes.barh(height, share, height=0.18, color="white", edgecolor=ink, linewidth=0.8)
     axes.barh(height, beyond, height=0.18, color=ink)
-    if others := axis.other_winners().values():
-        face = ink if any(sure for _, sure in others) else "white"
+    if winners := axis.other_winners().values():
+        face = ink if any(sure for _, sure in winners) else "white"
         axes.scatter([share + 1.5], [height], 50, marker="*", facecolor=face, edgecolor=ink, linewidth=0.8)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from recgauge.comparison.stability_axes import Frames
 from recgauge.conventions import Definition, conventions, get_convention
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import split_key
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from recgauge.evaluation.codes import EvaluationInputs
 
-Frames = dict[str, "pd.DataFrame"]
 MOST_THRESHOLDS = 10
 
 
@@ -42,8 +42,8 @@ class _Lists:
         """Return values by convention, the runs' own first."""
         own, lowest = self.record.names["conventions"], self.record.dataset.relevant_from
         inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}
-        known = conventions()
-        rivals = {other: known[other] for other in known if other != own and known[other].defines(name)}
+        registry = conventions()
+        rivals = {other: rule for other, rule in registry.items() if other != own and rule.defines(name)}
         options = {own: self.convention, **rivals}
         return {
             option: self._values(name, convention.definition(name), k, inputs)

@@ -58,13 +58,13 @@ class WinnerStability(Study):
         """Return what becomes of order and winner along each choice; missing runs are named."""
         lines = [f"- open: {row['model']}: {row['reason']}" for row in where(rows, choice="")]
         parts = ["\n".join(lines)] if lines else []
-        if found := read_rows(rows):
+        if stability := read_rows(rows):
             parts += [
-                render_markdown([replace(choice_table(found), caption="")]),
+                render_markdown([replace(choice_table(stability), caption="")]),
                 "![Share of pairs of models that turn along each choice](turns.png)",
                 folded(
                     "The order of the models under every option",
-                    render_markdown([replace(option_table(found), caption="")]),
+                    render_markdown([replace(option_table(stability), caption="")]),
                 ),
             ]
         return "\n\n".join(parts)
@@ -73,8 +73,8 @@ class WinnerStability(Study):
         """Return the share of pairs that turn along each choice as a figure."""
         from recgauge.report.figures.compared import plot_stability
 
-        found = read_rows(rows)
-        return {"turns": plot_stability(found)} if found else {}
+        stability = read_rows(rows)
+        return {"turns": plot_stability(stability)} if stability else {}
 
 
 def option_table(stability: Stability) -> TableBlock:
@@ -116,7 +116,7 @@ def rows_of(axis: AxisOrders) -> list[Row]:
                 "value": f"{axis.values[i, j]:.10g}",
                 "higher_is_better": str(axis.higher_is_better[i]).lower(),
                 "surely_below": _BETWEEN.join(
-                    other for other, one in zip(axis.models, below[j], strict=True) if one
+                    other for other, is_below in zip(axis.models, below[j], strict=True) if is_below
                 ),
             }
             rows.append(no_order() | about)
@@ -125,8 +125,8 @@ def rows_of(axis: AxisOrders) -> list[Row]:
 
 def read_rows(rows: Sequence[Row]) -> Stability | None:
     """Return the orders that rows tell; None where no run has ended."""
-    known = [row for row in rows if row["choice"]]
-    axes = tuple(_axis(where(known, choice=choice)) for choice in distinct(known, "choice"))
+    finished = [row for row in rows if row["choice"]]
+    axes = tuple(_axis(where(finished, choice=choice)) for choice in distinct(finished, "choice"))
     return Stability(axes) if axes else None
 
 

@@ -363,7 +363,8 @@ def _judge_number(rule: Rule, sides: Sequence[Side], directions: Directions) -> 
     for side, cost in zip(sides, costs, strict=True):
         if cost is None and (rule.bound.relative or side is sides[0]):
             raise ConfigError(
-                f"{rule.path}: nobody knows what {side.name} took; only runs of recgauge say it."
+                f"{rule.path}: nobody knows what {side.name} took; only runs of recgauge say it. Give its "
+                "output folder, or leave the rule out."
             )
     return judge_number(rule, float(costs[0] or 0.0), costs[1], higher=False)
 

@@ -246,4 +246,6 @@ def _check_groups(
         if not len(contrast):
             by = rules[number].by
             name = groups[by].names[code] if by else "all"
-            raise ConfigError(f"{rules[number].path}: no user of {by} {name} has a value.")
+            raise ConfigError(
+                f"{rules[number].path}: no user of {by} {name} has a value. Leave the group out."
+            )

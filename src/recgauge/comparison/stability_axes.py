@@ -45,7 +45,7 @@ def stability_of(runs: Sequence[FinishedRun], metric: str = "", confidence: floa
     notes: list[str] = []
     table, choices = _by_options(runs, notes)
     reference = max(table, key=lambda options: len(table[options]))
-    base = reference_runs(runs)
+    base = _most_models(table)
     require_equal_rows(base)
     key = reference_key(base, metric)
     axes = _of_metrics(base, key) | _of_runs(_neighbours(table, reference, choices, notes), key, notes)
@@ -66,7 +66,11 @@ def reference_runs(runs: Sequence[FinishedRun]) -> dict[str, FinishedRun]:
     ConfigError
         If they are fewer than two.
     """
-    table, _ = _by_options(runs, [])
+    return _most_models(_by_options(runs, [])[0])
+
+
+def _most_models(table: Mapping[tuple[str, ...], dict[str, FinishedRun]]) -> dict[str, FinishedRun]:
+    """Return the runs of the setting with the most models; refuse fewer than two."""
     base = max(table.values(), key=len)
     if len(base) < 2:
         models = dict.fromkeys(model for of_options in table.values() for model in of_options)

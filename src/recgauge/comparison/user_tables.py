@@ -98,7 +98,7 @@ class UserTable:
                 "groups."
             )
         if not len(counts):
-            raise ConfigError(f"{by}: the column is empty in {self.address}.")
+            raise ConfigError(f"{by}: the column is empty in {self.address}. Name another.")
         distinct = counts.column("value").combine_chunks()
         if numbers and len(counts) > n_groups:
             names, codes = cut_values(to_numpy(distinct), to_numpy(counts.column("value_count")), n_groups)
