@@ -17,6 +17,7 @@ from recgauge.metrics.names import Directions, label
 from recgauge.report.comparison_tables import write_comparison
 from recgauge.runs.protocol import judging
 from recgauge.runs.stored import PER_USER
+from recgauge.tracking.description import append
 from recgauge.tracking.finding import chosen_runs, no_experiment, reading, run_files
 from recgauge.tracking.page import (
     EVALUATED_TAG,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
     from recgauge.runs.finished import RunValues
 
-OWN = "<!-- comparison by recgauge -->"
-"""Begins what is written into an experiment's description; what stands before it stays."""
-LONGEST_DESCRIPTION = 4_900  # characters; MLflow keeps 5,000 of an experiment's tag
 _OWN_TAGS = ("mlflow.", "recgauge.", "definition.")
 
 
@@ -182,10 +180,7 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
         for file in write_comparison(comparison, files):
             client.log_artifact(run_id, str(file))
         client.set_terminated(run_id)
-        before = experiment.tags.get(NOTE_TAG, "").partition(OWN)[0].rstrip()
-        longest = LONGEST_DESCRIPTION - len(before)
-        own = shortened([OWN, "", *lines], f"comparison.md of run {run_id}", longest)
-        client.set_experiment_tag(experiment.experiment_id, NOTE_TAG, f"{before}\n\n{own}".lstrip())
+        append(client, experiment, lines, f"comparison.md of run {run_id}")
     return run_id
 
 

@@ -5,6 +5,7 @@ from mlflow import MlflowClient
 from recgauge.runs.folder import Summary, write_folder
 from recgauge.runs.record import JobFacts
 from recgauge.tracking import deliver
+from recgauge.tracking.description import append
 from recgauge.tracking.store import open_store
 
 NOTE = "mlflow.note.content"
@@ -35,3 +36,27 @@ def test_the_newest_comparison_is_the_description_until_somebody_writes_another(
     opened.client.set_experiment_tag(opened.experiment_id, NOTE, "ours")
     summary(tmp_path / "e", store, "**e wins.**", 5e9)
     assert description() == "ours"
+
+
+def test_logged_comparisons_and_those_of_sweeps_leave_each_other_room(tmp_path, store):
+    opened = open_store(store)
+
+    def description():
+        return opened.client.get_experiment(opened.experiment_id).tags.get(NOTE, "")
+
+    def log(text):
+        append(opened.client, opened.client.get_experiment(opened.experiment_id), [text], "comparison.md")
+
+    log("logged 1")
+    summary(tmp_path / "a", store, "**a wins.**", 1e9)
+    assert description().startswith("**a wins.**")
+    assert description().endswith("logged 1")
+    log("logged 2")
+    assert "logged 1" not in description()
+    summary(tmp_path / "b", store, "**b wins.**", 2e9)
+    assert description().startswith("**b wins.**")
+    assert description().endswith("logged 2")
+    long = "x" * 4_950  # written by a person, who leaves no room
+    opened.client.set_experiment_tag(opened.experiment_id, NOTE, long)
+    log("logged 3")
+    assert description() == long
