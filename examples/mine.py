@@ -2,7 +2,7 @@
 
 From the root of a checkout:
 
-    PYTHONPATH=examples python run.py --config-dir examples/conf "allowed_targets=[mine]" model=recency
+    PYTHONPATH=examples recgauge run --config-dir examples/conf "allowed_targets=[mine]" model=recency
 """
 
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ _HEAD = """# Experiments: published numbers, run again
 
 Each row of an experiment's results names the number's source, its tolerance with the reason, ours and the
 verdict; its page explains what is not reproduced. `recgauge experiments` lists what can be run here, and
-`python run.py experiment=NAME` runs one of them ([how experiments work](../docs/experiments.md)).
+`recgauge run experiment=NAME` runs one of them ([how experiments work](../docs/experiments.md)).
 
 """
 

@@ -14,12 +14,12 @@ from conftest import REPOSITORY
 pytestmark = pytest.mark.e2e
 NAMED = named_by_articles()
 COMMANDS = tuple(dict.fromkeys(named.command for named in NAMED))
-GRID = "python run.py experiment=recmetrics_article"
+GRID = "recgauge run experiment=recmetrics_article"
 
 
 def words_of(command):
-    program, script, *words = shlex.split(command)
-    assert (program, script) == ("python", "run.py")
+    program, command, *words = shlex.split(command)
+    assert (program, command) == ("recgauge", "run")
     return [*words, "tracking=off"]
 
 
@@ -29,7 +29,7 @@ def given(command, kind):
 
 def test_the_page_has_these_commands():
     page = (REPOSITORY / "docs" / "articles.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^    (python run\.py .+)$", page, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^    (recgauge run .+)$", page, re.MULTILINE)) == set(COMMANDS)
     assert GRID in COMMANDS
 
 

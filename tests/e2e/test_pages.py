@@ -239,7 +239,7 @@ class Reader:
             pd.DataFrame(named).to_csv("ratings.csv", index=False)
         if re.search(r"\bRUN_ID\b|\bRUN\b|outputs/(\.\.\.|\d)|SWEEP\b", text):
             if not self.sweeps():
-                self.run(shlex.split("python run.py -m model=popularity,svd save_model=true"))
+                self.run(shlex.split("recgauge run -m model=popularity,svd save_model=true"))
             ids = [run.info.run_id for run in self.workplace.runs()][::-1]
             *_, other, sweep = [None, *self.sweeps()]
             text = re.sub(r"\bOTHER_SWEEP\b", str(other), text)

@@ -12,7 +12,7 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_table_is_that_of_its_command(workplace):
-    table = re.search(r"<!-- table: python run.py -->\n(.*?)<!-- end -->", README, re.DOTALL).group(1)
+    table = re.search(r"<!-- table: recgauge run -->\n(.*?)<!-- end -->", README, re.DOTALL).group(1)
     printed = [line.rstrip() for line in workplace.run("tracking=off").out.splitlines()]
     for line in table.splitlines():
         assert line.strip() in printed
@@ -21,7 +21,7 @@ def test_the_table_is_that_of_its_command(workplace):
 def test_the_comparison_is_that_of_its_commands(workplace, monkeypatch, capsys):
     """Its numbers are; what a run took is another time on every machine."""
     block = re.search(r"<!-- table: recgauge compare -->\n(.*?)<!-- end -->", README, re.DOTALL).group(1)
-    commands = re.search(r"    python run.py (-m .*)\n    recgauge (compare .*)\n", README)
+    commands = re.search(r"    recgauge run (-m .*)\n    recgauge (compare .*)\n", README)
     workplace.succeed(*commands.group(1).split())
     monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
     assert main(commands.group(2).split()) == 0
