@@ -1,4 +1,4 @@
-"""docs/images/*.svg: what a split does to rows, what letters say, which rows a search sees."""
+"""docs/images/*.svg: how tables and lists are read, what splits and searches do to rows, what letters say."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.data.split import Split
+from recgauge.evaluation.evaluate import evaluate
 from recgauge.splits import Splitter
 from recgauge.splits.by_date import RollingWindow, TemporalDate
 from recgauge.splits.folds import KFold, KFoldUsers, StrongGeneralisation
@@ -26,6 +27,7 @@ COLOURS = {
     "test": "#d1495b",
     "unused": "#dddddd",
 }
+_HIT = "#8fc79a"
 _DAY = 86_400
 _TIMES = {  # days of the rows of each user
     "u1": [0, 2, 3, 5, 9, 11, 14],
@@ -53,7 +55,93 @@ _SPLITS: Mapping[str, Splitter] = {
 
 def pictures() -> dict[str, str]:
     """Return the text of each picture by its name."""
-    return {"splits": _splits(), "next_item": _next_item(), "letters": _letters(), "tuning": _tuning()}
+    return {
+        "own_data": _own_data(),
+        "lists": _lists(),
+        "splits": _splits(),
+        "next_item": _next_item(),
+        "letters": _letters(),
+        "tuning": _tuning(),
+    }
+
+
+_SHOP = (  # a file of somebody's own: who, what, stars, day, price
+    ("K17", "A-100", 5, 0, "19,90"),
+    ("K17", "A-205", 3, 2, "4,50"),
+    ("K17", "A-310", 4, 5, "12,00"),
+    ("K23", "A-205", 4, 1, "4,50"),
+    ("K23", "A-100", 2, 4, "19,90"),
+    ("K23", "A-477", 5, 8, "7,80"),
+)
+
+
+def _own_data() -> str:
+    """Draw a file, the role of each column, and what a split makes of the rows."""
+    columns = ("Kunde", "Artikel", "Sterne", "Kaufdatum", "Preis")
+    roles = ("user", "item", "rating", "time", "not used")
+    lefts, top = (20, 80, 150, 212, 304), 96
+    shapes = [
+        _text(20, 24, "1. Your file", weight="bold"),
+        _text(20, 46, "what recgauge takes each column for", size=11),
+    ]
+    for left, column, role in zip(lefts, columns, roles, strict=True):
+        colour = COLOURS["unused"] if role == "not used" else COLOURS["train"]
+        shapes += [_box(left - 4, 54, 8 * len(role) + 8, 20, colour), _text(left, 68, role, size=12)]
+        shapes.append(_text(left, top, column, weight="bold", size=12))
+    for number, (user, item, stars, day, price) in enumerate(_SHOP):
+        cells = (user, item, str(stars), f"{day + 1:02}.03.2024", price)
+        shapes += [
+            _text(left, top + 22 + 20 * number, cell, size=12)
+            for left, cell in zip(lefts, cells, strict=True)
+        ]
+    shapes.append(_text(400, 24, "2. The split: what is held out", weight="bold"))
+    users, items, stars, days, _ = zip(*_SHOP, strict=True)
+    rows = Interactions.from_ids(list(users), list(items), list(stars), [day * _DAY for day in days])
+    split = LeaveLastOut(cold_items="keep").split(rows, rng=np.random.default_rng(0))
+    parts = _parts(split)
+    for number, name in enumerate(dict.fromkeys(users)):
+        y = 62 + 64 * number
+        shapes += [_text(400, y + 12, name, size=12), _line(440, y + 9, 720, y + 9)]
+        code = list(split.train.user_ids).index(name)
+        for user, item, value, day, _ in _SHOP:
+            if user == name:
+                x = 440 + 26 * day
+                shapes += [_box(x, y, 20, 18, COLOURS[parts[code, day]]), _text(x + 6, y + 13, str(value))]
+                shapes.append(_text(x - 6, y + 34, item, size=11))
+    shapes += _legend([("train", "the model learns from"), ("test", "held out")], 400, 186)
+    shapes.append(_text(400, 222, "3. With relevant_from=4 a held-out item counts", size=12))
+    shapes.append(_text(400, 238, "as a hit in the user's list if its rating is 4 or more.", size=12))
+    return _svg(760, 252, shapes, "A file of one's own: columns have roles, rows are split")
+
+
+_RECOMMENDED = {"ann": ["heat", "dune"], "bob": ["dune", "tron"], "cid": ["tron", "big"]}
+_TAKEN = {"ann": ["dune"], "bob": ["heat", "dune"], "cid": ["big"]}
+
+
+def _lists() -> str:
+    """Draw lists beside what users took, with the values that an evaluation gives them."""
+    keys = ("recall_at_2", "ndcg_at_2")
+    result = evaluate(_RECOMMENDED, _TAKEN, metrics=("recall", "ndcg"), cutoffs=(2,))
+    values = result.to_frame()
+    lefts = {"user": 20, "rank 1": 80, "rank 2": 160, "test.csv": 270, keys[0]: 420, keys[1]: 520}
+    shapes = [_text(80, 24, "recs.csv: the list", weight="bold")]
+    shapes.append(_text(270, 24, "the truth", weight="bold"))
+    shapes.append(_text(420, 24, "users' values", weight="bold"))
+    shapes += [_text(left, 46, name.replace("_at_", "@"), size=11) for name, left in lefts.items()]
+    for number, (user, items) in enumerate(_RECOMMENDED.items()):
+        y = 74 + 32 * number
+        shapes.append(_text(20, y, user))
+        for rank, item in enumerate(items):
+            colour = _HIT if item in _TAKEN[user] else COLOURS["unused"]
+            shapes += [_box(76 + 80 * rank, y - 15, 66, 22, colour), _text(82 + 80 * rank, y, item)]
+        shapes.append(_text(270, y, ", ".join(_TAKEN[user])))
+        shapes += [_text(lefts[key], y, f"{values.loc[user, key]:.4f}") for key in keys]
+    shapes.append(_line(410, 152, 600, 152))
+    shapes.append(_text(360, 170, "mean", weight="bold"))
+    means = result.values()
+    shapes += [_text(lefts[key], 170, f"{means[key]:.4f}", weight="bold") for key in keys]
+    shapes += [_box(20, 158, 11, 11, _HIT), _text(36, 168, "a hit: the user took it", size=12)]
+    return _svg(620, 186, shapes, "Lists judged by what users took: hits, values of users, means")
 
 
 def _rows() -> Interactions:
@@ -200,6 +288,10 @@ def _legend(entries: Sequence[tuple[str, str]], x: int, y: int) -> Iterator[str]
 
 def _square(x: int, y: int, colour: str) -> str:
     return f'<rect x="{x}" y="{y}" width="11" height="11" rx="2" fill="{colour}"/>'
+
+
+def _box(x: int, y: int, width: int, height: int, colour: str) -> str:
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="3" fill="{colour}"/>'
 
 
 def _bar(x: int, y: int, width: int, colour: str) -> str:
