@@ -254,7 +254,6 @@ class Reader:
 
 
 RUNNERS = {
-    ("python", "run.py"): Reader.run,
     ("recgauge", "run"): Reader.run,
     ("recgauge",): Reader.command,
     ("export",): Reader.export,
