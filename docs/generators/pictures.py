@@ -95,8 +95,9 @@ def _own_data() -> str:
             for left, cell in zip(lefts, cells, strict=True)
         ]
     shapes.append(_text(400, 24, "2. The split: what is held out", weight="bold"))
-    users, items, stars, days, _ = zip(*_SHOP, strict=True)
-    rows = Interactions.from_ids(list(users), list(items), list(stars), [day * _DAY for day in days])
+    users = [row[0] for row in _SHOP]
+    items, values, times = [row[1] for row in _SHOP], [row[2] for row in _SHOP], [row[3] for row in _SHOP]
+    rows = Interactions.from_ids(users, items, values, [day * _DAY for day in times])
     split = LeaveLastOut(cold_items="keep").split(rows, rng=np.random.default_rng(0))
     parts = _parts(split)
     for number, name in enumerate(dict.fromkeys(users)):
@@ -122,7 +123,8 @@ def _lists() -> str:
     """Draw lists beside what users took, with the values that an evaluation gives them."""
     keys = ("recall_at_2", "ndcg_at_2")
     result = evaluate(_RECOMMENDED, _TAKEN, metrics=("recall", "ndcg"), cutoffs=(2,))
-    values = result.to_frame()
+    frame = result.to_frame()
+    values = {key: dict(zip(frame.index, frame[key].tolist(), strict=True)) for key in keys}
     lefts = {"user": 20, "rank 1": 80, "rank 2": 160, "test.csv": 270, keys[0]: 420, keys[1]: 520}
     shapes = [_text(80, 24, "recs.csv: the list", weight="bold")]
     shapes.append(_text(270, 24, "the truth", weight="bold"))
@@ -135,7 +137,7 @@ def _lists() -> str:
             colour = _HIT if item in _TAKEN[user] else COLOURS["unused"]
             shapes += [_box(76 + 80 * rank, y - 15, 66, 22, colour), _text(82 + 80 * rank, y, item)]
         shapes.append(_text(270, y, ", ".join(_TAKEN[user])))
-        shapes += [_text(lefts[key], y, f"{values.loc[user, key]:.4f}") for key in keys]
+        shapes += [_text(lefts[key], y, f"{values[key][user]:.4f}") for key in keys]
     shapes.append(_line(410, 152, 600, 152))
     shapes.append(_text(360, 170, "mean", weight="bold"))
     means = result.values()
