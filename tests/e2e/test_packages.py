@@ -108,8 +108,8 @@ def claim(folder):
     ("change", "named"),
     [
         (value, "differs  ndcg_at_10: stored 0."),
-        (config, "config.yaml, line "),
-        (claim, "svd is far better"),
+        (config, "differs  runs/1-demo-svd-seed0/config.yaml: "),
+        (claim, "differs  report.html: "),
     ],
 )
 def test_what_was_changed_is_named_though_the_digests_fit(package, verify, tmp_path, change, named):
@@ -143,8 +143,8 @@ def with_member(name, content=b"x", mode=stat.S_IFREG):
         (with_member("link", b"/etc/passwd", stat.S_IFLNK), "does not name, link"),
         (with_member("bomb", bytes(1 << 27)), "more than 200 times its size"),
         (with_member("more"), "does not name, more"),
-        (with_member("report.html"), "report.html is there twice"),
-        (with_member("../report.html"), "report.html is there twice"),
+        (with_member("report.html"), "is there twice"),
+        (with_member("../report.html"), "is there twice"),
         (None, "lacks report.html"),
     ],
 )
@@ -210,7 +210,10 @@ def test_rows_stay_with_who_has_them(verify, tmp_path, monkeypatch):
     (there / "ratings.csv").write_text((here / "ratings.csv").read_text())
     code, out, _ = verify(package)
     assert code == 0, out
-    assert "rmse" not in out  # not among what is not seen
+    assert "rmse" in out.split("not seen ")[1]  # predictions name pairs of the data
+    code, out, _ = verify(package, "--train")
+    assert code == 0, out
+    assert "not seen" not in out
     (there / "ratings.csv").write_text((here / "ratings.csv").read_text().replace("0,3,1", "0,3,5"))
     code, out, _ = verify(package)
     assert code == 1

@@ -11,7 +11,6 @@ from recgauge.packages.public import FILES, write_public_run
 from recgauge.packages.unpacking import RUNS
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import write_checksums
-from recgauge.runs.stored import PREDICTIONS
 from recgauge.sweeps.places import store_of_user
 from recgauge.tracking import find_runs
 from recgauge.utils.files import write_files
@@ -65,9 +64,7 @@ def package(
     file = Path(out)
     if file.exists() and not overwrite:
         raise ConfigError(f"{file}: is there already; name another file, or overwrite it (--overwrite).")
-    runs, notes = find_runs(
-        names, uri or store_of_user(), experiment=experiment, where=search, files=[*FILES, PREDICTIONS]
-    )
+    runs, notes = find_runs(names, uri or store_of_user(), experiment=experiment, where=search, files=FILES)
     for note in notes:
         print_note(note)
     with TemporaryDirectory(prefix="recgauge-") as temporary:

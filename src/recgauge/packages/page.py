@@ -11,17 +11,15 @@ from recgauge.page.behind import behind
 from recgauge.page.data import ReportData, dataset_parts
 from recgauge.report.blocks import Code, Folded, Section, Text
 from recgauge.report.html import render_page
-from recgauge.report.run_tables import run_blocks, run_title
+from recgauge.report.run_tables import run_blocks
 from recgauge.sweeps.artifacts import write_record
 from recgauge.sweeps.ending import compare_finished
 
-_CHECK = """\
-pip install recgauge
-recgauge verify PACKAGE.zip"""
+_CHECK = "pip install recgauge\nrecgauge verify PACKAGE.zip"
 _VERIFY = (
-    "It computes every number again from lists and predictions, with data sets that it loads; rows of these "
-    "are not in the package. Each folder of runs/ is a run: record.json has its settings and results, and "
-    "recgauge verify FOLDER repeats it. SHA256SUMS has the digests of all files."
+    "It judges the lists again, with data sets that it loads; rows of these are not in the package. With "
+    "--train it trains the models again. Each folder of runs/ is a run: record.json has its settings and "
+    "results. SHA256SUMS has the digests of all files."
 )
 
 
@@ -41,10 +39,8 @@ def write_pages(folder: Path, target: Path) -> None:
         if compared is not None:
             data = ReportData(compared, dataset_parts(compared))
             sections = [answer(data), results.leaderboards(data), results.pairs(data), behind(data)]
-    ends = [
-        Folded(f"{run.folder.name}: {run_title(run.record)}", tuple(run_blocks(run.record))) for run in runs
-    ]
-    sections.append(Section("Runs", "Each run by its folder, and what it printed at its end.", tuple(ends)))
+    ends = tuple(Folded(run.folder.name, tuple(run_blocks(run.record))) for run in runs)
+    sections.append(Section("Runs", "Each run by its folder, and what it printed at its end.", ends))
     check = Code("Commands that check it", _CHECK), Text(_VERIFY)
     sections.append(Section("Check it", "Everything on this page follows from the files beside it.", check))
     datasets = listed(dict.fromkeys(run.record.names["dataset"] for run in runs))

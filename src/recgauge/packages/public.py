@@ -5,15 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 
-import pyarrow.parquet as pq
-
-from recgauge.runs.record import JobFacts, RunRecord
-from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, read_table
+from recgauge.runs.record import RunRecord
+from recgauge.runs.stored import LISTS, PER_USER
 from recgauge.sweeps.artifacts import CONVENTIONS, write_record
 from recgauge.utils.secrets import without_secrets
 
-PREDICTED = "predicted.parquet"
-"""Predictions without users, items and ratings; who has the data draws the split again, and so knows them."""
 FILES = (LISTS, PER_USER, CONVENTIONS, "precision_recall.parquet", "roc.parquet", "data_card.json")
 """Files without rows of the data set."""
 _HOMES = r"(?:/home/|/Users/|[A-Za-z]:(?:\\+|/)Users(?:\\+|/))[^/\\\s\"'<>|]+"
@@ -24,9 +20,6 @@ def write_public_run(source: Path, record: RunRecord, target: Path) -> None:
     for name in FILES:
         if (source / name).is_file():
             copyfile(source / name, target / name)
-    if (source / PREDICTIONS).is_file():
-        predictions = read_table(source / PREDICTIONS, ["predicted", "impossible"])
-        pq.write_table(predictions, target / PREDICTED, compression="zstd")
     write_record(_public_record(record), target)
 
 
@@ -35,13 +28,12 @@ def _public_record(record: RunRecord) -> RunRecord:
     settings = {key: node for key, node in record.settings.items() if key not in ("tracking", "data")}
     dataset = dict(settings.get("dataset") or {})
     dataset |= {name: None for name in ("mirror", "cache", "archive") if name in dataset}
-    if isinstance(path := dataset.get("path"), (str, list)):
-        dataset["path"] = (
-            Path(path).name if isinstance(path, str) else [Path(str(part)).name for part in path]
-        )
-    job = record.job and JobFacts(
-        record.job.name, record.job.started, record.job.ended, experiment=record.job.experiment
-    )
+    match dataset.get("path"):
+        case str(path):
+            dataset["path"] = Path(path).name
+        case list(paths):
+            dataset["path"] = [Path(str(path)).name for path in paths]
+    job = record.job and replace(record.job, user="", sweep="", store={})
     public = replace(record, settings=without_secrets(settings | {"dataset": dataset}), command="", job=job)
     home = str(Path.home())
     own = rf"{re.escape(home)}(?![\w.-])|" if len(home) > 1 else ""

@@ -3,16 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow.compute as pc
 
-from recgauge.errors import printable
 from recgauge.experiment import Experiment, prepare, run_experiment
-from recgauge.guards import STOPPING, GuardSettings
-from recgauge.packages.stored_output import StoredOutput, computable
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, HITS, RECORD, file_digest, read_checksums
@@ -57,51 +53,34 @@ class Verification:
 def verify_run(
     run: FinishedRun, experiment: Experiment, progress: Progress, *, train: bool, tolerance: float = 0.0
 ) -> Verification:
-    """Train a run's model again, or judge its stored lists and predictions again, and compare."""
+    """Make a run again by its experiment, or without training by one of `judged_again`, and compare."""
     stored = run.record
     here = environment_of(stored.settings) if train else stored.environment | environment()
     surroundings = differing_surroundings(stored.environment, here)
-    if not train:
-        names = {entry.name for entry in stored.results}
-        metrics = {name: metric for name, metric in experiment.metrics.items() if name in names}
-        experiment = replace(
-            experiment,
-            metrics=computable(metrics, run),
-            model=StoredOutput(run.folder),
-            guards=GuardSettings(STOPPING),  # they have stopped the run or not
-            sanity=False,
-            curves=False,
-            learning=None,
-        )
     ready = prepare(experiment, Timings(progress))
     candidates = stored.candidates_sha256 if ready.task is None else ready.task.candidates.sha256()
     dataset = replace(stored.dataset, sha256=ready.dataset.sha256)
-    repeated = replace(
-        stored, dataset=dataset, split=SplitFacts.of(ready.split), candidates_sha256=candidates
-    )
-    rows = [*changed_files(run.folder, RECORD), *(differing := differing_rows(stored, repeated))]
-    if differing and not train:  # numbers of other rows say nothing
-        unseen = tuple(entry.name for entry in stored.results)
-        return Verification(stored, rows, [], surroundings, unseen)
+    split = SplitFacts.of(ready.split)
+    drawn = replace(stored, dataset=dataset, split=split, candidates_sha256=candidates)
+    rows = [*changed_files(run.folder, RECORD), *(differing := differing_rows(stored, drawn))]
+    if not experiment.metrics or (differing and not train):  # numbers of other rows say nothing
+        return Verification(stored, rows, [], surroundings, tuple(entry.name for entry in stored.results))
     result = run_experiment(experiment, progress, ready)
-    values = {entry.key: entry for entry in result.results}
-    unseen = () if train else tuple(entry.name for entry in stored.results if entry.key not in values)
-    if train:
-        repeated = RunRecord.from_result(
-            result,
-            names=stored.names,
-            seed=stored.seed,
-            command=stored.command,
-            settings=stored.settings,
-            environment=here,
-        )
-    else:
-        results = []
-        for entry in stored.results:
-            now = values.get(entry.key, entry)
-            results.append(replace(entry, value=now.value, stderr=now.stderr, definition=now.definition))
-        repeated = replace(repeated, results=tuple(results))
-    numbers = differing_values(stored, repeated)
+    repeated = RunRecord.from_result(
+        result,
+        names=stored.names,
+        seed=stored.seed,
+        command=stored.command,
+        settings=stored.settings,
+        environment=here,
+    )
+    unseen: tuple[str, ...] = ()
+    compared = stored
+    if not train:
+        keys = repeated.values()
+        unseen = tuple(entry.name for entry in stored.results if entry.key not in keys)
+        compared = replace(repeated, results=tuple(each for each in stored.results if each.key in keys))
+    numbers = differing_values(compared, repeated)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         if result.evaluations:
             lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))
@@ -145,27 +124,21 @@ def changed_files(folder: Path, name: str) -> list[Difference]:
     ]
 
 
-def changed_pages(folder: Path) -> list[Difference]:
-    """Return the first line of each settings file, and of the page, that does not follow from the records.
+def changed_pages(folder: Path) -> Iterator[Difference]:
+    """Yield settings files, and the page, whose text does not follow from the records.
 
     The page names the version of recgauge that wrote it, which may be another.
     """
     from recgauge.packages.page import write_pages  # brings matplotlib
 
-    differences = []
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         write_pages(folder, Path(temporary))
         for path in sorted(path for path in Path(temporary).rglob("*") if path.is_file()):
             name = path.relative_to(temporary).as_posix()
-            pairs = zip_longest(_lines(folder / name), _lines(path), fillvalue="")
-            different = ((n, *pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1])
-            for number, *pair in islice(different, 1):
-                then, now = (printable(line.strip())[:120] or "nothing" for line in pair)
-                differences.append(Difference(f"{name}, line {number}", then, now))
-    return differences
+            if _text(folder / name) != _text(path):
+                yield Difference(name, "another text", "what follows from the records and lists")
 
 
-def _lines(file: Path) -> list[str]:
-    """Return the lines of a file without the version of recgauge; none of a file that is not there."""
-    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-    return _VERSION.sub("", text).splitlines()
+def _text(file: Path) -> str:
+    """Return the text of a file without the version of recgauge."""
+    return _VERSION.sub("", file.read_text(encoding="utf-8", errors="replace") if file.is_file() else "")

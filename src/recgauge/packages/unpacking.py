@@ -1,10 +1,9 @@
 """A package opened safely: bounds on its size, and no file that its list of digests does not name."""
 
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow.parquet as pq
@@ -18,9 +17,9 @@ from recgauge.utils.messages import FULL
 
 PAGE, RUNS = "report.html", "runs"
 LIMITS = Limits()
-MOST_FILES, MOST_TIMES = 100_000, 200  # files; unpacked bytes to bytes of the archive
+MOST_TIMES = 200  # unpacked bytes to bytes of the archive
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack 4 kB to gigabytes
-_REMEDY = "Get the package again."
+_REMEDY = "Name a file that `recgauge package` wrote, a run's id or its output folder."
 
 
 def is_package(path: Path) -> bool:
@@ -44,66 +43,45 @@ def opened(path: Path) -> Iterator[Path]:
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         folder = path if path.is_dir() else Path(temporary)
         try:
-            if folder != path:
-                _unpack(path, folder)
-            _check_files(folder, path)
+            n_files = None if path.is_dir() else _unpack(path, folder)
+            _check_files(folder, path, n_files)
             yield folder
         except RecgaugeError as error:  # a temporary folder means nothing to a user
             name = f"{path}/" if folder == path else f"{path}:"
             raise type(error)(str(error).replace(f"{folder}/", name)) from error
 
 
-def _unpack(path: Path, folder: Path) -> None:
+def _unpack(path: Path, folder: Path) -> int:
+    """Unpack an archive that fills no disk, and return the number of its files.
+
+    zipfile leads no name outside, makes no links, and reads no more of a file than the archive says.
+    """
     try:
-        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            _check_archive(archive, path)
-            archive.extractall(folder)  # which leaves out what in a name leads outside, and makes no links
-    except RecgaugeError:
-        raise
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            size = sum(member.file_size for member in members)
+            if size > MOST_TIMES * path.stat().st_size:
+                raise zipfile.BadZipFile(f"its {size:,} bytes are more than {MOST_TIMES} times its size")
+            LIMITS.check("unpacked_bytes", size, path)
+            if any(member.compress_type not in _ZIP for member in members):
+                raise zipfile.BadZipFile("its files are neither stored nor deflated")
+            archive.extractall(folder)
+            return len(members)
     except (*UNPACKING_ERRORS, NotImplementedError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in FULL:  # which is not the package's fault
-            raise
+        if isinstance(error, RecgaugeError) or (isinstance(error, OSError) and error.errno in FULL):
+            raise  # a full disk is not the package's fault
         raise IntegrityError(f"{path}: cannot be unpacked: {said(error)}. {_REMEDY}") from error
 
 
-def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse an archive that would fill the disk; zipfile reads no more of a member than its entry says."""
-    members = archive.infolist()
-    if len(members) > MOST_FILES:
-        raise IntegrityError(f"{path}: has {len(members):,} files, at most {MOST_FILES:,} are unpacked.")
-    if odd := [member.filename for member in members if member.compress_type not in _ZIP]:
-        raise IntegrityError(
-            f"{path}: {printable(odd[0])}: is packed in a way that cannot be unpacked in pieces."
-        )
-    targets = Counter(_target(member.filename) for member in members)
-    if twice := [name for name, n in targets.items() if n > 1]:
-        raise IntegrityError(f"{path}: {printable(twice[0])} is there twice. {_REMEDY}")
-    size = sum(member.file_size for member in members)
-    if size > MOST_TIMES * path.stat().st_size:
-        raise IntegrityError(
-            f"{path}: has {size:,} bytes when it is unpacked, more than {MOST_TIMES} times its size. "
-            "Nothing was unpacked."
-        )
-    LIMITS.check("unpacked_bytes", size, path)
-
-
-def _target(name: str) -> str:
-    """Return where zipfile unpacks a member: its name without what leads elsewhere."""
-    return "/".join(part for part in PurePosixPath(name).parts if part not in ("/", ".."))
-
-
-def _check_files(folder: Path, path: Path) -> None:
+def _check_files(folder: Path, path: Path, n_files: int | None) -> None:
     """Refuse a folder without the files that its list of digests names, or with further ones."""
-    if not (folder / PAGE).is_file() or not (folder / CHECKSUMS).is_file():
-        raise IntegrityError(
-            f"{path}: is no package, since it lacks {PAGE} or {CHECKSUMS}. Name a file that `recgauge "
-            "package` wrote, a run's id or its output folder."
-        )
     contents = list(folder.rglob("*"))
     if odd := [file.name for file in contents if file.is_symlink() or not (file.is_file() or file.is_dir())]:
         raise IntegrityError(f"{path}: {listed(map(printable, odd), 5)} is no regular file.")
     files = {file.relative_to(folder).as_posix() for file in contents if file.is_file()}
-    names = {*read_checksums(folder / CHECKSUMS), CHECKSUMS}
+    if n_files not in (None, len(files)):
+        raise IntegrityError(f"{path}: of its {n_files:,} files one is there twice. {_REMEDY}")
+    names = {PAGE, CHECKSUMS, *read_checksums(folder / CHECKSUMS)}
     for wrong, problem in ((names - files, "lacks"), (files - names, f"has, and {CHECKSUMS} does not name,")):
         if wrong:
             raise IntegrityError(f"{path}: {problem} {listed(map(printable, sorted(wrong)), 5)}. {_REMEDY}")

@@ -6,8 +6,9 @@ from math import inf
 from pathlib import Path
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
-from recgauge.cli.run_data import settings_of, untrained
+from recgauge.cli.run_data import QuietProgress, settings_of, untrained
 from recgauge.errors import ConfigError, listed
+from recgauge.packages.judging import judged_again
 from recgauge.packages.repeating import TABLES, Verification, changed_files, changed_pages, verify_run
 from recgauge.packages.unpacking import PAGE, is_package, opened, runs_in
 from recgauge.report.console import ConsoleProgress
@@ -24,6 +25,8 @@ def add_verify_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``verify``."""
     parser.add_argument("run", metavar="RUN_ID", help=f"{RUN}, or a package")
     tolerance = "largest difference of a number that is not counted (default: %(default)s)"
+    train = "of a package: train its models again, instead of judging the lists that it has"
+    parser.add_argument("--train", action="store_true", help=train)
     parser.add_argument("--tolerance", type=float, default=0.0, metavar="SIZE", help=tolerance)
     add_allowed(parser)
     add_store(parser)
@@ -36,37 +39,33 @@ def run_verify(options: Namespace) -> int:
     if is_package(path := Path(options.run)):
         return int(not _verify_package(path, options))
     folder = run_folder(options.run, store_uri(options), [RECORD, CHECKSUMS, *TABLES])
-    verification = _verify(FinishedRun.read(folder), options, train=True)
-    if verification.numbers and not verification.rows and not verification.environment:
-        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
-    if verification.record.search is not None:
-        say("note     the search was not repeated, only the run with the settings that it chose")
-    return int(not verification.is_same)
+    return int(not _verify(FinishedRun.read(folder), options, train=True).is_same)
 
 
 def _verify_package(path: Path, options: Namespace) -> bool:
     """Judge the lists of a package again and print what differs; return whether nothing does."""
     with opened(path) as folder:
+        runs = [_verify(run, options, train=options.train) for run in runs_in(folder)]
         differences = changed_files(folder, PAGE)
+        if is_same := all(verification.is_same for verification in runs):
+            differences += changed_pages(folder)  # else they differ, too, since they follow from the values
         _print_differences(differences)
-        runs = [_verify(run, options, train=False) for run in runs_in(folder)]
-        is_same = all(verification.is_same for verification in runs)
-        if is_same:  # else the page differs, too, since it follows from the values
-            differences += (pages := changed_pages(folder))
-            _print_differences(pages)
     n_results = sum(len(each.record.results) for each in runs)
     n_seen = n_results - sum(len(each.unseen) for each in runs)
     is_same &= not differences
     state = (_identical(options) if n_seen else "not verified") if is_same else "not as packed"
-    say(f"\n{path}: {state}, {n_seen} of {n_results} numbers computed again; nothing was trained", "bold")
+    say(f"\n{path}: {state}, {n_seen} of {n_results} numbers computed again", "bold")
     return is_same and n_seen > 0
 
 
 def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verification:
     """Repeat a run, or judge its lists again, and print what differs."""
-    settings = settings_of(run, options.allow) if train else None
-    experiment = untrained(run, options.allow) if settings is None else compose(settings, leave_out=True)
-    verification = verify_run(run, experiment, ConsoleProgress(), train=train, tolerance=options.tolerance)
+    if train:
+        experiment = compose(settings_of(run, options.allow), leave_out=True)
+    else:
+        experiment = judged_again(run, untrained(run, options.allow))
+    progress = ConsoleProgress() if train else QuietProgress()
+    verification = verify_run(run, experiment, progress, train=train, tolerance=options.tolerance)
     record, unseen = run.record, verification.unseen
     outcome = "not as stored"
     if verification.is_same:
@@ -79,6 +78,10 @@ def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verificatio
         say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")
     if unseen and not verification.rows:
         say(f"not seen {listed(dict.fromkeys(unseen), most=99)}: more is needed than the package has")
+    if train and verification.numbers and not verification.rows and not verification.environment:
+        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
+    if train and record.search is not None:
+        say("note     the search was not repeated, only the run with the settings that it chose")
     return verification
 
 
