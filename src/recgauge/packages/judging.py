@@ -28,7 +28,7 @@ def judged_again(run: FinishedRun, experiment: Experiment) -> Experiment:
     return replace(
         experiment,
         metrics=metrics,
-        model=Recorded(str(run.folder / LISTS), order="score", keep=REFUSED),
+        model=Recorded(str(run.folder / LISTS), order="rank", keep=REFUSED),
         guards=GuardSettings(STOPPING),  # they have stopped the run or not
     )
 
