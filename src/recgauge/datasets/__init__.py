@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recgauge.datasets.demo import Demo as Demo
     from recgauge.datasets.gowalla import Gowalla as Gowalla
     from recgauge.datasets.movielens import MovieLens as MovieLens
-    from recgauge.datasets.prepared import Inputs as Inputs
     from recgauge.datasets.prepared import Prepared as Prepared
     from recgauge.datasets.published_files import Locations as Locations
     from recgauge.datasets.published_files import PublishedFile as PublishedFile

@@ -1,10 +1,9 @@
 """Data sets that somebody publishes as an archive or files: where these are looked for, how they get here."""
 
-import os
 import ssl
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,9 +14,9 @@ from recgauge.datasets.published_files import (
     Locations,
     PublishedFile,
     VerifiedFile,
+    check_digest,
     is_address,
     listed_digest,
-    packed_name,
     verify,
 )
 from recgauge.datasets.table import join, join_digests
@@ -36,13 +35,24 @@ RETRIES = 3
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
-class FileSource(DatasetSource):
-    """A data set that is read from published files."""
+@dataclass(frozen=True, kw_only=True)
+class FileSource(DatasetSource, Locations):
+    """A data set that is read from published files.
+
+    Parameters
+    ----------
+    archive, cache, mirror, offline
+        As of :class:`Locations`.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        Locations.__post_init__(self)
 
     @property
     @abstractmethod
-    def files(self) -> "tuple[tuple[PublishedFile, Locations], ...]":
-        """What is read, and where each is looked for."""
+    def files(self) -> tuple[PublishedFile, ...]:
+        """What is read."""
 
     def find(self, progress: Progress | None = None) -> None:
         """Find or download the files and verify them."""
@@ -65,46 +75,30 @@ class FileSource(DatasetSource):
         return join_digests([file.sha256 for file in self._verified_files(NoProgress())])
 
     def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
-        return [find_archive(published, locations, progress) for published, locations in self.files]
+        return [find_archive(file, self, progress) for file in self.files]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ArchiveSource(FileSource):
     """A data set that is read from a publisher's archive.
 
-    A subclass is a dataclass that has the settings below as fields, and says which archive it reads.
-
     Parameters
     ----------
-    archive, cache, mirror, offline, sha256
+    archive, cache, mirror, offline
         As of :class:`Locations`.
+    sha256 : str or None
+        Digest that the user pins the archive to, even if it is not the publisher's.
     """
 
-    archive: str | None
-    cache: str | None
-    mirror: str | None
-    offline: bool
-    sha256: str | None
+    sha256: str | None = None
 
-    @property
-    @abstractmethod
-    def published(self) -> PublishedFile:
-        """The publisher's archive."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.sha256 is not None:
+            check_digest(self.sha256)
 
-    @property
-    def locations(self) -> Locations:
-        """Where the archive is looked for.
-
-        Raises
-        ------
-        ConfigError
-            If a setting is not valid.
-        """
-        return Locations(self.archive, self.cache, self.mirror, self.offline, self.sha256)
-
-    @property
-    def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
-        """The archive."""
-        return ((self.published, self.locations),)
+    def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
+        return [find_archive(file, self, progress, self.sha256) for file in self.files]
 
 
 PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
@@ -128,8 +122,12 @@ def read_members(
     return join(parts)
 
 
-def find_archive(published: PublishedFile, locations: Locations, progress: Progress) -> VerifiedFile:
+def find_archive(
+    published: PublishedFile, locations: Locations, progress: Progress, pinned: str | None = None
+) -> VerifiedFile:
     """Return the file from the first location that has it, verified; a wrong file ends the search.
+
+    `pinned` is the digest that a user asks for.
 
     Raises
     ------
@@ -139,59 +137,52 @@ def find_archive(published: PublishedFile, locations: Locations, progress: Progr
         If a file is not the publisher's, and nobody pinned it.
     """
     if locations.archive is not None:
-        path = _as_kept(user_path(locations.archive), published)
+        path = user_path(locations.archive)
+        path = _as_kept(path / Path(published.filename).name if path.is_dir() else path, published)
         refuse_irregular(path, "archive")
         if not path.is_file():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
-        return verify(path, published, locations.sha256)
-    tried: list[str] = []
-    for owner, place in _locations(published, locations):
+        return verify(path, published, pinned)
+    folders, addresses = _places(published, locations)
+    reasons: list[str] = []
+    for owner, folder in folders.items():
+        if (file := _in_folder(owner, folder, published, pinned)) is not None:
+            return file
+        reasons.append(f"{owner} {folder}: has no {published.filename}")
+    for owner, address in addresses.items():
+        if locations.offline:
+            reasons.append(f"{owner} {address}: not tried, since offline is set")
+            continue
         try:
-            return _from_place(owner, place, published, locations, progress)
+            return _download(address, published, locations, pinned, progress)
         except _TransferError as error:
-            tried.append(f"\n  - {owner} {place}: {error}")
+            reasons.append(f"{owner} {address}: {error}")
     by_hand = published.by_hand or f"Download {published.address} by hand,"
     named = (
         "it with dataset.archive=FILE" if published.is_archive else "its folder with dataset.archive=FOLDER"
     )
     raise MissingDataError(
-        f"{published.filename} could not be found or fetched.\nTried:{''.join(tried)}\n"
+        f"{published.filename} could not be found or fetched.\nTried:\n  - " + "\n  - ".join(reasons) + "\n"
         f"{by_hand} and put it at {locations.cache_folder / published.filename}, name {named}, or point "
         "data.mirror or RECGAUGE_MIRROR at a folder or address that has it."
     )
 
 
-def _locations(published: PublishedFile, locations: Locations) -> Iterator[tuple[str, str]]:
-    """Yield who may have the file, and the folder or the address where."""
-    yield "cache folder", str(locations.cache_folder)
-    if locations.mirror is not None:
-        mirror = str(locations.mirror)
-        below = f"{mirror.rstrip('/')}/{published.filename}"
-        yield "mirror", below if is_address(mirror) else str(user_path(mirror))
-    yield "publisher", published.address
+def _places(published: PublishedFile, locations: Locations) -> tuple[dict[str, Path], dict[str, str]]:
+    """Return the folders and the addresses that may have the file, by their owners."""
+    folders, addresses = {"cache folder": locations.cache_folder}, {}
+    mirror = "" if locations.mirror is None else str(locations.mirror)
+    if is_address(mirror):
+        addresses["mirror"] = f"{mirror.rstrip('/')}/{published.filename}"
+    elif mirror:
+        folders["mirror"] = user_path(mirror)
+    if not published.by_hand:
+        addresses["publisher"] = published.address
+    return folders, addresses
 
 
-def _from_place(
-    owner: str, place: str, published: PublishedFile, locations: Locations, progress: Progress
-) -> VerifiedFile:
-    """Return the file of one place, verified, or raise a _TransferError that says why it has none."""
-    if not is_address(place):
-        return _in_folder(owner, Path(place), published, locations.sha256)
-    if owner == "publisher" and published.by_hand:
-        raise _TransferError("does not offer it in this form")
-    if locations.offline:
-        raise _TransferError("not tried, since offline is set")
-    cached = locations.cache_folder / published.filename
-
-    def check(path: Path) -> VerifiedFile:
-        return verify(path, published, locations.sha256, origin=None if path == cached else place)
-
-    # another file that is pinned may have any size
-    size = published.size if locations.sha256 is None else None
-    return _download(place, cached, size, check, progress)
-
-
-def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str | None) -> VerifiedFile:
+def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str | None) -> VerifiedFile | None:
+    """Return the file of a folder, verified; None if it has none."""
     if owner == "mirror" and not folder.is_dir():
         # A mistyped setting must not turn into a download from elsewhere.
         raise MissingDataError(
@@ -199,26 +190,21 @@ def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str |
         )
     path = _as_kept(folder / published.filename, published)
     refuse_irregular(path, owner)
-    if not path.is_file():
-        raise _TransferError(f"has no {published.filename}")
-    listed = listed_digest(folder, published) if owner == "mirror" and published.is_archive else None
-    return verify(path, published, pinned, listed=listed)
+    listed = listed_digest(folder, published) if owner == "mirror" else None
+    return verify(path, published, pinned, listed=listed) if path.is_file() else None
 
 
 def _as_kept(path: Path, published: PublishedFile) -> Path:
     """Return the file, or its gzip where a folder has nothing else."""
-    packed = packed_name(path)
+    packed = path.with_name(f"{path.name}.gz")
     return path if published.is_archive or path.exists() or not packed.exists() else packed
 
 
 def local_place(published: PublishedFile, locations: Locations) -> str:
-    """Return where a run would take the archive from: "archive", "cache", "mirror", or "" for the network."""
-    if locations.archive is not None:
-        return "archive"
-    for owner, place in _locations(published, locations):
-        if not is_address(place) and _as_kept(Path(place) / published.filename, published).is_file():
-            return owner.split()[0]
-    return ""
+    """Return which folder a run would take the file from: "cache", "mirror", or "" for the network."""
+    folders = _places(published, locations)[0].items()
+    owners = (who for who, at in folders if _as_kept(at / published.filename, published).is_file())
+    return next(owners, "").removesuffix(" folder")
 
 
 class _TransferError(Exception):
@@ -226,61 +212,49 @@ class _TransferError(Exception):
 
 
 def _download(
-    address: str,
-    target: Path,
-    size: int | None,
-    check: Callable[[Path], VerifiedFile],
-    progress: Progress,
+    address: str, published: PublishedFile, locations: Locations, pinned: str | None, progress: Progress
 ) -> VerifiedFile:
-    """Fetch, verify and store a file, whole or not at all.
-
-    A server that sends more than `size` bytes (`MOST_BYTES` where it is not known) is cut off. `check`
-    returns what is known about a file, or raises if it must not be used.
-    """
-    folder, name = target.parent, target.name
+    """Fetch, verify and keep a file, whole or not at all."""
+    target = locations.cache_folder / published.filename
+    # another file that is pinned may have any size
+    size = published.size if pinned is None and published.size else None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with written_whole(target) as hidden:
-            _transfer(address, hidden, name, size, progress)
-            verified = check(hidden)
+            _transfer(address, hidden, target.name, size, progress)
+            verified = verify(hidden, published, pinned, origin=address)
         return replace(verified, path=target)
     except OSError as error:
         raise MissingDataError(
-            f"The cache folder {folder} cannot hold {name}: {error.strerror or said(error)}. Free space or "
-            "make it writable, or choose another folder: data.cache=FOLDER or RECGAUGE_CACHE."
+            f"The cache folder {target.parent} cannot hold {target.name}: {error.strerror or said(error)}. "
+            "Free space or make it writable, or choose another folder: data.cache=FOLDER or RECGAUGE_CACHE."
         ) from error
 
 
 def _transfer(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
+    """Fetch a file; a server that sends more than `size` bytes, or `MOST_BYTES`, is cut off."""
     import requests  # takes a tenth of a second, which runs without a download need not pay
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
+    most = size or MOST_BYTES
     retries = Retry(RETRIES, backoff_factor=1, status_forcelist=_PASSING, raise_on_status=False)
-    n_bytes, most = 0, size or MOST_BYTES
     try:
         with requests.Session() as session, file.open("wb") as stream:
-            for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=retries))
+            session.mount(address, HTTPAdapter(max_retries=retries))
             answer = session.get(
                 address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=(CONNECT, SILENCE)
             )
             if answer.status_code != 200:
                 raise _TransferError(f"the server answered {answer.status_code} {answer.reason}")
-            length = answer.headers.get("Content-Length", "")
-            total = int(length) if length.isdecimal() else size
-            with progress.step(f"download {name}", total, "bytes") as advance:
+            with progress.step(f"download {name}", size, "bytes") as advance:
                 for block in answer.iter_content(_BLOCK):
-                    n_bytes += len(block)
-                    if max(n_bytes, total or 0) > most:
+                    advance(stream.write(block))
+                    if stream.tell() > most:
                         raise IntegrityError(
-                            f"{address} sends {max(n_bytes, total or 0):,} bytes or more, at most {most:,} "
-                            "are taken; nothing was kept."
+                            f"{address} sends more than it should, at most {most:,} are taken; nothing was "
+                            "kept."
                         )
-                    stream.write(block)
-                    advance(len(block))
-            stream.flush()
-            os.fsync(stream.fileno())  # the bytes must outlive a power cut before the file gets its name
     except requests.RequestException as error:
         cause: BaseException = error
         while (earlier := cause.__cause__ or cause.__context__) is not None:

@@ -67,22 +67,13 @@ class Gowalla(ArchiveSource):
     --------
     >>> Gowalla(offline="maybe")
     Traceback (most recent call last):
-    recgauge.errors.ConfigError: offline must be true or false, got 'maybe'.
+    recgauge.errors.ConfigError: Gowalla: offline must be true or false, got 'maybe'.
     """
 
-    mirror: str | None = None
-    cache: str | None = None
-    archive: str | None = None
-    sha256: str | None = None
-    offline: bool = False
-
-    def __post_init__(self) -> None:
-        _ = self.locations  # checks its settings
-
     @property
-    def published(self) -> PublishedFile:
+    def files(self) -> tuple[PublishedFile]:
         """The archive that somebody packed of the publisher's two files."""
-        return GOWALLA
+        return (GOWALLA,)
 
     @classmethod
     def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one

@@ -16,7 +16,7 @@ from scipy import sparse
 from recgauge.data.dataset import Dataset, ItemFeatures, PublishedParts, PublishedSplits
 from recgauge.datasets import About
 from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
-from recgauge.datasets.prepared import Inputs, Prepared
+from recgauge.datasets.prepared import Prepared, load_prepared
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
 from recgauge.files.columns import TABLE, CellFormat, Roles
@@ -216,23 +216,17 @@ class MovieLens(ArchiveSource):
     """
 
     name: str
-    mirror: str | None = None
-    cache: str | None = None
-    archive: str | None = None
-    sha256: str | None = None
-    offline: bool = False
     relevant_from: Real | None = 4.0
     prepared: bool = True
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check_choice("MovieLens: name", self.name, RELEASES)
-        _ = self.locations  # checks its settings
+        super().__post_init__()
 
     @property
-    def published(self) -> PublishedFile:
+    def files(self) -> tuple[PublishedFile]:
         """The publisher's archive."""
-        return RELEASES[self.name].file
+        return (RELEASES[self.name].file,)
 
     @classmethod
     def about(cls, name: str | None = None) -> About:
@@ -257,12 +251,14 @@ class MovieLens(ArchiveSource):
         progress = progress or NoProgress()
         release = RELEASES[self.name]
         (file,) = self.fetch_all(progress)
-        kept = Inputs([file.path], self.cache, prepared=self.prepared).get(
+        kept, _ = load_prepared(
             partial(_read, file, release),
-            [file.sha256],
+            [file.path],
             {"source": "movielens", "release": self.name},
-            self.name,
             progress,
+            cache=self.cache,
+            prepared=self.prepared,
+            digests=[file.sha256],
         )
         return Dataset(
             name=self.name,
@@ -271,7 +267,7 @@ class MovieLens(ArchiveSource):
             relevant_from=self.relevant_from,
             sha256=file.sha256,
             provenance=file.provenance,
-            source=self.published.address,
+            source=release.file.address,
             licence=release.terms[0],
             citation=CITATION,
             item_titles=kept.item_titles,

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -42,81 +43,64 @@ class Prepared:
     facts: Mapping[str, Any] = field(default_factory=dict)  # the reader's notes; survives JSON
 
 
-def state_of(path: Path | StoredFile) -> tuple[int, ...]:
-    """Return size, times of the last change, and which file it is, as the system knows them.
+def state_of(file: Path | StoredFile) -> tuple[int, ...]:
+    """Return size and times of the last change, of which programs may set the first alone."""
+    if isinstance(file, StoredFile):
+        return file.state()
+    with file.open("rb") as stream:  # else a network file system answers from its memory
+        facts = os.fstat(stream.fileno())
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
-    Programs may set the first time; only the system sets the second, which finds an edit whose size and time
-    were put back. A network file system answers from its memory unless the file is opened.
+
+def digests_of(files: Iterable[Path | StoredFile]) -> list[str]:
+    """Return the sha256 of each file."""
+    digests = []
+    for file in files:
+        with file.open("rb") as stream:
+            digests.append(digest_of(stream))
+    return digests
+
+
+def load_prepared(
+    read: Callable[[], Prepared],
+    files: Sequence[Path | StoredFile],
+    options: Mapping[str, Any],
+    progress: Progress,
+    *,
+    cache: str | None,
+    prepared: bool,
+    digests: Sequence[str] = (),
+) -> tuple[Prepared, Sequence[str]]:
+    """Return the kept data set, or what `read` gives, kept for the next time; and the digest of each file.
+
+    `options`, as JSON, are all that decides what `read` gives; `prepared`: whether copies are kept.
     """
-    if isinstance(path, StoredFile):
-        return path.state()
-    with path.open("rb") as file:
-        facts = os.fstat(file.fileno())
-    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino, facts.st_dev
-
-
-class Inputs:
-    """The files of a data set, looked at before they are read; one may stand in `paths` several times."""
-
-    def __init__(self, paths: Iterable[Path | StoredFile], cache: str | None, *, prepared: bool) -> None:
-        self._states = {path: state_of(path) for path in paths}
-        size = sum(state[0] for state in self._states.values())
-        self._folder = cache_folder(cache) / "prepared" if prepared and size >= WORTH_KEEPING else None
-
-    @property
-    def paths(self) -> list[Path | StoredFile]:
-        """Each path once."""
-        return list(self._states)
-
-    def digests(self) -> list[str]:
-        """Return the sha256 of each file."""
-        digests = []
-        for path in self._states:
-            with path.open("rb") as stream:
-                digests.append(digest_of(stream))
-        return digests
-
-    def get(
-        self,
-        read: Callable[[], Prepared],
-        digests: Sequence[str],
-        options: Mapping[str, Any],
-        name: str,
-        progress: Progress,
-    ) -> Prepared:
-        """Return the kept data set, or what `read` gives, kept for the next time.
-
-        `options`, as JSON, are all that decides what `read` gives; `name` is the data set's, for messages.
-        """
-        if self._folder is None:
-            return self._unchanged(read)
+    states, copy = [state_of(file) for file in files], None
+    digests = digests or digests_of(files)
+    if prepared and sum(size for size, *_ in states) >= WORTH_KEEPING:
         key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()[:32]
-        copy = self._folder / f"{key}-{_version()[:16]}.arrays"
+        copy = cache_folder(cache) / "prepared" / f"{key}-{_version()[:16]}.arrays"
         if (kept := _read_copy(copy)) is not None:
-            return kept
-        prepared = self._unchanged(read)
+            return kept, digests
+    fresh = read()
+    for file, state in zip(files, states, strict=True):
+        if state_of(file) != state:
+            raise IntegrityError(
+                f"{file} was changed while it was read, so its digest and its rows may not belong together. "
+                "Run again when nothing writes to it any more."
+            )
+    if copy is not None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            for outdated in self._folder.glob(f"{key}-*.arrays"):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            for outdated in copy.parent.glob(f"{key}-*.arrays"):
                 outdated.unlink(missing_ok=True)
-            _write_copy(copy, prepared)
+            _write_copy(copy, fresh)
         except OSError as error:
             progress.note(
-                f"{name}: the prepared copy cannot be kept in {self._folder} ({error.strerror or error}). "
-                "Repair the folder, choose another with data.cache=FOLDER, or set data.prepared=false."
+                f"{copy}: the prepared copy cannot be kept in its folder ({error.strerror or error}). Repair "
+                "it, choose another with data.cache=FOLDER, or set data.prepared=false."
             )
-        return prepared
-
-    def _unchanged(self, read: Callable[[], Prepared]) -> Prepared:
-        """Read, and refuse files that somebody wrote to meanwhile."""
-        prepared = read()
-        for path, state in self._states.items():
-            if state_of(path) != state:
-                raise IntegrityError(
-                    f"{path} was changed while it was read, so its digest and its rows may not belong "
-                    "together. Run again when nothing writes to it any more."
-                )
-        return prepared
+    return fresh, digests
 
 
 def _version() -> str:
@@ -124,9 +108,6 @@ def _version() -> str:
 
     A number that somebody has to raise would be forgotten one day.
     """
-    from importlib import metadata
-
-    # pyarrow takes a tenth of a second to import, which a prepared copy does without.
     digest = sha256(f"{__version__} {np.__version__} {metadata.version('pyarrow')}".encode())
     for path in sorted(file for folder in _CODE for file in folder.rglob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
@@ -134,16 +115,16 @@ def _version() -> str:
 
 
 def _write_copy(file: Path, prepared: Prepared) -> None:
-    features, arrays = prepared.item_features, Arrays()
-    parts = {name: getattr(prepared.interactions, name) for name in _ROWS}
-    attributes = prepared.interactions.attributes
-    for number, attribute in enumerate(attributes.values()):
-        parts |= {f"codes {number}": attribute.codes, f"names {number}": attribute.names}
-    parts |= {"item_titles": prepared.item_titles, "features": features and features.matrix}
+    rows, features, arrays = prepared.interactions, prepared.item_features, Arrays()
+    attributes = enumerate(rows.attributes.items())
     about = {
-        "parts": {name: pack(part, name, arrays) for name, part in parts.items()},
-        "attributes": [*attributes],
-        "feature_names": None if features is None else list(features.names),
+        "rows": {name: pack(getattr(rows, name), name, arrays) for name in _ROWS},
+        "attributes": {
+            name: [pack(one.codes, f"codes {at}", arrays), pack(one.names, f"names {at}", arrays)]
+            for at, (name, one) in attributes
+        },
+        "titles": pack(prepared.item_titles, "titles", arrays),
+        "features": features and [pack(features.matrix, "features", arrays), features.names],
         "facts": dict(prepared.facts),
     }
     with written_whole(file) as hidden, hidden.open("wb") as stream:
@@ -163,22 +144,24 @@ def _read_copy(file: Path) -> Prepared | None:
     """Return a kept data set, None where there is none, or not as it was written."""
     try:
         content = np.asarray(np.memmap(file, mode="r"))
-        if zlib.crc32(content[:-4].data) != int.from_bytes(content[-4:].tobytes()):
-            return None
-        start = int.from_bytes(content[-12:-4].tobytes())
-        about, layout = json.loads(content[start:-12].tobytes())
-        arrays = {
-            name: content[first : first + size].view(kind).reshape(shape)
-            for name, (kind, shape, first, size) in layout.items()
-        }
-        parts = {name: unpack(packed, arrays) for name, packed in about["parts"].items()}
-        attributes = {
-            name: Attribute(parts[f"codes {number}"], parts[f"names {number}"])
-            for number, name in enumerate(about["attributes"])
-        }
-        rows = Interactions(**{name: parts[name] for name in _ROWS}, attributes=attributes)
-        names = about["feature_names"]
-        features = None if names is None else ItemFeatures(parts["features"], tuple(names))
-        return Prepared(rows, parts["item_titles"], features, about["facts"])
     except (OSError, ValueError):  # no file, an empty one
         return None
+    if len(content) < _ALIGNED or zlib.crc32(content[:-4].data) != int.from_bytes(content[-4:].tobytes()):
+        return None
+    start = int.from_bytes(content[-12:-4].tobytes())
+    about, layout = json.loads(content[start:-12].tobytes())
+    arrays = {
+        name: content[first : first + size].view(kind).reshape(shape)
+        for name, (kind, shape, first, size) in layout.items()
+    }
+    attributes = {
+        name: Attribute(unpack(codes, arrays), unpack(names, arrays))
+        for name, (codes, names) in about["attributes"].items()
+    }
+    columns = {name: unpack(packed, arrays) for name, packed in about["rows"].items()}
+    features = None
+    if about["features"] is not None:
+        matrix, names = about["features"]
+        features = ItemFeatures(unpack(matrix, arrays), tuple(names))
+    rows = Interactions(**columns, attributes=attributes)
+    return Prepared(rows, unpack(about["titles"], arrays), features, about["facts"])

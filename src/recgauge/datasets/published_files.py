@@ -3,15 +3,15 @@
 import gzip
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256 as sha256_of
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError, said
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.utils.checks import check_bool
 from recgauge.utils.files import cache_folder, digest_of, read_own, refuse_irregular
 
 PUBLISHED = "the publisher's archive"
@@ -65,22 +65,20 @@ class VerifiedFile:
     provenance: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Locations:
-    """Where a published file is looked for, as the user set it, in this order.
+    """Where published files are looked for, as the user set it, in this order.
 
     Parameters
     ----------
     archive : str or None
-        A local file that the user names; no other location is tried then.
+        A local file that the user names, or the folder that has it; no other location is tried then.
     cache : str or None
         Folder that keeps downloads; None is the user's own cache folder.
     mirror : str or None
         Folder or http(s) address that holds the publisher's archives under their names.
     offline : bool
         Whether the network must not be used.
-    sha256 : str or None
-        Digest that the user pins the archive to, even if it is not the publisher's.
 
     Raises
     ------
@@ -92,7 +90,6 @@ class Locations:
     cache: str | None = None
     mirror: str | None = None
     offline: bool = False
-    sha256: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("archive", "cache", "mirror"):
@@ -101,15 +98,17 @@ class Locations:
                 raise ConfigError(f"{name} must be a path (or null), got {value!r}.")
         if "://" in str(self.mirror) and not is_address(str(self.mirror)):
             raise ConfigError(f"mirror must be a folder or an http(s) address, got {self.mirror!r}.")
-        check_bool("offline", self.offline)
-        pinned = self.sha256
-        if pinned is not None and not (isinstance(pinned, str) and re.fullmatch("[0-9a-fA-F]{64}", pinned)):
-            raise ConfigError(f"sha256 must be 64 hexadecimal digits (or null), got {pinned!r}.")
 
     @property
     def cache_folder(self) -> Path:
         """The folder that keeps downloads."""
         return cache_folder(self.cache)
+
+
+def check_digest(digest: object) -> None:
+    """Refuse what is no sha256; ConfigError."""
+    if not (isinstance(digest, str) and re.fullmatch("[0-9a-fA-F]{64}", digest)):
+        raise ConfigError(f"sha256 must be 64 hexadecimal digits, got {digest!r}.")
 
 
 def is_address(mirror: str) -> bool:
@@ -118,20 +117,18 @@ def is_address(mirror: str) -> bool:
 
 
 def listed_digest(folder: Path, published: PublishedFile) -> str | None:
-    """Return the digest that the mirror folder's SHA256SUMS lists for the file."""
+    """Return the digest that the mirror folder's SHA256SUMS lists for an archive."""
     sums = folder / "SHA256SUMS"
     refuse_irregular(sums, "mirror")
-    if not sums.is_file():
+    if not sums.is_file() or not published.is_archive:
         return None
     try:
         text = read_own(sums)
     except (OSError, UnicodeDecodeError, SchemaError) as error:
         raise IntegrityError(f"{sums} cannot be read: {said(error)}. Remove it or correct it.") from error
-    for line in text.splitlines():
-        digest, _, name = line.strip().partition(" ")
-        if name.lstrip(" *").removeprefix("./") == published.filename and len(digest) == 64:
-            return digest.lower()
-    return None
+    rows = (line.strip().partition(" ") for line in text.splitlines())
+    digests = {name.lstrip(" *").removeprefix("./"): digest.lower() for digest, _, name in rows}
+    return digests.get(published.filename)
 
 
 def verify(
@@ -155,12 +152,7 @@ def verify(
     IntegrityError
         If it is neither the publisher's nor the one that is pinned or listed.
     """
-    try:
-        sha256, size = _digest_and_size(path, published)
-    except OSError as error:
-        raise MissingDataError(
-            f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
-        ) from error
+    sha256, size = _digest_and_size(path, published)
     actual = f"sha256 {sha256} and {size:,} bytes"
     if pinned is not None and pinned.lower() != sha256:
         raise IntegrityError(
@@ -187,22 +179,18 @@ def verify(
     )
 
 
-def packed_name(path: Path) -> Path:
-    """Return the name of a file's gzip."""
-    return path.with_name(f"{path.name}.gz")
-
-
 def _digest_and_size(path: Path, published: PublishedFile) -> tuple[str, int]:
-    """Return digest and size of a file, of a gzip those of its content, read no further than needed."""
-    if path.name != packed_name(Path(published.filename)).name:
-        with path.open("rb") as stream:
-            return digest_of(stream), path.stat().st_size
+    """Return digest and size of a file, of a gzip those of its content."""
+    opener: Any = gzip.open if path.name == f"{Path(published.filename).name}.gz" else open
     try:
-        with gzip.open(path) as packed:
-            content = packed.read(published.size + 1)
-    except (gzip.BadGzipFile, *UNPACKING_ERRORS[1:4]) as error:
+        with opener(path, "rb") as stream:
+            return digest_of(stream), stream.tell()
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
-    return sha256_of(content).hexdigest(), len(content)
+    except OSError as error:
+        raise MissingDataError(
+            f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
+        ) from error
 
 
 def _member_problem(path: Path, published: PublishedFile) -> str | None:

@@ -12,7 +12,7 @@ from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import About
 from recgauge.datasets.archives import FileSource
-from recgauge.datasets.published_files import Locations, PublishedFile
+from recgauge.datasets.published_files import PublishedFile, check_digest
 from recgauge.datasets.table import join, join_digests
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
@@ -75,7 +75,7 @@ class SplitFile(Checked):
                 f"{self.filename!r}."
             )
         super().__post_init__()
-        Locations(sha256=self.sha256)  # checks its form
+        check_digest(self.sha256)
 
 
 @dataclass(frozen=True)
@@ -154,31 +154,21 @@ class SplitFiles(FileSource):
     n_users: Count | None = None
     n_items: Count | None = None
     item_ids_below: Count | None = None
-    archive: str | None = None
-    mirror: str | None = None
-    cache: str | None = None
-    offline: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.relevant_from is not None and not self.ratings:
             raise ConfigError("SplitFiles: relevant_from compares ratings; it needs ratings: true.")
-        _ = self.files  # checks what it is made of
+        _ = self._split_files  # checks what they are
 
     @property
-    def files(self) -> tuple[tuple[PublishedFile, Locations], ...]:
-        """The training file and the test file, if there is one, and where each is looked for."""
-        return tuple(
-            (_published(file, self.by_hand), self._locations(file)) for file in self._split_files.values()
-        )
+    def files(self) -> tuple[PublishedFile, ...]:
+        """The training file and the test file, if there is one."""
+        return tuple(_published(file, self.by_hand) for file in self._split_files.values())
 
     @property
     def _split_files(self) -> dict[Part, SplitFile]:
         return _files_of({"train": self.train, "test": self.test})
-
-    def _locations(self, file: SplitFile) -> Locations:
-        here = None if self.archive is None else str(Path(self.archive) / PurePosixPath(file.filename).name)
-        return Locations(here, self.cache, self.mirror, self.offline)
 
     @property
     def label(self) -> str:

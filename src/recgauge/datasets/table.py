@@ -17,7 +17,7 @@ import numpy as np
 from recgauge.data.dataset import Dataset, Feedback
 from recgauge.data.interactions import Attribute, Interactions
 from recgauge.datasets import About, DatasetSource
-from recgauge.datasets.prepared import Inputs, Prepared
+from recgauge.datasets.prepared import Prepared, digests_of, load_prepared
 from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import (
     EVENTS,
@@ -244,7 +244,7 @@ class Table(DatasetSource):
 
     def digest(self) -> str:
         """Return the digest of the files' bytes, without reading rows."""
-        return join_digests(self._inputs(self._files()).digests())
+        return join_digests(digests_of(_paths_of(self._files())))
 
     def load(self, progress: Progress | None = None) -> Dataset:
         """Read and check the files; `progress` is told which columns were taken and which rows left out.
@@ -302,21 +302,16 @@ class Table(DatasetSource):
         with file.open(0) as opened:
             return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
 
-    def _prepared(self, files: Sequence[Source], progress: Progress) -> tuple[Prepared, list[str]]:
+    def _prepared(self, files: Sequence[Source], progress: Progress) -> tuple[Prepared, Sequence[str]]:
         """Return what reading gives, and the digest of each file."""
-        inputs = self._inputs(files)
-        digests = inputs.digests()
-        read = partial(self._read, files, self.label, progress)
-        options = self._recipe(inputs.paths, files)
-        return inputs.get(read, digests, options, self.label, progress), digests
+        paths, read = _paths_of(files), partial(self._read, files, self.label, progress)
+        recipe = self._recipe(paths, files)
+        return load_prepared(read, paths, recipe, progress, cache=self.cache, prepared=self.prepared)
 
     def _files(self) -> tuple[Source, ...]:
         limits, encoding = Limits.of(self.limits), check_encoding(self.encoding)
         usual = TableFile(Path(), self.member, limits, encoding, self.group)
         return find_sources(self._paths, self._roles(), usual, f"{self.group}.{self.path_name}")
-
-    def _inputs(self, files: Sequence[Source]) -> Inputs:
-        return Inputs((path for file in files for path in file.files), self.cache, prepared=self.prepared)
 
     def _read(self, files: Sequence[Source], name: str, progress: Progress) -> Prepared:
         parts: list[Rows] = []
@@ -391,6 +386,11 @@ class Table(DatasetSource):
     def _choices(self) -> dict[Role, Choice]:
         choices: dict[Role, Choice] = {"user": self.user, "item": self.item, "time": self.time}
         return choices | ({"rating": self.rating} if self.weights is None else {"event": self.event})
+
+
+def _paths_of(files: Sequence[Source]) -> list[Path | StoredFile]:
+    """Return the files on disk of all sources, each once."""
+    return list(dict.fromkeys(path for file in files for path in file.files))
 
 
 def join_digests(digests: Sequence[str]) -> str:

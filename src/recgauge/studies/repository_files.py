@@ -112,7 +112,7 @@ class RepositoryStudy(Study):
 
     def _find(self, source: Path, *, offline: bool) -> RepositoryFiles:
         """Find all files, or fetch them."""
-        locations = Locations(None, self.cache, self.mirror, offline)
+        locations = Locations(cache=self.cache, mirror=self.mirror, offline=offline)
         repository = Repository(self.repository, self.commit, self.kept, self.licence, locations)
         progress = ConsoleProgress()
         with progress.stage(f"files of {self.repository}"):

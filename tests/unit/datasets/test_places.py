@@ -50,9 +50,9 @@ def find(tmp_path, toy, progress):
     for name in ("cache", "mirror"):
         (tmp_path / name).mkdir(exist_ok=True)
 
-    def find(published=toy, **changes):
+    def find(published=toy, sha256=None, **changes):
         places = {"cache": str(tmp_path / "cache"), "mirror": str(tmp_path / "mirror"), **changes}
-        return find_archive(published, Locations(**places), progress)
+        return find_archive(published, Locations(**places), progress, sha256)
 
     return find
 

@@ -72,7 +72,7 @@ def _list(overrides: Sequence[str]) -> None:
     """Print every data set, its size and terms, and where its archive is."""
     settings = read_settings("demo", overrides)
     data = settings.data
-    locations = Locations(None, data.cache, data.mirror, data.offline)
+    locations = Locations(cache=data.cache, mirror=data.mirror, offline=data.offline)
     rows = []
     for name, about in dataset_facts(settings.allowed_targets).items():
         counts = (about.n_rows, about.n_users, about.n_items)
