@@ -221,8 +221,8 @@ def run_experiment(
         guards += check_recorded(model)
     most = peak()
     if isinstance(model, Isolated):
-        timings.measured_elsewhere(model.seconds)
-        most = most and model.peak_bytes and most + model.peak_bytes
+        timings.measured_elsewhere(model.worker.seconds)
+        most = most and model.worker.peak_bytes and most + model.worker.peak_bytes
     about = (timings.seconds, guards, learned, most, coverage)
     return RunResult(ready.dataset, split, model, ranking, rating, *about)
 

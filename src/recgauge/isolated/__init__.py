@@ -13,11 +13,6 @@ from recgauge.errors import MissingLibraryError
 WORKERS = Path(__file__).resolve().parent / "workers"
 
 
-def uv_command(script: Path) -> list[str]:
-    """Return the command that runs a script with the packages that it needs."""
-    return [find_uv(), "run", "--script", str(script)]
-
-
 def find_uv() -> str:
     """Return the path of uv, which PyPI's package has, or of the program on the search path."""
     try:

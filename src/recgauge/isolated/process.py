@@ -55,7 +55,7 @@ class Worker:
         self.seconds = {"fit": 0.0, "recommend": 0.0}
         self.stage = "fit"  # whose seconds they are; lists that are looked at between epochs belong to it
         self.peak_bytes: int | None = None
-        self._notes: set[str] = set()
+        self._is_late = False
         self._history: Interactions | None = None
         folder = TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)
         self.folder = Path(folder.name)
@@ -76,14 +76,7 @@ class Worker:
         self._end = finalize(self, _end, self._process, folder)
         note = f"{title} is installed in an environment of its own, once; this takes some minutes"
         patience = Timer(_PATIENCE, print_note, [note])
-        patience.start()
-        try:
-            line = self._read()
-        except BaseException:  # Ctrl-C among them
-            self.close()
-            raise
-        finally:
-            patience.cancel()
+        line = self._read(patience)
         if not line:
             raise MissingLibraryError(
                 f"{self._failed('it could not be installed')}\nInstall it once, where there is a network; "
@@ -128,40 +121,43 @@ class Worker:
         with np.load(self.folder / "lists.npz", allow_pickle=False) as lists:
             return TopK(users, lists["items"], lists["scores"])
 
-    def _read(self) -> str:
-        """Return the next answer, empty when the process has ended."""
-        return str(self._process.stdout.readline())
-
-    def ask(self, action: str, **command: Any) -> dict[str, Any]:
-        """Have something done, take what was measured, and return the answer; an error ends the process."""
-        late = Timer(self._timeout, _kill, [self._process])
-        late.start()
+    def _read(self, timer: Timer) -> str:
+        """Return the next answer, empty when the process has ended; the timer runs until then."""
+        timer.start()
         try:
-            with suppress(OSError):  # it has died, and the answers end, too
-                print(json.dumps({"do": action, **command}), file=self._process.stdin, flush=True)
-            line = self._read()
-            if not line:
-                raise self._failed(self._ending(is_late=late.finished.is_set()))
-            answer: dict[str, Any] = json.loads(line)
-            if answer.get("settings"):
-                raise ConfigError(f"model: {self._title}: {answer['error']}.")
-            if "error" in answer:
-                raise self._failed(answer["error"])
+            return str(self._process.stdout.readline())
         except BaseException:  # Ctrl-C among them
             self.close()
             raise
         finally:
-            late.cancel()
+            timer.cancel()
+
+    def ask(self, action: str, **command: Any) -> dict[str, Any]:
+        """Have something done, take what was measured, and return the answer; an error ends the process."""
+        with suppress(OSError):  # it has died, and the answers end, too
+            print(json.dumps({"do": action, **command}), file=self._process.stdin, flush=True)
+        if not (line := self._read(Timer(self._timeout, self._expire))):
+            raise self._failed(self._ending())
+        answer: dict[str, Any] = json.loads(line)
+        if answer.get("settings"):
+            self.close()
+            raise ConfigError(f"model: {self._title}: {shortened(printable(answer['error']), 1000)}.")
+        if "error" in answer:
+            raise self._failed(answer["error"])
         self.seconds[self.stage] += answer["seconds"]
         self.peak_bytes = answer["peak"]
-        if (note := answer.get("note")) and note not in self._notes:
-            self._notes.add(note)
+        if note := answer.get("note"):
             print_note(f"{self._title}: {note}")
         return answer
 
-    def _ending(self, *, is_late: bool) -> str:
+    def _expire(self) -> None:
+        """End the process, which took too long."""
+        self._is_late = True
+        _kill(self._process)
+
+    def _ending(self) -> str:
         code = self._process.wait()
-        if is_late:
+        if self._is_late:
             return (
                 f"nothing came back within timeout={self._timeout:g} seconds, so it was ended; for more time "
                 "set model.timeout"

@@ -12,9 +12,9 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, FitError, ModelError
-from recgauge.isolated import WORKERS, find_uv, uv_command
+from recgauge.isolated import WORKERS, find_uv
 from recgauge.isolated.process import Weights, Worker
-from recgauge.models import EpochModel, Recommender, check_memory, not_fitted
+from recgauge.models import EpochModel, Recommender, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive, check_int
 
 Feedback = Literal["implicit", "explicit"]
@@ -48,7 +48,7 @@ class Isolated(Recommender):
 
     uv installs the library in an environment of its own when it is first used; its cache keeps that.
 
-    The seed is drawn from `rng`. `seconds` are those that the other process measured, without its start.
+    The seed is drawn from `rng`. The seconds of `worker` are those that it measured, without its start.
     """
 
     library: ClassVar[str]
@@ -76,7 +76,7 @@ class Isolated(Recommender):
 
     def command(self) -> list[str]:
         """Return the command that trains."""
-        return uv_command(WORKERS / f"train_{self.library}.py")
+        return [find_uv(), "run", "--script", str(WORKERS / f"train_{self.library}.py")]
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that the library gets."""
@@ -112,7 +112,7 @@ class Isolated(Recommender):
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: lists come back, not the scores of all items."""
-        self._fitted()
+        _ = self.worker
         raise ModelError(
             f"{type(self).__name__}: lists come from the library's own environment, not the scores of all "
             "items, which curves of full rankings need. Leave out figures and metrics=[curves]."
@@ -128,24 +128,11 @@ class Isolated(Recommender):
         FitError
             If the library fails, dies, or takes longer than `timeout`.
         """
-        return self._fitted().lists(users, k, candidates)
+        return self.worker.lists(users, k, candidates)
 
     @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds that the process measured for ``fit`` and ``recommend``."""
-        return self._fitted().seconds
-
-    @property
-    def versions(self) -> dict[str, str]:
-        """Versions of the library, of what its numbers hang on, and of its Python."""
-        return self._fitted().versions
-
-    @property
-    def peak_bytes(self) -> int | None:
-        """The most that the process has held, None where nobody knows."""
-        return self._fitted().peak_bytes
-
-    def _fitted(self) -> Worker:
+    def worker(self) -> Worker:
+        """The library's process, with what it measured; NotFittedError before `fit`."""
         if self._worker is None:
             raise not_fitted(self)
         return self._worker
@@ -312,6 +299,8 @@ class RecToolsTransformer(EpochModel, RecTools):
     20
     """
 
+    library: ClassVar[str] = "rectools_torch"
+
     name: Transformer = "SASRec"
 
     def __post_init__(self) -> None:
@@ -331,25 +320,10 @@ class RecToolsTransformer(EpochModel, RecTools):
         """Whether the order of a user's rows can change a score; see `TakesHistories`."""
         return True
 
-    def command(self) -> list[str]:
-        """Return the command that trains."""
-        return uv_command(WORKERS / "train_rectools_torch.py")
-
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
-        """Train and yield the loss after each epoch; see `EpochModel.epochs` and `Isolated.fit`.
-
-        Raises
-        ------
-        FitError
-            If a step of the training needs more memory than there is.
-        """
+        """Train and yield the loss after each epoch; see `EpochModel.epochs` and `Isolated.fit`."""
         Isolated.fit(self, train, rng=rng)
-        self._history, self._weights, worker = train, None, self._fitted()
-        step = worker.ask("memory")
-        if step["bytes"] is not None:
-            remedy = "Set a smaller batch_size or session_max_len in model.settings"
-            remedy += ", or loss=gBCE with few n_negatives, which does not score all items."
-            check_memory(f"{self.name} of {self.title}", step["contents"], step["bytes"], remedy)
+        self._history, self._weights, worker = train, None, self.worker
         try:
             for _ in range(self.n_epochs):
                 worker.stage = "fit"
@@ -359,7 +333,6 @@ class RecToolsTransformer(EpochModel, RecTools):
 
     def with_histories(self, rows: Interactions) -> Self:
         """Return the model with these rows as histories; see `TakesHistories`. Both share the process."""
-        self._fitted()
         model = copy(self)
         model._history = rows
         return model
@@ -370,7 +343,7 @@ class RecToolsTransformer(EpochModel, RecTools):
 
     def _ready_worker(self) -> Worker:
         """Return the process once it answers with this model's weights and histories."""
-        worker = self._fitted()
+        worker = self.worker
         if self._history is not None:
             worker.use_history(self._history)
         worker.ask("use", weights=None if self._weights is None else self._weights.name)

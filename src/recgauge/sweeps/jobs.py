@@ -235,7 +235,7 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
     ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
     if isinstance(experiment.model, Isolated):
-        facts |= {"model_environment": experiment.model.versions}
+        facts |= {"model_environment": experiment.model.worker.versions}
     record = RunRecord.from_result(
         replace(result, seconds={**seconds, **result.seconds}),
         names=job.names,

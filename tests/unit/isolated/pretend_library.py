@@ -3,10 +3,12 @@
 import os
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from recgauge.isolated.workers import serving
+sys.path.insert(0, str(Path(__file__).parents[3] / "src/recgauge/isolated/workers"))
+import serving
 
 
 def fit(job):
@@ -17,9 +19,10 @@ def fit(job):
     if trouble in AT_ONCE:
         AT_ONCE[trouble]()
     table = np.random.default_rng(job.seed).integers(0, 5, (job.n_users, job.n_items)).astype(np.float64)
-    # known users and items alone have scores, as in the real libraries
+    # users and items with rows alone have scores
     table[np.setdiff1d(np.arange(job.n_users), job.user)] = np.nan
     table[:, np.setdiff1d(np.arange(job.n_items), job.item)] = np.nan
+    items = np.unique(job.item)
     if "table" in job.settings:
         np.save(job.settings["table"], table)
 
@@ -27,10 +30,10 @@ def fit(job):
         if trouble == "die in lists":
             os._exit(4)
         if trouble == "infinite":
-            return np.full((len(users), job.n_items), np.inf)
-        return table[users]
+            return np.full((len(users), len(items)), np.inf)
+        return table[np.ix_(users, items)]
 
-    return serving.from_scores(score, job.n_items), 0.125
+    return serving.from_scores(score, job), 0.125
 
 
 def die():

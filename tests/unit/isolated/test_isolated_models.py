@@ -244,4 +244,4 @@ def compose_recorded(path, *words):
 
 
 def test_versions_of_the_library_and_its_python_are_told(train):
-    assert fitted(train).versions == {"numpy": version("numpy"), "python": platform.python_version()}
+    assert fitted(train).worker.versions == {"numpy": version("numpy"), "python": platform.python_version()}

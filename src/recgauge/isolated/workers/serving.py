@@ -55,15 +55,6 @@ class Training:
     timestamp: Array
 
 
-def invalid_settings(model: str, error: Exception) -> SettingsError:
-    """Return an error with what pydantic, or the class itself, says of settings."""
-    listed = getattr(error, "errors", None)
-    if listed is None:
-        return SettingsError(f"settings: {model}: {' '.join(str(error).split())}")
-    texts = [f"{'.'.join(map(str, line['loc']))}: {line['msg']}" for line in listed()]
-    return SettingsError(f"settings: {model}: {'; '.join(texts)}")
-
-
 Fit = Callable[[Training], tuple[Answer, float]]
 """Trains, and returns what answers and the seconds that the training took."""
 
@@ -75,31 +66,27 @@ def serve(fit: Fit) -> None:
     os.dup2(2, 1)  # what the library prints goes to the log
 
     def say(**fields: Any) -> None:
-        sys.stdout.flush()
-        answers.write(json.dumps(fields) + "\n")
-        answers.flush()
+        print(json.dumps(fields), file=answers, flush=True)
 
     say(**_versions())
-    answer: Answer | None = None
-    n_items = 0
+    answer: Any = None
     for command in _commands():
+        action, start = command.pop("do"), perf_counter()
+        more: dict[str, Any] = {}
         try:
-            action, start = command.pop("do"), perf_counter()
-            more: dict[str, Any] = {}
             if action == "fit":
-                job = _read_job(command)
-                n_items = job.n_items
+                job = Training(**command["job"], **np.load(command["rows"], allow_pickle=False))
                 answer, seconds = fit(job)
             elif action == "recommend":
-                _write_lists(answer, command["users"], command["lists"], command["k"], n_items)
+                _write_lists(answer, command["users"], command["lists"], command["k"], job.n_items)
             else:  # what some libraries' answers can do besides
                 more = getattr(answer, action)(**command) or {}
             say(seconds=seconds if action == "fit" else perf_counter() - start, peak=_peak(), **more)
-        except SettingsError as error:
-            say(error=str(error), settings=True)
         except Exception as error:  # whatever the library raises
             traceback.print_exc()
-            say(error=f"{type(error).__name__}: {error}", settings=False)
+            of_settings = isinstance(error, SettingsError)
+            say(error=str(error) if of_settings else f"{type(error).__name__}: {error}", settings=of_settings)
+        sys.stdout.flush()
 
 
 def _versions() -> dict[str, str]:
@@ -127,27 +114,26 @@ def _commands() -> Any:
         yield waiting.get()
 
 
-def _read_job(command: dict[str, Any]) -> Training:
-    arrays = np.load(command["rows"], allow_pickle=False)
-    columns = {name: arrays[name] for name in ("user", "item", "value", "timestamp")}
-    return Training(**command["job"], **columns)
+def from_scores(score: Callable[[Array], Array], job: Training) -> Answer:
+    """Return what answers by a function from users to the scores of the items with training rows.
 
-
-def from_scores(score: Callable[[Array], Array], n_items: int) -> Answer:
-    """Return what answers by a function from users (b,) to the scores of all items (b, n_items)."""
-    items = np.arange(n_items, dtype=np.int32)
+    The function takes users with training rows (b,) and returns scores (b, m), items by rising code, NaN
+    where the library gives none.
+    """
+    items, known = np.unique(job.item).astype(np.int32), np.zeros(job.n_users, bool)
+    known[job.user] = True
 
     def answer(users: Array, _n: int, _allowed: Array) -> tuple[Array, Array]:
-        scores = score(users)
+        scores, rows = np.full((len(users), len(items)), np.nan), np.flatnonzero(known[users])
+        if len(rows):
+            scores[rows] = score(users[rows])
         return np.broadcast_to(items, scores.shape), scores
 
     return answer
 
 
-def _write_lists(answer: Answer | None, request: str, lists: str, k: int, n_items: int) -> None:
+def _write_lists(answer: Answer, request: str, lists: str, k: int, n_items: int) -> None:
     """Make the lists of the users in a file, candidates only, and write them to another file."""
-    if answer is None:
-        raise RuntimeError("lists were asked for before fit")
     arrays = np.load(request, allow_pickle=False)
     users, start, codes = arrays["users"], arrays["start"], arrays["codes"]
     only = bool(arrays["only"])  # the codes are the user's only candidates, rather than what is left out

@@ -84,7 +84,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from serving import Answer, Array, SettingsError, Training, from_scores, invalid_settings, serve
+from serving import Answer, Array, SettingsError, Training, from_scores, serve
 
 SCORERS = {
     "ItemKNN": "lenskit.knn.ItemKNNScorer",
@@ -102,7 +102,8 @@ SCORERS = {
 def fit(job: Training) -> tuple[Answer, float]:
     """Train; users and items without a row are not shown to LensKit."""
     import pandas as pd
-    from lenskit.data import from_interactions_df
+    from lenskit import score
+    from lenskit.data import ItemList, from_interactions_df
     from lenskit.parallel import initialize
     from lenskit.pipeline import topn_pipeline
     from lenskit.training import TrainingOptions
@@ -116,43 +117,28 @@ def fit(job: Training) -> tuple[Answer, float]:
     start = perf_counter()
     pipeline.train(rows, TrainingOptions(rng=job.seed, device="cpu"))
     seconds = perf_counter() - start
-    return from_scores(_Scores(pipeline, rows, job), job.n_items), seconds
+    items, codes = ItemList(item_ids=rows.items.ids(), vocabulary=rows.items), np.unique(job.item)
+
+    def scores(users: Array) -> Array:
+        table = np.full((len(users), len(codes)), np.nan)
+        for row, user in zip(table, users.tolist(), strict=True):
+            scored = score(pipeline, user, items)
+            row[np.searchsorted(codes, scored.ids())] = scored.scores()
+        return table
+
+    return from_scores(scores, job), seconds
 
 
 def _scorer(job: Training) -> Any:
     from importlib import import_module
-
-    from pydantic import ValidationError
 
     if job.name not in SCORERS:
         raise SettingsError(f"name: LensKit has {', '.join(SCORERS)}; got {job.name!r}")
     module, _, kind = SCORERS[job.name].rpartition(".")
     try:
         return getattr(import_module(module), kind)(**job.settings)
-    except (TypeError, ValidationError) as error:
-        raise invalid_settings(f"{job.name} of LensKit", error) from error
-
-
-class _Scores:
-    """Scores of all our items, NaN where LensKit gives none."""
-
-    def __init__(self, pipeline: Any, rows: Any, job: Training) -> None:
-        from lenskit.data import ItemList
-
-        self.pipeline, self.n_items = pipeline, job.n_items
-        self.users = set(rows.users.ids().tolist())
-        self.items = rows.items.ids()
-        self.list = ItemList(item_ids=self.items, vocabulary=rows.items)
-
-    def __call__(self, users: Array) -> Array:
-        from lenskit import score
-
-        scores = np.full((len(users), self.n_items), np.nan)
-        for row, user in enumerate(users.tolist()):
-            if user in self.users:
-                scored = score(self.pipeline, user, self.list)
-                scores[row, scored.ids()] = scored.scores()
-        return scores
+    except (TypeError, ValueError) as error:  # of pydantic, too
+        raise SettingsError(f"settings: {job.name} of LensKit: {error}") from error
 
 
 if __name__ == "__main__":

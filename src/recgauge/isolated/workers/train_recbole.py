@@ -90,7 +90,8 @@
 # ///
 """Trains a general recommender of RecBole and scores all items with it."""
 
-from difflib import get_close_matches
+from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -127,7 +128,7 @@ def fit(job: Training) -> tuple[Answer, float]:
     trainer.fit(batches, None, saved=False, show_progress=False)
     seconds = perf_counter() - start
     model.eval()
-    return from_scores(_Scores(model, dataset, job), job.n_items), seconds
+    return from_scores(_scores(model, dataset, job), job), seconds
 
 
 def _config(job: Training) -> Any:
@@ -159,64 +160,49 @@ def _config(job: Training) -> Any:
     }
     names = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
     if unknown := [name for name in job.settings if name not in names]:
-        close = sorted({each for name in unknown for each in get_close_matches(name, names)})
-        meant = f"; did you mean {', '.join(close)}?" if close else ""
-        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}{meant}")
+        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}")
     return Config(job.name, DATA, config_dict={**ours, **job.settings})
 
 
 def _write_rows(job: Training) -> None:
     """Write RecBole's atomic file, in a folder named like the data set."""
-    from pathlib import Path
+    import pandas as pd
 
     Path(DATA).mkdir(exist_ok=True)
-    with (Path(DATA) / f"{DATA}.inter").open("w", encoding="utf-8") as file:
-        file.write("user_id:token\titem_id:token\trating:float\ttimestamp:float\n")
-        columns = (job.user, job.item, job.value, job.timestamp)
-        file.writelines(
-            f"{user}\t{item}\t{value:g}\t{time}\n"
-            for user, item, value, time in zip(*(column.tolist() for column in columns), strict=True)
-        )
+    names = ("user_id:token", "item_id:token", "rating:float", "timestamp:float")
+    rows = pd.DataFrame(dict(zip(names, (job.user, job.item, job.value, job.timestamp), strict=True)))
+    rows.to_csv(Path(DATA) / f"{DATA}.inter", sep="\t", index=False, float_format="%g")
 
 
-class _Scores:
-    """Scores of all our items, NaN for those that RecBole has not seen."""
+def _scores(model: Any, dataset: Any, job: Training) -> Callable[[Array], Array]:
+    """Return what scores the items with rows, by rising code, for users with rows."""
+    import torch
+    from recbole.data.interaction import Interaction
 
-    def __init__(self, model: Any, dataset: Any, job: Training) -> None:
-        self.model, self.dataset, self.n_items = model, dataset, job.n_items
-        self.users = np.zeros(job.n_users, np.int64)  # 0 is RecBole's padding: nobody
-        self.items = np.zeros(dataset.item_num, np.int64)
-        for code, position in dataset.field2token_id[dataset.uid_field].items():
-            if position:
-                self.users[int(code)] = position
-        for code, position in dataset.field2token_id[dataset.iid_field].items():
-            if position:
-                self.items[position] = int(code)
+    user, item, n = dataset.uid_field, dataset.iid_field, dataset.item_num
 
-    def __call__(self, users: Array) -> Array:
-        import torch
+    def positions_of(field: str, codes: Array) -> Array:
+        return np.array([dataset.field2token_id[field][str(code)] for code in codes.tolist()])
 
-        scores = np.full((len(users), self.n_items), np.nan)
-        rows = np.flatnonzero(self.users[users])
-        if len(rows):
-            with torch.no_grad():
-                scored = self._score(torch.from_numpy(self.users[users[rows]]))
-            if np.isnan(scored[:, 1:]).any():
-                raise ValueError("the model gives scores that are no numbers; try a lower learning_rate")
-            scores[np.ix_(rows, self.items[1:])] = scored[:, 1:]
-        return scores
+    items = positions_of(item, np.unique(job.item))
 
-    def _score(self, users: Any) -> Array:
-        import torch
-        from recbole.data.interaction import Interaction
+    def score(users: Array) -> Array:
+        positions = torch.from_numpy(positions_of(user, users))
+        with torch.no_grad():
+            try:
+                scores = model.full_sort_predict(Interaction({user: positions}))
+            except NotImplementedError:  # some models score pairs only
+                pairs = {
+                    user: positions.repeat_interleave(n),
+                    item: torch.arange(n).repeat(len(positions)),
+                }
+                scores = model.predict(Interaction(pairs))
+        scored: Array = scores.view(len(positions), n).numpy()[:, items]
+        if np.isnan(scored).any():
+            raise ValueError("the model gives scores that are no numbers; try a lower learning_rate")
+        return scored
 
-        user, item, n = self.dataset.uid_field, self.dataset.iid_field, self.dataset.item_num
-        try:
-            scores = self.model.full_sort_predict(Interaction({user: users}))
-        except NotImplementedError:  # some models score pairs only
-            pairs = {user: users.repeat_interleave(n), item: torch.arange(n).repeat(len(users))}
-            scores = self.model.predict(Interaction(pairs))
-        return scores.view(len(users), n).numpy()
+    return score
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from serving import Answer, Array, SettingsError, Training, invalid_settings, serve
+from serving import Answer, Array, SettingsError, Training, serve
 
 
 def fit(job: Training) -> tuple[Answer, float]:
@@ -57,7 +57,6 @@ def to_dataset(user: Array, item: Array, weight: Any, seconds: Array) -> Any:
 
 def build(job: Training) -> Any:
     """Build the model; recgauge sets its seed and threads where it has such settings."""
-    from pydantic import ValidationError
     from rectools import models
 
     names = (job.name, f"{job.name}Model", f"{job.name}WrapperModel")
@@ -74,8 +73,8 @@ def build(job: Training) -> Any:
         settings["model"] = {**inner, **settings.get("model", {})}
     try:
         return kind.from_config(settings)
-    except (TypeError, ValueError, ValidationError) as error:
-        raise invalid_settings(f"{job.name} of RecTools", error) from error
+    except (TypeError, ValueError) as error:  # of pydantic, too
+        raise SettingsError(f"settings: {job.name} of RecTools: {error}") from error
 
 
 class RecToolsLists:

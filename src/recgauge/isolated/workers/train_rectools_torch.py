@@ -102,22 +102,8 @@ class Transformer:
             raise ValueError(f"no user has {least} training rows, so there is no order to learn from")
         self.job, self.train_rows = job, _dataset(job.user, job.item)
         self.lists = RecToolsLists(self.model, self.train_rows, job)
-        self.n_trained = int(self.lists.items.sum())
         self.weights: str | None = None
         self.latest: dict[str, Any] = {}
-
-    def memory(self) -> dict[str, Any]:
-        """Return the bytes that a step of the training takes; None on a GPU, whose memory this is not."""
-        import torch
-
-        model, n_items = self.model, self.n_trained
-        batch, steps = min(model.batch_size, self.train_rows.user_id_map.size), model.session_max_len
-        sampled = model.loss != "softmax"
-        width = (model.n_negatives + 1) * (model.n_factors + 1) if sampled else n_items + 1
-        # scores, their logarithms and gradients; the factors, their gradients and two moments
-        numbers = 3 * batch * steps * width + 4 * n_items * model.n_factors
-        contents = f"{batch} sequences of {steps} items, each with {width:,} numbers, and {n_items:,} items"
-        return {"contents": contents, "bytes": None if torch.cuda.is_available() else 4 * numbers}
 
     def train(self) -> dict[str, Any]:
         """Train one more epoch; return its loss, after the first with the items that RecTools knows."""
@@ -132,29 +118,23 @@ class Transformer:
             raise loss
         if not np.isfinite(loss):
             raise ValueError(f"the loss is {loss}, no number; try a lower lr")
-        return {"loss": loss, **(self._first_epoch() if first else {})}
+        return {"loss": loss, "note": self._first_epoch() if first else ""}
 
-    def _first_epoch(self) -> dict[str, Any]:
+    def _first_epoch(self) -> str:
         """Take the items that RecTools trains on, and let it give lists before its last epoch."""
         self.model.is_fitted = True
-        preparator = self.model.data_preparator
-        items = preparator.get_known_item_ids().astype(np.int64)
+        n_trained, items = int(self.lists.items.sum()), self.model.data_preparator.get_known_item_ids()
         self.lists.items[:] = False
-        self.lists.items[items] = True
+        self.lists.items[items.astype(np.int64)] = True
         self._take(self.job.user, self.job.item, self.job.n_users)
-        last = preparator.session_max_len + preparator.train_session_max_len_addition
-        note = (
-            f"{self.n_trained - len(items):,} of {self.n_trained:,} items with training rows are in no list: "
-            f"they are in no user's last {last:,} rows, which is all that it trains on"
-        )
-        return {"note": note} if len(items) < self.n_trained else {}
+        left_out = f"{n_trained - len(items):,} of {n_trained:,} items with training rows"
+        why = "they are in none of the last rows of users, which is all that it trains on"
+        return f"{left_out} are in no list: {why}" if len(items) < n_trained else ""
 
-    def history(self, rows: str, n_users: int) -> dict[str, Any]:
+    def history(self, rows: str, n_users: int) -> None:
         """Answer from now on for users (codes below n_users) with these rows."""
         arrays = np.load(rows, allow_pickle=False)
-        missing = self._take(arrays["user"], arrays["item"], n_users)
-        note = f"histories without an item that it knows: {missing:,}; their lists are empty"
-        return {"note": note} if missing else {}
+        self._take(arrays["user"], arrays["item"], n_users)
 
     def keep(self, weights: str) -> None:
         """Write the weights that lists are made with now to a file."""
@@ -182,10 +162,10 @@ class Transformer:
         self.model.lightning_model.train()
         return items, scores
 
-    def _take(self, user: Array, item: Array, n_users: int) -> int:
-        """Take users' rows as histories; return how many users have none that the model knows."""
+    def _take(self, user: Array, item: Array, n_users: int) -> None:
+        """Take users' rows as histories, of the items that the model knows."""
         trained = self.lists.items[item]
-        n_histories, user, item = len(np.unique(user)), user[trained], item[trained]
+        user, item = user[trained], item[trained]
         order = np.argsort(user, kind="stable")
         to_come = np.searchsorted(user[order], user[order], side="right") - np.arange(len(order))
         seen = np.sort(order[to_come <= self.model.session_max_len])  # it looks at no more
@@ -193,7 +173,6 @@ class Transformer:
         self.lists.users[user] = True
         if len(seen):
             self.lists.dataset = _dataset(user[seen], item[seen])
-        return n_histories - int(self.lists.users.sum())
 
     def _train(self) -> None:
         """Run the whole training, which stops after each epoch."""
