@@ -113,8 +113,7 @@ def changed_files(folder: Path, name: str) -> list[Difference]:
     """Return the files of a run or a package that are not as stored; `name` is the file that it must have."""
     sums = read_checksums(folder / CHECKSUMS)
     if name not in sums or any(len(digest) != 64 for digest in sums.values()):
-        state = "damaged" if (folder / CHECKSUMS).is_file() else "not there"
-        return [Difference(CHECKSUMS, state, "needed to know whether files were changed")]
+        return [Difference(CHECKSUMS, "damaged or not there", "needed to know whether files were changed")]
     return [
         Difference(
             file, f"sha256 {then[:SHOWN]}", f"sha256 {now[:SHOWN]}: the file was changed after the run"

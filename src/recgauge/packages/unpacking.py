@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow.parquet as pq
-
 from recgauge.errors import IntegrityError, RecgaugeError, listed, printable, said
 from recgauge.files.limits import Limits
 from recgauge.files.opening import UNPACKING_ERRORS
@@ -16,7 +14,6 @@ from recgauge.runs.folder import CHECKSUMS, read_checksums
 from recgauge.utils.messages import FULL
 
 PAGE, RUNS = "report.html", "runs"
-LIMITS = Limits()
 MOST_TIMES = 200  # unpacked bytes to bytes of the archive
 _ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods unpack 4 kB to gigabytes
 _REMEDY = "Name a file that `recgauge package` wrote, a run's id or its output folder."
@@ -62,7 +59,7 @@ def _unpack(path: Path, folder: Path) -> int:
             size = sum(member.file_size for member in members)
             if size > MOST_TIMES * path.stat().st_size:
                 raise zipfile.BadZipFile(f"its {size:,} bytes are more than {MOST_TIMES} times its size")
-            LIMITS.check("unpacked_bytes", size, path)
+            Limits().check("unpacked_bytes", size, path)
             if any(member.compress_type not in _ZIP for member in members):
                 raise zipfile.BadZipFile("its files are neither stored nor deflated")
             archive.extractall(folder)
@@ -85,17 +82,3 @@ def _check_files(folder: Path, path: Path, n_files: int | None) -> None:
     for wrong, problem in ((names - files, "lacks"), (files - names, f"has, and {CHECKSUMS} does not name,")):
         if wrong:
             raise IntegrityError(f"{path}: {problem} {listed(map(printable, sorted(wrong)), 5)}. {_REMEDY}")
-    for file in sorted(folder.rglob("*.parquet")):
-        _check_size(file)
-
-
-def _check_size(file: Path) -> None:
-    """Refuse a table that would fill the memory."""
-    try:
-        table = pq.read_metadata(file)
-    except (OSError, ValueError):  # damaged: the reader of the table says so
-        return
-    LIMITS.check("rows", table.num_rows, file)
-    LIMITS.check("columns", table.num_columns, file)
-    size = sum(table.row_group(i).total_byte_size for i in range(table.num_row_groups))
-    LIMITS.check("unpacked_bytes", size, file)

@@ -16,6 +16,7 @@ from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray
+from recgauge.utils.resources import check_memory
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -195,6 +196,8 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
     with opened(path) as file:
         if missing := [name for name in columns or () if name not in file.schema_arrow.names]:
             raise SchemaError(f"{path}: has no column {listed(missing)}. {AGAIN}")
+        # a few bytes can stand for any number of rows
+        check_memory(path, file.metadata.num_rows, 8 * len(columns or file.schema_arrow.names))
         return file.read(columns=columns)
 
 

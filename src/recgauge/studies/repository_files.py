@@ -22,40 +22,6 @@ _COLUMNS = ["file", "path", "size", "sha256", "kept", "kept_size", "kept_sha256"
 
 
 @dataclass(frozen=True)
-class Repository:
-    """A repository at a commit, and where a mirror keeps its files in another form.
-
-    Parameters
-    ----------
-    name : str
-        Owner and name on GitHub.
-    commit : str
-    kept : str
-        The mirror's folder of files in another form, such as packed ones or lists without scores.
-    licence : str
-        Terms of the files.
-    locations : Locations
-        Mirrors, cache folder, and whether the network must not be used.
-    """
-
-    name: str
-    commit: str
-    kept: str
-    licence: str
-    locations: Locations
-
-    @property
-    def address(self) -> str:
-        """Where the files are shown."""
-        return f"https://github.com/{self.name}/tree/{self.commit}"
-
-    @property
-    def folder(self) -> str:
-        """What a clone's folder is called, below which mirror and cache have the files under their paths."""
-        return self.name.rpartition("/")[2]
-
-
-@dataclass(frozen=True)
 class RepositoryFiles:
     """Which files are here, and why others are not.
 
@@ -63,21 +29,19 @@ class RepositoryFiles:
     ----------
     paths : dict of str to Path
         By the study's names of the files; a path that ends in ``.gz`` may be of the mirror's form.
-    missing, altered : dict of str to str
-        Reasons, by the study's names of the files.
+    reasons : dict of str to str
+        Of the files that are missing or altered, by the study's names.
     message : str
         What is missing or altered, where it is to be had, and how it is recognised; empty if nothing is.
     """
 
     paths: dict[str, Path]
-    missing: dict[str, str]
-    altered: dict[str, str]
+    reasons: dict[str, str]
     message: str
 
     def reason(self, names: Sequence[str]) -> str:
         """Return why what needs these files cannot be computed; empty if they are here."""
-        reasons = {**self.missing, **self.altered}
-        return next((reasons[name] for name in names if name in reasons), "")
+        return next((self.reasons[name] for name in names if name in self.reasons), "")
 
 
 @dataclass(frozen=True)
@@ -85,14 +49,14 @@ class RepositoryStudy(Study):
     """Compares numbers that somebody published beside the files they were computed from; needs no runs.
 
     Its folder has published.csv, and files.csv.gz, which says where the files are and how they are
-    recognised.
+    recognised. Below the folder of a clone, mirror and cache have them under their paths.
     """
 
     needs_runs: ClassVar[bool] = False
     name: str
     repository: str  # owner and name on GitHub
     commit: str
-    kept: str  # the folder in which a mirror keeps the files in another form
+    kept: str  # the folder in which a mirror keeps files in another form: packed, or lists without scores
     licence: str  # terms of the files
     mirror: str | None = None
     cache: str | None = None
@@ -111,59 +75,59 @@ class RepositoryStudy(Study):
         return files
 
     def _find(self, source: Path, *, offline: bool) -> RepositoryFiles:
-        """Find all files, or fetch them."""
+        """Find or fetch all files, verified; after one that nobody gave, the network is left alone.
+
+        A file is taken in the mirror's form where a mirror or the cache folder has that, else as it is in the
+        repository. MissingDataError: no file is here.
+        """
+        entries, progress = _read_files(source / FILES), ConsoleProgress()
         locations = Locations(cache=self.cache, mirror=self.mirror, offline=offline)
-        repository = Repository(self.repository, self.commit, self.kept, self.licence, locations)
-        progress = ConsoleProgress()
+        paths: dict[str, Path] = {}
+        reasons: dict[str, str] = {}
+        problems: list[str] = []
         with progress.stage(f"files of {self.repository}"):
-            return find_files(source / FILES, repository, progress)
+            for entry in entries:
+                where = f"{entry['path']} of {self.repository} at commit {self.commit[:8]}"
+                try:
+                    paths[entry["file"]] = self._find_file(entry, locations, progress)
+                except MissingDataError as error:
+                    locations = replace(locations, offline=True)
+                    reasons[entry["file"]] = f"not here: {where}"
+                    problems.append(str(error).partition("\n")[0])
+                except IntegrityError as error:
+                    reasons[entry["file"]] = f"altered: {where}"
+                    problems.append(str(error))
+        message = ""
+        if problems:
+            folder, first = self.repository.rpartition("/")[2], next(iter(reasons))
+            facts = next(entry for entry in entries if entry["file"] == first)
+            message = (
+                f"{len(reasons)} of {len(entries)} files of {self.repository} are missing or altered. "
+                f"{problems[0]} They are at https://github.com/{self.repository}/tree/{self.commit}: clone "
+                f"it as FOLDER/{folder}, check this commit out, set RECGAUGE_MIRROR=FOLDER. Of the first, "
+                f"{facts['path']}, {facts['size']} bytes with sha256 {facts['sha256']} are expected; {FILES} "
+                f"of the experiment has all. Terms: {self.licence}."
+            )
+        if not paths:
+            raise MissingDataError(message)
+        return RepositoryFiles(paths, reasons, message)
+
+    def _find_file(self, entry: dict[str, str], locations: Locations, progress: Progress) -> Path:
+        """Return where one file is, in the mirror's form or as in the repository."""
+        path = f"{self.commit}/{quote(entry['path'])}"
+        if entry["kept"]:
+            page = f"https://github.com/{self.repository}/blob/{path}"
+            facts = int(entry["kept_size"]), entry["kept_sha256"]
+            kept = PublishedFile(f"{self.kept}/{entry['kept']}", page, *facts)
+            if local_place(kept, locations):
+                return find_archive(kept, locations, progress).path
+        raw = f"https://raw.githubusercontent.com/{self.repository}/{path}"
+        name = f"{self.repository.rpartition('/')[2]}/{entry['path']}"
+        original = PublishedFile(name, raw, int(entry["size"]), entry["sha256"])
+        return find_archive(original, locations, progress).path
 
 
-def find_files(table: Path, repository: Repository, progress: Progress) -> RepositoryFiles:
-    """Find or fetch all files of a table, and verify them.
-
-    A file is taken in the mirror's form where a mirror or the cache folder has that, else as it is in the
-    repository. After a file that nobody gave, the network is left alone.
-
-    Raises
-    ------
-    MissingDataError
-        If no file is here.
-    """
-    entries = read_files(table)
-    paths: dict[str, Path] = {}
-    missing: dict[str, str] = {}
-    altered: dict[str, str] = {}
-    messages: list[str] = []
-    locations = repository.locations
-    for entry in entries:
-        name, where = entry["file"], f"{entry['path']} of {repository.name} at commit {repository.commit[:8]}"
-        try:
-            paths[name] = _find(entry, repository, locations, progress)
-        except MissingDataError as error:
-            locations = replace(locations, offline=True)
-            missing[name] = f"not here: {where}"
-            if not messages:
-                messages.append(str(error).partition("\n")[0])
-        except IntegrityError as error:
-            altered[name] = f"altered: {where}"
-            messages.append(str(error))
-    message = ""
-    if messages:
-        first = next(entry for entry in entries if entry["file"] not in paths)
-        message = (
-            f"{len(entries) - len(paths)} of {len(entries)} files of {repository.name} are missing or "
-            f"altered. {messages[0]} They are at {repository.address}: clone it as FOLDER/"
-            f"{repository.folder}, check this commit out, and set RECGAUGE_MIRROR=FOLDER. Of the first, "
-            f"{first['path']}, {first['size']} bytes with sha256 {first['sha256']} are expected; {FILES} of "
-            f"the experiment has all. Terms: {repository.licence}."
-        )
-    if not paths:
-        raise MissingDataError(message)
-    return RepositoryFiles(paths, missing, altered, message)
-
-
-def read_files(table: Path) -> list[dict[str, str]]:
+def _read_files(table: Path) -> list[dict[str, str]]:
     """Return the rows of a table of files: name, path, size and digest, and those of the mirror's form."""
     if not table.is_file():
         raise MissingDataError(f"{table}: there is no such file. It names the files that the study reads.")
@@ -172,20 +136,3 @@ def read_files(table: Path) -> list[dict[str, str]]:
         if reader.fieldnames != _COLUMNS:
             raise SchemaError(f"{table}: the columns must be {', '.join(_COLUMNS)}, got {reader.fieldnames}.")
         return list(reader)
-
-
-def _find(entry: dict[str, str], repository: Repository, locations: Locations, progress: Progress) -> Path:
-    """Return where one file is, in the mirror's form or as in the repository."""
-    page = f"https://github.com/{repository.name}/blob/{repository.commit}/{quote(entry['path'])}"
-    if entry["kept"]:
-        kept = PublishedFile(
-            f"{repository.kept}/{entry['kept']}",
-            page,
-            int(entry["kept_size"]),
-            entry["kept_sha256"],
-        )
-        if local_place(kept, locations):
-            return find_archive(kept, locations, progress).path
-    raw = f"https://raw.githubusercontent.com/{repository.name}/{repository.commit}/{quote(entry['path'])}"
-    original = PublishedFile(f"{repository.folder}/{entry['path']}", raw, int(entry["size"]), entry["sha256"])
-    return find_archive(original, locations, progress).path
