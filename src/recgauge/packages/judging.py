@@ -12,7 +12,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import LISTS
 
 
-def judged_again(run: FinishedRun, experiment: Experiment) -> Experiment:
+def recorded_experiment(run: FinishedRun, experiment: Experiment) -> Experiment:
     """Return a run's experiment with its lists as recorded ones, and the metrics that follow from them.
 
     Other metrics need predictions, the scores of all items, lists of users who are not evaluated, the items

@@ -53,7 +53,7 @@ class Verification:
 def verify_run(
     run: FinishedRun, experiment: Experiment, progress: Progress, *, train: bool, tolerance: float = 0.0
 ) -> Verification:
-    """Make a run again by its experiment, or without training by one of `judged_again`, and compare."""
+    """Make a run again by its experiment, or without training by a `recorded_experiment`, and compare."""
     stored = run.record
     here = environment_of(stored.settings) if train else stored.environment | environment()
     surroundings = differing_surroundings(stored.environment, here)
@@ -61,8 +61,8 @@ def verify_run(
     candidates = stored.candidates_sha256 if ready.task is None else ready.task.candidates.sha256()
     dataset = replace(stored.dataset, sha256=ready.dataset.sha256)
     split = SplitFacts.of(ready.split)
-    drawn = replace(stored, dataset=dataset, split=split, candidates_sha256=candidates)
-    rows = [*changed_files(run.folder, RECORD), *(differing := differing_rows(stored, drawn))]
+    prepared = replace(stored, dataset=dataset, split=split, candidates_sha256=candidates)
+    rows = [*changed_files(run.folder, RECORD), *(differing := differing_rows(stored, prepared))]
     if not experiment.metrics or (differing and not train):  # numbers of other rows say nothing
         return Verification(stored, rows, [], surroundings, tuple(entry.name for entry in stored.results))
     result = run_experiment(experiment, progress, ready)
@@ -75,12 +75,12 @@ def verify_run(
         environment=here,
     )
     unseen: tuple[str, ...] = ()
-    compared = stored
+    reference = stored
     if not train:
         keys = repeated.values()
         unseen = tuple(entry.name for entry in stored.results if entry.key not in keys)
-        compared = replace(repeated, results=tuple(each for each in stored.results if each.key in keys))
-    numbers = differing_values(compared, repeated)
+        reference = replace(repeated, results=tuple(each for each in stored.results if each.key in keys))
+    numbers = differing_values(reference, repeated)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         if result.evaluations:
             lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))

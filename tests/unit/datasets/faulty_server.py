@@ -1,7 +1,6 @@
 """A real HTTP(S) server on this machine that serves files and, when told to, fails in a given way."""
 
 import datetime
-import ipaddress
 import ssl
 import threading
 from collections import deque
@@ -44,15 +43,11 @@ def whole(handler: _Handler, content: bytes) -> None:
     handler.wfile.write(content)
 
 
-def cut_after(n_bytes: int) -> Fault:
-    """Announce everything, send `n_bytes`, hang up."""
-
-    def fault(handler: _Handler, content: bytes) -> None:
-        handler.head(content)
-        handler.wfile.write(content[:n_bytes])
-        handler.close_connection = True
-
-    return fault
+def cut(handler: _Handler, content: bytes) -> None:
+    """Announce everything, send a part, hang up."""
+    handler.head(content)
+    handler.wfile.write(content[:100_000])
+    handler.close_connection = True
 
 
 def wrong_bytes(handler: _Handler, content: bytes) -> None:
@@ -61,13 +56,10 @@ def wrong_bytes(handler: _Handler, content: bytes) -> None:
     handler.wfile.write(other)
 
 
-def status(code: int) -> Fault:
-    def fault(handler: _Handler, content: bytes) -> None:
-        handler.send_response(code)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return fault
+def busy(handler: _Handler, content: bytes) -> None:
+    handler.send_response(503)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
 
 
 def silence(handler: _Handler, content: bytes) -> None:
@@ -139,7 +131,6 @@ def write_certificate(path: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = datetime.datetime.now(datetime.UTC)
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
@@ -148,8 +139,6 @@ def write_certificate(path: Path) -> Path:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=100))
         .not_valid_after(now + datetime.timedelta(days=30))
-        .add_extension(names, critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
     path.write_bytes(

@@ -12,10 +12,10 @@ from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFil
 from recgauge.errors import IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
     FaultyServer,
-    cut_after,
+    busy,
+    cut,
     endless,
     silence,
-    status,
     write_certificate,
     wrong_bytes,
 )
@@ -68,11 +68,11 @@ def test_fetched_once_then_from_the_cache(fetch, server, content, tmp_path, prog
 
 
 def test_a_busy_server_is_asked_again(fetch, server, content):
-    server.faults += [status(503)]
+    server.faults += [busy]
     assert fetch().path.read_bytes() == content
 
 
-@pytest.mark.parametrize("fault", [cut_after(100_000), silence])
+@pytest.mark.parametrize("fault", [cut, silence])
 def test_of_a_broken_transfer_nothing_is_kept(fetch, server, tmp_path, fault):
     server.faults += [fault] * 9
     with pytest.raises(MissingDataError, match=r"100000 bytes read|timed out"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
 from recgauge.cli.run_data import QuietProgress, settings_of, untrained
 from recgauge.errors import ConfigError, listed
-from recgauge.packages.judging import judged_again
+from recgauge.packages.judging import recorded_experiment
 from recgauge.packages.repeating import TABLES, Verification, changed_files, changed_pages, verify_run
 from recgauge.packages.unpacking import PAGE, is_package, opened, runs_in
 from recgauge.report.console import ConsoleProgress
@@ -63,7 +63,7 @@ def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verificatio
     if train:
         experiment = compose(settings_of(run, options.allow), leave_out=True)
     else:
-        experiment = judged_again(run, untrained(run, options.allow))
+        experiment = recorded_experiment(run, untrained(run, options.allow))
     progress = ConsoleProgress() if train else QuietProgress()
     verification = verify_run(run, experiment, progress, train=train, tolerance=options.tolerance)
     record, unseen = run.record, verification.unseen

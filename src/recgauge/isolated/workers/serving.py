@@ -120,11 +120,11 @@ def from_scores(score: Callable[[Array], Array], job: Training) -> Answer:
     The function takes users with training rows (b,) and returns scores (b, m), items by rising code, NaN
     where the library gives none.
     """
-    items, known = np.unique(job.item).astype(np.int32), np.zeros(job.n_users, bool)
-    known[job.user] = True
+    items, has_rows = np.unique(job.item).astype(np.int32), np.zeros(job.n_users, bool)
+    has_rows[job.user] = True
 
     def answer(users: Array, _n: int, _allowed: Array) -> tuple[Array, Array]:
-        scores, rows = np.full((len(users), len(items)), np.nan), np.flatnonzero(known[users])
+        scores, rows = np.full((len(users), len(items)), np.nan), np.flatnonzero(has_rows[users])
         if len(rows):
             scores[rows] = score(users[rows])
         return np.broadcast_to(items, scores.shape), scores
