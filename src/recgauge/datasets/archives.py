@@ -148,7 +148,7 @@ def find_archive(
     for owner, folder in folders.items():
         if (file := _in_folder(owner, folder, published, pinned)) is not None:
             return file
-        reasons.append(f"{owner} {folder}: has no {published.filename}")
+        reasons.append(f"{owner} folder {folder}: has no {published.filename}")
     for owner, address in addresses.items():
         if locations.offline:
             reasons.append(f"{owner} {address}: not tried, since offline is set")
@@ -170,7 +170,7 @@ def find_archive(
 
 def _places(published: PublishedFile, locations: Locations) -> tuple[dict[str, Path], dict[str, str]]:
     """Return the folders and the addresses that may have the file, by their owners."""
-    folders, addresses = {"cache folder": locations.cache_folder}, {}
+    folders, addresses = {"cache": locations.cache_folder}, {}
     mirror = "" if locations.mirror is None else str(locations.mirror)
     if is_address(mirror):
         addresses["mirror"] = f"{mirror.rstrip('/')}/{published.filename}"
@@ -203,8 +203,7 @@ def _as_kept(path: Path, published: PublishedFile) -> Path:
 def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return which folder a run would take the file from: "cache", "mirror", or "" for the network."""
     folders = _places(published, locations)[0].items()
-    owners = (who for who, at in folders if _as_kept(at / published.filename, published).is_file())
-    return next(owners, "").removesuffix(" folder")
+    return next((who for who, at in folders if _as_kept(at / published.filename, published).is_file()), "")
 
 
 class _TransferError(Exception):

@@ -37,7 +37,7 @@ class JudgedLists:
     @classmethod
     def of(cls, number: PublishedNumber) -> "JudgedLists":
         """Return what a published number was computed from, as its settings say."""
-        words = dict(word.split("=", 1) for word in number.settings.split())
+        words = _words(number.settings)
         return cls(*(f"{number.dataset}/{words[name]}" for name in ("lists", "train", "test")))
 
     @property
@@ -81,7 +81,9 @@ class PublishedLists(RepositoryStudy):
             if not (reason := files.reason(lists.files)):
                 if judging is None or judging[0] != lists.files[:2]:
                     judging = lists.files[:2], self.judging_rows(lists, files)
-                evaluation = self.judge(lists, files, judging[1], _metrics(group), _cutoffs(group))
+                keys = [number.key.rpartition("_at_") for number in group]
+                metrics, cutoffs = (list(dict.fromkeys(key[at] for key in keys)) for at in (0, 2))
+                evaluation = self.judge(lists, files, judging[1], metrics, sorted(map(int, cutoffs)))
             for number in group:
                 rows[number] = _row(number, evaluation, reason)
         own = self.own_rows(list(of_lists), files)
@@ -136,14 +138,6 @@ def graded(rows: Iterator[list[str]]) -> dict[int, dict[int, float]]:
     return users
 
 
-def _metrics(numbers: Sequence[PublishedNumber]) -> list[str]:
-    return list(dict.fromkeys(number.key.rpartition("_at_")[0] for number in numbers))
-
-
-def _cutoffs(numbers: Sequence[PublishedNumber]) -> list[int]:
-    return sorted({int(number.key.rpartition("_at_")[2]) for number in numbers})
-
-
 def _row(number: PublishedNumber, evaluation: Evaluation | None, reason: str) -> Row:
     """Return the row of a published number, with ours unless there is a reason for none."""
     row = published_row(number) | {"settings": number.settings, "reason": reason}
@@ -165,7 +159,11 @@ def _row(number: PublishedNumber, evaluation: Evaluation | None, reason: str) ->
 
 def settings_of(row: Row) -> dict[str, str]:
     """Return the settings of a row by name."""
-    return dict(word.split("=", 1) for word in row["settings"].split())
+    return _words(row["settings"])
+
+
+def _words(settings: str) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in settings.split())
 
 
 def verdict_counts(rows: Sequence[Row], *names: str) -> str:

@@ -136,7 +136,7 @@ def test_error_names_every_place_and_the_way_by_hand(find, tmp_path):
         find()
     for part in (
         f"cache folder {tmp_path / 'cache'}: has no toy.zip",
-        f"mirror {tmp_path / 'mirror'}: has no toy.zip",
+        f"mirror folder {tmp_path / 'mirror'}: has no toy.zip",
         f"publisher {CLOSED}/toy.zip: the connection to 127.0.0.1 failed (Connection refused)",
         f"Download {CLOSED}/toy.zip by hand",
         f"put it at {tmp_path / 'cache' / 'toy.zip'}",

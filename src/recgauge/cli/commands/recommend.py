@@ -62,11 +62,8 @@ def _with_histories(saved: SavedModel, file: str) -> SavedModel:
     """Return the model for the histories of a file, and say how many of their rows it does not know."""
     rows = Table(path=file, prepared=False).load(ConsoleProgress()).interactions
     served = saved.with_histories(rows)
-    item_ids = set(map(str, saved.item_ids.tolist()))
-    n_unknown = sum(
-        rows.item_counts()[code] for code, item in enumerate(rows.item_ids) if str(item) not in item_ids
-    )
-    if n_unknown:
+    is_new = ~np.isin(rows.item_ids.astype(str), saved.item_ids.astype(str))
+    if n_unknown := int(rows.item_counts()[is_new].sum()):
         print_note(
             f"--histories: {n_unknown:,} of {len(rows):,} rows are of items that the model does not know"
         )
@@ -105,14 +102,13 @@ def _model_folder(run: str, uri: str) -> Path:
 
 def _trained_users(saved: SavedModel, users: Sequence[str]) -> list[str]:
     """Return the users that the model knows, and say in one line which it does not."""
-    unknown = saved.unknown(users)
+    unknown = dict.fromkeys(saved.unknown(users))
     text = f"not in the training data, so without a list: {listed(unknown, most=SHOWN)}"
     if len(unknown) == len(users):
         raise ConfigError(f"--users: {text}. Ids look like {saved.user_ids[0]!s}.")
     if unknown:
         print_note(text)
-    missing = set(unknown)
-    return [user for user in users if user not in missing]
+    return [user for user in users if user not in unknown]
 
 
 def _print(rows: Rows, users: Sequence[str]) -> None:
