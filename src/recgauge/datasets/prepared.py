@@ -29,7 +29,6 @@ from recgauge.utils.progress import Progress
 WORTH_KEEPING = 1 << 20  # bytes of input; smaller files are read as fast as copies
 _PACKAGE = Path(__file__).parent.parent
 _CODE = (_PACKAGE / "datasets", _PACKAGE / "files", _PACKAGE / "data")  # what decides what reading gives
-_ROWS = ("user", "item", "value", "timestamp", "user_ids", "item_ids")
 _ALIGNED = 64  # bytes
 
 
@@ -40,7 +39,10 @@ class Prepared:
     interactions: Interactions
     item_titles: npt.NDArray[Any] | None = None
     item_features: ItemFeatures | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)  # the reader's notes; survives JSON
+    facts: Mapping[str, Any] = field(default_factory=dict)  # the reader's notes
+
+
+_KINDS = {kind.__name__: kind for kind in (Prepared, Interactions, Attribute, ItemFeatures)}
 
 
 def state_of(file: Path | StoredFile) -> tuple[int, ...]:
@@ -115,18 +117,8 @@ def _version() -> str:
 
 
 def _write_copy(file: Path, prepared: Prepared) -> None:
-    rows, features, arrays = prepared.interactions, prepared.item_features, Arrays()
-    attributes = enumerate(rows.attributes.items())
-    about = {
-        "rows": {name: pack(getattr(rows, name), name, arrays) for name in _ROWS},
-        "attributes": {
-            name: [pack(one.codes, f"codes {at}", arrays), pack(one.names, f"names {at}", arrays)]
-            for at, (name, one) in attributes
-        },
-        "titles": pack(prepared.item_titles, "titles", arrays),
-        "features": features and [pack(features.matrix, "features", arrays), features.names],
-        "facts": dict(prepared.facts),
-    }
+    arrays = Arrays()
+    about = pack(prepared, "data", arrays, _KINDS)
     with written_whole(file) as hidden, hidden.open("wb") as stream:
         layout, checksum = {}, 0
         for name, array in arrays.items():
@@ -154,14 +146,5 @@ def _read_copy(file: Path) -> Prepared | None:
         name: content[first : first + size].view(kind).reshape(shape)
         for name, (kind, shape, first, size) in layout.items()
     }
-    attributes = {
-        name: Attribute(unpack(codes, arrays), unpack(names, arrays))
-        for name, (codes, names) in about["attributes"].items()
-    }
-    columns = {name: unpack(packed, arrays) for name, packed in about["rows"].items()}
-    features = None
-    if about["features"] is not None:
-        matrix, names = about["features"]
-        features = ItemFeatures(unpack(matrix, arrays), tuple(names))
-    rows = Interactions(**columns, attributes=attributes)
-    return Prepared(rows, unpack(about["titles"], arrays), features, about["facts"])
+    prepared: Prepared = unpack(about, arrays, _KINDS)
+    return prepared

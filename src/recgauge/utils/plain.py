@@ -89,11 +89,20 @@ def pack(value: Any, name: str, arrays: Arrays, kinds: Mapping[str, type] | None
         for part in ("data", "indices", "indptr"):
             arrays[f"{name}.{part}"] = getattr(value, part)
         return {"sparse": name, "format": value.format, "shape": [int(n) for n in value.shape]}
+    return _pack_parts(value, name, arrays, kinds)
+
+
+def _pack_parts(value: Any, name: str, arrays: Arrays, kinds: Mapping[str, type] | None) -> Any:
+    """Pack what has parts."""
+    if isinstance(value, (list, tuple)):
+        packed = [pack(part, f"{name}.{at}", arrays, kinds) for at, part in enumerate(value)]
+        return {"list": packed, "is_tuple": isinstance(value, tuple)}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {"mapping": {key: pack(part, f"{name}.{key}", arrays, kinds) for key, part in value.items()}}
     kind = type(value).__name__
     if is_dataclass(value) and kinds and kind in kinds:
-        parts = {each.name: getattr(value, each.name) for each in fields(value)}
-        packed = {key: pack(part, f"{name}.{key}", arrays, kinds) for key, part in parts.items()}
-        return {"kind": kind, "parts": packed}
+        parts = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+        return {"kind": kind, "parts": pack(parts, name, arrays, kinds)["mapping"]}
     raise TypeError(f"{name} is a {kind}")
 
 
@@ -113,10 +122,15 @@ def unpack(
         case {"sparse": name, "format": form, "shape": shape}:
             from scipy import sparse
 
-            parts = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-            matrix = {"csr": sparse.csr_array, "csc": sparse.csc_array}[form](parts, shape=tuple(shape))
+            own = tuple(arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+            matrix = {"csr": sparse.csr_array, "csc": sparse.csc_array}[form](own, shape=tuple(shape))
             matrix.check_format()  # every index: compiled code does not look
             return matrix
+        case {"list": parts, "is_tuple": is_tuple}:
+            values = [unpack(part, arrays, kinds) for part in parts]
+            return tuple(values) if is_tuple else values
+        case {"mapping": parts}:
+            return {key: unpack(part, arrays, kinds) for key, part in parts.items()}
         case {"kind": kind, "parts": own} if kinds:
             return kinds[kind](**{key: unpack(part, arrays, kinds) for key, part in own.items()})
     raise ValueError(f"{shown(packed)} is no stored value")
