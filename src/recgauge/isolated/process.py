@@ -141,7 +141,7 @@ class Worker:
         answer: dict[str, Any] = json.loads(line)
         if answer.get("settings"):
             self.close()
-            raise ConfigError(f"model: {self._title}: {shortened(printable(answer['error']), 1000)}.")
+            raise ConfigError(f"model: {self._title}: {shortened(printable(answer['error']), 1000)}")
         if "error" in answer:
             raise self._failed(answer["error"])
         self.seconds[self.stage] += answer["seconds"]

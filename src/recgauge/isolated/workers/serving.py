@@ -66,6 +66,7 @@ def serve(fit: Fit) -> None:
     os.dup2(2, 1)  # what the library prints goes to the log
 
     def say(**fields: Any) -> None:
+        sys.stdout.flush()
         print(json.dumps(fields), file=answers, flush=True)
 
     say(**_versions())
@@ -84,9 +85,8 @@ def serve(fit: Fit) -> None:
             say(seconds=seconds if action == "fit" else perf_counter() - start, peak=_peak(), **more)
         except Exception as error:  # whatever the library raises
             traceback.print_exc()
-            of_settings = isinstance(error, SettingsError)
-            say(error=str(error) if of_settings else f"{type(error).__name__}: {error}", settings=of_settings)
-        sys.stdout.flush()
+            of_settings, text = isinstance(error, SettingsError), " ".join(str(error).split())
+            say(error=text if of_settings else f"{type(error).__name__}: {text}", settings=of_settings)
 
 
 def _versions() -> dict[str, str]:
