@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 from recgauge import evaluate
 from recgauge.cli.commands.cli import main
@@ -50,10 +50,9 @@ FORMS = [
     "csv",
     "jsonl",
     "parquet",
-    "feather",
     "trec",
     "cells",
-    "json",
+    "jsonlists",
     "parts",
     "frame",
     "arrow",
@@ -179,13 +178,11 @@ def truth_rows(meaning, style):
 def write_rows(folder, stem, rows, style):
     """Write rows as the style says and return the file."""
     form = {"parts": "parquet"}.get(style.form, style.form)
-    if form in ("parquet", "feather"):
+    if form == "parquet":
         path = folder / f"{stem}.{form}"
-        (parquet.write_table if form == "parquet" else feather.write_feather)(
-            pa.Table.from_pylist(rows), path
-        )
+        parquet.write_table(pa.Table.from_pylist(rows), path)
         return path
-    if form == "jsonl":
+    if form in ("jsonl", "jsonlists"):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         return packed(folder / f"{stem}.jsonl", lines, style)
     text, sign = io.StringIO(), style.separator if len(style.separator) == 1 else "\x1f"
@@ -206,10 +203,9 @@ def write_lists(folder, meaning, style):
         rows = ((user, item, at) for user, items in meaning.lists.items() for at, item in enumerate(items, 1))
         lines = "".join(f"{user} Q0 {item} {rank} {9.5 - rank} t\n" for user, item, rank in rows)
         return packed(folder / "lists.run", lines, style)
-    if style.form == "json":
-        return packed(folder / "lists.json", json.dumps(meaning.lists, ensure_ascii=False), style)
-    if style.form == "cells":
+    if style.form in ("cells", "jsonlists"):
         write = (lambda items: json.dumps(items, ensure_ascii=False)) if style.is_turned else str
+        write = write if style.form == "cells" else list
         rows = [{style.users[0]: user, "items": write(items)} for user, items in meaning.lists.items()]
         return write_rows(folder, "lists", rows, style)
     return write_rows(folder, "lists", list_rows(meaning, style), style)

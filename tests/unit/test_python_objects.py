@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import feather
 from scipy import sparse
 
 from recgauge import Interactions, Relevant, TopK, evaluate, evaluate_ratings
@@ -176,11 +175,6 @@ def test_frames_give_the_numbers_of_the_command_for_the_same_files(tmp_path):
     (run,) = json.loads((tmp_path / "out.json").read_text())["runs"].values()
     found = evaluate(LISTS_FRAME, TRUTH_FRAME, metrics=("ndcg", "recall"), cutoffs=(2,))
     assert found.values() == run["values"]
-    for name, table in (("lists", LISTS_FRAME), ("truth", TRUTH_FRAME)):
-        texts = table.astype(dict.fromkeys(table.columns[:2], str))
-        feather.write_feather(with_views(pa.Table.from_pandas(texts)), str(tmp_path / f"{name}.csv"))
-    assert main([*map(str, words), "--metrics", "ndcg@2,recall@2", "--out", str(tmp_path / "out.json")]) == 0
-    assert json.loads((tmp_path / "out.json").read_text())["runs"]["lists"]["values"] == found.values()
     shuffled = LISTS_FRAME.sample(frac=1, random_state=1), TRUTH_FRAME.iloc[::-1]
     assert evaluate(*shuffled, metrics=("ndcg", "recall"), cutoffs=(2,)).values() == found.values()
 

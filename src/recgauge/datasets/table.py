@@ -1,4 +1,4 @@
-"""Any table of interactions: CSV, TSV, ``::``, Parquet, Arrow, JSON, RecBole, LightGCN; packed or not."""
+"""Any table of interactions: CSV, TSV, ``::``, Parquet, JSON lines, RecBole, LightGCN; packed or not."""
 
 import re
 import shlex

@@ -191,33 +191,41 @@ class Roles:
             positions["items"] = positions.pop("item")
         numbered = self._numbered(names, positions) if header else []
         present = {*positions, *problems} | ({"items"} if numbered else set())
-        missing = [roles for roles in self.needed if not present & {*roles}]
-        texts = [*problems.values()]
-        if missing:  # that lists may stand in one column is said in the docs
-            words = (" or ".join(role for role in roles if role != "items") for roles in missing)
-            texts.append(f"no column is known as the {', the '.join(words)}")
-        if texts:
-            off = " (false for none)" if {"rating", "time"} & {*problems} else ""
-            open_roles = [*problems, *(roles[0] for roles in missing)]
-            has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
-            words_to_type = self._words(open_roles)
-            text = f"{location}: {'; '.join(texts)}. {has}. Choose with {words_to_type}{off}."
-            if any(self.choices.get(role) is not None for role in open_roles):
-                raise SchemaError(text)  # a choice is wrong
-            rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())
-            raise ColumnsError(text, dict(zip(open_roles, rest, strict=False)), header=header)
+        for roles in self.needed:
+            if not present & {*roles}:  # that lists may stand in one column is said in the docs
+                words = " or ".join(role for role in roles if role != "items")
+                problems[roles[0]] = f"no column is known as the {words}"
+        if problems:
+            raise self._refusal(problems, positions, names, location, header=header)
         role_at: dict[int, Role] = {}
         for role, at in positions.items():
-            if at in role_at:
+            if role_at.setdefault(at, role) != role:
                 raise SchemaError(
                     f"{location}: column {shortened(names[at])} is taken as {role_at[at]} and as {role}. "
                     "Choose different columns."
                 )
-            role_at[at] = role
         further, unused = self._further(
             names, {*role_at, *numbered}, "rating" in positions, numbers, location
         )
         return Columns(tuple(names), positions, tuple(numbered), header, further, unused)
+
+    def _refusal(
+        self,
+        problems: Mapping[Role, str],
+        positions: Mapping[Role, int],
+        names: Sequence[str],
+        location: str,
+        *,
+        header: bool,
+    ) -> SchemaError:
+        off = " (false for none)" if {"rating", "time"} & {*problems} else ""
+        has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
+        remedy = f"{has}. Choose with {self._words([*problems])}{off}."
+        text = f"{location}: {'; '.join(problems.values())}. {remedy}"
+        if any(self.choices.get(role) is not None for role in problems):
+            return SchemaError(text)  # a choice is wrong
+        rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())
+        return ColumnsError(text, dict(zip(problems, rest, strict=False)), header=header)
 
     def _positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
         """Return the position of each role's column, and what is wrong with others."""
@@ -275,54 +283,37 @@ class Roles:
         if not self.names:
             return header is not False
         first = rows[0]
-        pair = [roles for roles in self.needed if {*_PAIR} & {*roles}]
-        named = [any(self._is_named(role, first) for role in roles) for roles in pair]
-        numbered = self._is_named("user", first) and self._numbered(first, {"user": 0})
-        positions = [role for role in (*_PAIR, "items") if _is_position(self.choices.get(role))]
+        needed = {role for roles in self.needed for role in roles if {*_PAIR} & {*roles}}
+        named = any(self._is_named(role, first) for role in needed)
         chosen = not self.of_lists and any(isinstance(choice, str) for choice in self.choices.values())
-        if (all(named) or numbered or chosen) and (header is None or self.of_lists):
+        if (named or chosen) and (header is None or self.of_lists):
             return True
+        positions = [role for role in (*_PAIR, "items") if _is_position(self.choices.get(role))]
         if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
             return header
-        if any(named) and not positions:
-            return True  # what it does not name is asked for by the names of all columns
         is_header = _seems_header(rows)
-        both = len(positions) == len(_PAIR)
-        if both and not is_header:
+        if len(positions) == len(_PAIR) and not is_header:
             return False
+        cells = rows[-1] if len(rows[-1]) == len(first) else first
+        places = [str(at) for at, cell in enumerate(cells) if not is_date(cell)]
         words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
-        if not (both or self.order or not self.option):
-            words = self._words_of_a_row(rows)
-        shape = ", ".join(shown(shortened((separator or " ").join(row))) for row in rows[:3])
-        reason = (
-            "seems to name its columns, not as usual" if is_header else "does not name the user and the item"
+        if self.option and not self.order and len(positions) < len(_PAIR):
+            options = [self.option.format(role, at) for role, at in zip(_PAIR, places, strict=False)]
+            options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
+            words = (
+                f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row"
+            )
+            words += f"; {self._words(_PAIR)} if it names the columns"
+            lines = f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
+            words += "" if self.of_lists else lines
+        begin = ", ".join(shown(shortened((separator or " ").join(row))) for row in rows[:3])
+        examples = zip(_PAIR, map(bare, first) if is_header else places, strict=False)
+        raise ColumnsError(
+            f"{file}: the first row does not name the user and the item{' as usual' * is_header}. Say "
+            f"which columns they are: {words.strip()}. It begins: {begin}.",
+            {role: column for role, column in examples if self.choices.get(role) is None},
+            header=is_header,
         )
-        text = f"{file}: the first row {reason}. Say which columns they are: {words}. It begins: {shape}."
-        if both:
-            raise SchemaError(text)
-        examples = dict(zip(_PAIR, map(bare, first), strict=False)) if is_header else self._examples(rows)
-        choices: dict[str, str] = {
-            role: column for role, column in examples.items() if self.choices.get(role) is None
-        }
-        raise ColumnsError(text, choices, header=is_header)
-
-    def _examples(self, rows: Sequence[Sequence[str]]) -> dict[Role, str]:
-        """Return positions of the user and the item that may be right: those without dates."""
-        cells = rows[-1] if len(rows[-1]) == len(rows[0]) else rows[0]
-        positions = (str(at) for at, cell in enumerate(cells) if not is_date(cell))
-        return dict(zip(_PAIR, positions, strict=False))
-
-    def _words_of_a_row(self, rows: Sequence[Sequence[str]]) -> str:
-        """Return what to type where nobody knows whether the first row names the columns."""
-        options = [self.option.format(role, at) for role, at in self._examples(rows).items()]
-        options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
-        words = (
-            f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row; "
-            f"{self._words(_PAIR)} if it names the columns"
-        ).strip()
-        if self.setting.endswith("={}") and not self.of_lists:
-            words += f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
-        return words
 
     def is_read(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
@@ -381,13 +372,11 @@ class Roles:
         """Return what to type to choose columns."""
         if not self.option:
             return f"a header that names {', '.join(roles)}"
-        options = [self.option.format(role, "COLUMN") for role in dict.fromkeys(roles)]
+        options = [self.option.format(role, "COLUMN") for role in roles]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
-        if "items" in self.names and "item" in roles:
+        if "items" in self.names and {"item", "rank"} & {*roles}:
             options.append(f"(or {self.option.format('items', 'COLUMN')}, of lists)")
-        elif "items" in self.names and "rank" in roles:
-            options.append(f"(or {self.option.format('items', 'COLUMN')}, if its cells are lists)")
         return " ".join([*filter(None, [self.command]), *options])
 
 
@@ -441,14 +430,15 @@ def _seems_header(rows: Sequence[Sequence[str]]) -> bool:
     columns = zip(rows[0], *below, strict=True) if below else []
     return any(
         cell.strip()
-        and not _is_value(cell)
-        and all(_is_value(value) for value in cells if value.strip())
+        and not is_value(cell)
+        and all(is_value(value) for value in cells if value.strip())
         and any(cells)
         for cell, *cells in columns
     )
 
 
-def _is_value(cell: str) -> bool:
+def is_value(cell: str) -> bool:
+    """Whether text is a number or a date."""
     return bool(_NUMBER.fullmatch(cell.strip())) or is_date(cell)
 
 

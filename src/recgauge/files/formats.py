@@ -3,8 +3,6 @@
 A new format is a function that returns `Rows`, and an entry of `FORMATS`; nothing else names formats.
 """
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,9 +15,9 @@ from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files.columns import Columns, Role, Roles
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.lists import item_rows
-from recgauge.files.nested import read_id_lines, read_json_lines, read_json_users
+from recgauge.files.nested import read_id_lines, read_json_lines
 from recgauge.files.opening import Source, TableFile
-from recgauge.files.parquet import read_arrow, read_parquet, read_stored
+from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.plausible import check_plausible, check_unused
 from recgauge.files.rows import Rows, check
 from recgauge.files.stored import PARQUET, StoredTable
@@ -62,12 +60,6 @@ FORMATS: Mapping[str, Format] = {
     "csv": Format(),
     "tsv": Format(_tabs),
     "parquet": Format(read_parquet, PARQUET, lambda rows: rows[0][0].startswith("PAR1")),
-    "arrow": Format(
-        read_arrow,
-        (".feather", ".arrow", ".arrows", ".ipc"),
-        lambda rows: rows[0][0].startswith("ARROW1"),
-    ),
-    "json_users": Format(read_json_users),
     "jsonl": Format(
         read_json_lines,
         (".json", ".jsonl", ".ndjson"),
@@ -89,11 +81,10 @@ FORMATS: Mapping[str, Format] = {
         of_lists=True,
     ),
 }
-_USER = re.compile(r'\ufeff?\s*\{\s*"([^"]*)"\s*:\s*[\[{]')
 _HEAD, _HEAD_LINES = 1 << 16, 100  # bytes and lines by which a format is recognised
 
 
-def format_of(file: TableFile, roles: Roles) -> str:
+def _format_of(file: TableFile, roles: Roles) -> str:
     """Return the name of a file's format, by its ending, else by its first lines."""
     with file.open() as stream:
         head = stream.read(_HEAD).decode("utf-8", "replace")
@@ -104,20 +95,7 @@ def format_of(file: TableFile, roles: Roles) -> str:
         for name, form in FORMATS.items()
         if lines and form.begins and form.of_lists <= roles.of_lists and form.begins(lines)
     )
-    form = next(chain(by_ending, by_content), "text")
-    return "json_users" if form == "jsonl" and _has_users(head, roles) else form
-
-
-def _has_users(head: str, roles: Roles) -> bool:
-    """Whether JSON begins with a user and the items, and not with a row of names and cells."""
-    begin = _USER.match(head)
-    if begin is None or roles.is_name(begin[1]):
-        return False
-    try:
-        row = json.loads(head.strip().partition("\n")[0])
-    except ValueError:
-        return True
-    return all(isinstance(cell, (list, dict)) for cell in row.values())
+    return next(chain(by_ending, by_content), "text")
 
 
 def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str | None = None) -> Rows:
@@ -132,21 +110,18 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
     ConfigError
         If files in a folder or at an address are to be anything but Parquet.
     """
-    if not isinstance(file, StoredTable):
-        form = form or format_of(file, roles)
-        n_lines, n_ids = file.size()
-        n_rows = n_ids if form in ("user_lines", "count_lines") else n_lines
-    elif form in (None, "parquet"):
-        form, n_rows = "parquet", file.n_rows
-    else:
-        raise ConfigError(
-            f"{roles.setting.format('format', form)}: files in folders and at addresses are Parquet. "
-            "Leave it out, or name files or a pattern."
-        )
-    needed = 100 if roles.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
-    check_memory(file, n_rows, needed)
     if isinstance(file, StoredTable):
-        return checked(read_stored(file), form, roles)
+        if form not in (None, "parquet"):
+            raise ConfigError(
+                f"{roles.setting.format('format', form)}: files in folders and at addresses are Parquet. "
+                "Leave it out, or name files or a pattern."
+            )
+        check_memory(file, file.n_rows, 100 if roles.of_lists else BYTES_PER_ROW)
+        return checked(read_stored(file), "parquet", roles)
+    form = form or _format_of(file, roles)
+    n_lines, n_ids = file.size()
+    needed = 100 if roles.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
+    check_memory(file, n_ids if form in ("user_lines", "count_lines") else n_lines, needed)
     with _named_errors(file, form):
         return checked(FORMATS[form].read(file, roles, how or TextFormat()), form, roles)
 
@@ -160,9 +135,9 @@ def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
         If the file cannot be read in its format, or a row is bad.
     """
     roles = Roles({}, needed=())
-    form = format_of(file, roles)
+    form = _format_of(file, roles)
     with _named_errors(file, form):
-        rows = FORMATS["jsonl" if form == "json_users" else form].read(file, roles, how or TextFormat())
+        rows = FORMATS[form].read(file, roles, how or TextFormat())
     if rows.problems:
         raise SchemaError(f"{rows.first_bad()}. Correct the file.")
     return rows
@@ -172,8 +147,6 @@ def checked(rows: Rows, form: str, roles: Roles) -> Rows:
     """Return the good rows of a file, a row for each item, and what is wrong with the others."""
     check_unused(rows, roles)
     good = check(item_rows(rows, roles) if "items" in rows.cells else rows, form, roles)
-    if good.problems and rows.careful is not None:
-        return checked(rows.careful(), form, roles)
     check_plausible(good, roles)
     return good
 
@@ -186,6 +159,6 @@ def _named_errors(file: TableFile, form: str) -> Iterator[None]:
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
     except (pa.ArrowException, UnicodeError, OSError) as error:
-        if "UTF" in str(error).upper() and form not in ("parquet", "arrow"):
+        if "UTF" in str(error).upper() and form != "parquet":
             raise not_utf8(file) from error
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error

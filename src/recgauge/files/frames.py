@@ -1,6 +1,5 @@
 """Data frames of pandas, polars, Arrow and others as Arrow tables: cells as they are, or refused."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -53,45 +52,39 @@ def as_arrow(table: Any, subject: str) -> pa.Table:
             f"{subject} must be a table (a DataFrame of pandas or polars, or an Arrow table), got "
             f"{type(table).__name__}."
         )
-    if not pandas:
+    if pandas:
+        columns = _columns(table, subject)
+        arrays = [as_column(values, f"{subject}: the column {shown(name)}") for name, values in columns]
+        arrow = pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
+    else:
         try:
             arrow = pa.table(table)
         except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
             raise SchemaError(f"{subject}: the table cannot be read as Arrow: {said(error)}.") from error
-        refuse_repeated(arrow.column_names, subject)
-        return without_views(arrow)
-    names, columns = [], []
-    for name, values in (*_index_columns(table, subject), *_columns(table, subject)):
-        names.append(name)
-        columns.append(as_column(values, f"{subject}: the column {shown(name)}"))
-    refuse_repeated(names, subject)
-    return without_views(pa.Table.from_arrays(columns, names=names))
+    refuse_repeated(arrow.column_names, subject)
+    return without_views(arrow)
 
 
-def _index_columns(frame: Any, subject: str) -> Iterator[tuple[str, Any]]:
-    """Yield the index of a pandas frame as columns; one that a column repeats is left out."""
+def _columns(frame: Any, subject: str) -> list[tuple[str, Any]]:
+    """Return the index and the columns of a pandas frame; an index that a column repeats is left out."""
     import pandas as pd
 
-    index = frame.index
-    if index.nlevels == 1 and index.name is None and index.equals(pd.RangeIndex(len(frame))):
-        return
-    for level in range(index.nlevels):
-        name, values = index.names[level], index.get_level_values(level)
-        if name in frame.columns:
-            if not (frame[name].to_numpy() == values.to_numpy()).all():
-                raise SchemaError(
-                    f"{subject}: the index and a column are both called {shown(name)} and differ. "
-                    "Rename one, or drop the index with reset_index(drop=True)."
-                )
-            continue
-        yield "index" if name is None else str(name), values
-
-
-def _columns(frame: Any, subject: str) -> Iterator[tuple[str, Any]]:
     if frame.columns.nlevels > 1:
         raise SchemaError(f"{subject}: columns have names of {frame.columns.nlevels} levels. Give each one.")
-    for at, name in enumerate(frame.columns):
-        yield str(name), frame.iloc[:, at]
+    columns = [(str(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
+    index, levels = frame.index, list[tuple[str, Any]]()
+    if index.nlevels == 1 and index.name is None and index.equals(pd.RangeIndex(len(frame))):
+        return columns
+    for level, name in enumerate(index.names):
+        values = index.get_level_values(level)
+        if name not in frame.columns:
+            levels.append(("index" if name is None else str(name), values))
+        elif not (frame[name].to_numpy() == values.to_numpy()).all():
+            raise SchemaError(
+                f"{subject}: the index and a column are both called {shown(name)} and differ. "
+                "Rename one, or drop the index with reset_index(drop=True)."
+            )
+    return levels + columns
 
 
 def as_column(values: Any, subject: str) -> pa.ChunkedArray:

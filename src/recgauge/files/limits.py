@@ -69,7 +69,7 @@ _NAMES = {
 
 
 class LimitedStream(io.RawIOBase):
-    """Hands on the unpacked bytes of a file, counts lines, looks for quotes, and ends beyond a limit.
+    """Hands on the unpacked bytes of a file, counts lines and ends beyond a limit.
 
     `file` names the file in messages; the size of the content is limited where the file is `packed`.
     """
@@ -77,7 +77,6 @@ class LimitedStream(io.RawIOBase):
     def __init__(self, stream: IO[bytes], file: object, limits: Limits, *, packed: bool) -> None:
         self._stream, self._file, self._limits, self._packed = stream, file, limits, packed
         self._n_bytes = self._n_ends = self._in_line = 0
-        self.has_quotes = False  # whether a double quote was among the bytes so far
 
     def readable(self) -> bool:
         """Whether it can be read: yes."""
@@ -90,14 +89,13 @@ class LimitedStream(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read and check the next bytes."""
-        block = self._stream.read(len(buffer))
+        block = self._stream.read(min(len(buffer), BLOCK))
         buffer[: len(block)] = block
         self._count(block)
         return len(block)
 
     def _count(self, block: bytes) -> None:
         self._n_bytes += len(block)
-        self.has_quotes = self.has_quotes or b'"' in block
         if self._packed:
             self._limits.check("unpacked_bytes", self._n_bytes, self._file)
         first = block.find(b"\n")

@@ -16,18 +16,17 @@ import pyarrow as pa
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import ITEMS, SCORES, Role, Roles, is_usual
 from recgauge.files.opening import Source
-from recgauge.files.rows import Lines, Rows, as_list
+from recgauge.files.rows import Lines, Rows
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
 from recgauge.utils.checks import LongArray, shown
 
 T = TypeVar("T")
 
-_SEPARATORS = ("|", ";", ",")
 _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
 _NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, without commas
 _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
 _CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
-_SCORED = re.compile(r".+[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?")
+_NO_ITEM = re.compile(r"[\[\]{}]|^np\.|.[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?$")
 _PAIR = 2
 IN_CELLS = "scores in the cells"
 """What stands for the name of a column of scores where lists are scores by item."""
@@ -36,23 +35,25 @@ AS_LISTS = "write lists of items, best first"
 
 
 def item_rows(rows: Rows, roles: Roles) -> Rows:
-    """Turn a row per user, with a column of items, into a row per item.
+    """Turn a row per user, with a column of items or a column per rank, into a row per item.
 
     The order in the row is the rank, unless all lists are scores by item: these order them.
     """
-    numbers = np.asarray(rows.lines, np.int64)
-    cells_of_items = _values(as_list(rows.cells["items"]), rows)
-    is_scored = all(isinstance(cell, Mapping) for cell in cells_of_items if cell) and any(cells_of_items)
-    lists = _lists(cells_of_items, rows, as_written=is_scored)
+    numbers, column = np.asarray(rows.lines, np.int64), rows.cells["items"]
+    values = _in_columns(column) if isinstance(column, tuple) else _values(as_list(column), rows)
+    is_scored = all(isinstance(value, Mapping) for value in values if value) and any(values)
+    read = partial(_listed_items, as_written=is_scored)
+    lists = [_or_refuse(read, value, row, rows) for row, value in enumerate(values)]
     scores_of, unused = _scores_of(rows)
     if scores_of is not None:
-        values = _lists(_values(scores_of, rows), rows, as_written=False)
-        lists = [(items, scores) for (items, _), (scores, _) in zip(lists, values, strict=True)]
+        values = _values(scores_of, rows)
+        scores = [_or_refuse(_listed_items, value, row, rows)[0] for row, value in enumerate(values)]
+        lists = [(items, own) for (items, _), own in zip(lists, scores, strict=True)]
     scored = any(scores is not None for items, scores in lists if items or scores)
-    for row, (items, scores) in enumerate(lists):
-        if scored and len(scores or []) != len(items):
+    for row, (items, own) in enumerate(lists):
+        if scored and len(own or []) != len(items):
             raise SchemaError(
-                f"{rows.where(row)}: {len(items)} items and {len(scores or [])} scores. "
+                f"{rows.where(row)}: {len(items)} items and {len(own or [])} scores. "
                 "Give one score for every item."
             )
     lengths = np.array([len(items) for items, _ in lists], np.int64)
@@ -68,7 +69,7 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
         cells["rank"] = ranks(lengths)
     value: Role = "score" if "score" in roles.names else "rating"
     if scored and value in roles.names:
-        cells[value] = as_values([*chain.from_iterable(scores or [] for _, scores in lists)])
+        cells[value] = as_values([*chain.from_iterable(own or [] for _, own in lists)])
         labels |= {value: labels.get("scores", labels.get(value, IN_CELLS))}
     return replace(
         rows,
@@ -79,6 +80,30 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
         lines=lines,
         empty=numbers[lengths == 0],
     )
+
+
+def as_list(column: Any) -> list[Any]:
+    """Return a column, which may be a list already, as a list."""
+    return column if isinstance(column, list) else list(column.to_pylist())
+
+
+def _in_columns(columns: Sequence[Any]) -> list[list[Any]]:
+    """Return a list for each row of columns; what is empty at its end is not in it."""
+    rows: list[list[Any]] = []
+    for row in zip(*map(_whole, columns), strict=True):
+        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
+        while cells and cells[-1] is None:
+            cells.pop()
+        rows.append(cells)
+    return rows
+
+
+def _whole(column: Any) -> list[Any]:
+    """Return a column; whole numbers that are floats because others are missing are whole numbers."""
+    if isinstance(column, pa.ChunkedArray) and pa.types.is_floating(column.type) and column.null_count:
+        with suppress(pa.ArrowInvalid):  # a fraction, or more digits than a float has
+            column = column.cast(pa.int64())
+    return as_list(column)
 
 
 def _scores_of(rows: Rows) -> tuple[list[Any] | None, tuple[str, ...]]:
@@ -107,37 +132,16 @@ def _scores_of(rows: Rows) -> tuple[list[Any] | None, tuple[str, ...]]:
     )
 
 
-Scored = tuple[list[Any], list[Any] | None]
-"""Items, and their scores if there are any."""
-
-
 def _values(cells: Sequence[Any], rows: Rows) -> list[Any]:
-    """Return what each cell holds; how texts are written is the same in all cells of a file."""
+    """Return what each cell holds; how texts are written is the same in all cells of a column."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
-    written = any(text[:1] in tuple("[({") for text in texts)
-    separator = next((sign for sign in _SEPARATORS if any(sign in text for text in texts)), None)
-    split = [text for text in texts if separator is not None and separator in text]
-    unused_separators = (
-        () if written else [sign for sign in _SEPARATORS if not any(sign in text for text in split)]
-    )
-
-    def value(cell: Any) -> Any:
-        if not isinstance(cell, str):
-            return cell
-        text = cell.strip()
-        if separator is not None and separator not in text:
-            for sign in unused_separators:
-                if sign in text and f"{sign} " not in text:
-                    raise ValueError(f"it has {sign!r} and other rows have {separator!r} between items")
-        return _parsed(text) if text and written else _parts(text, separator) if text else []
-
-    return [_or_refuse(value, cell, row, rows) for row, cell in enumerate(cells)]
-
-
-def _lists(values: Sequence[Any], rows: Rows, *, as_written: bool) -> list[Scored]:
-    """Return the items of each cell, and their scores if it has some; see `listed_items`."""
-    read = partial(listed_items, as_written=as_written)
-    return [_or_refuse(read, value, row, rows) for row, value in enumerate(values)]
+    sign = "|" if any("|" in text for text in texts) else None
+    written = any(text.startswith(("[", "(", "{")) for text in texts)
+    parse = _parsed if written else partial(_between, sign=sign)
+    return [
+        _or_refuse(parse, cell.strip(), row, rows) if isinstance(cell, str) else cell
+        for row, cell in enumerate(cells)
+    ]
 
 
 def _or_refuse(read: Callable[[Any], T], cell: Any, row: int, rows: Rows) -> T:
@@ -153,10 +157,10 @@ def _or_refuse(read: Callable[[Any], T], cell: Any, row: int, rows: Rows) -> T:
 
 def _parsed(text: str) -> Any:
     """Return what a list of JSON, of Python or of NumPy holds, or raise a ValueError."""
-    try:
+    if not text:
+        return []
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
     if _NUMPY_NUMBERS.fullmatch(text):
         return [int(number) for number in text.strip("[]").split()]
     if _NEIGHBOURS.search(text):
@@ -167,42 +171,40 @@ def _parsed(text: str) -> Any:
     raise ValueError("it is no list of JSON, Python or NumPy that can be read")
 
 
-def _parts(text: str, separator: str | None) -> list[Any]:
-    """Return the items between separators, or between blanks."""
-    if separator is None:
-        parts = text.split()
-        if len(parts) > 1 and not all(map(_CODE.fullmatch, parts)):
-            raise ValueError("nobody can tell whether blanks are within items or between them")
-    else:
-        parts = [part.strip() or None for part in text.strip(separator + " ").split(separator)]  # type: ignore[misc]
-        words = ", " in text and not all(part is None or _CODE.fullmatch(part) for part in parts)
-        if separator == "," and (words or any(part and re.search(r"\s", part) for part in parts)):
-            raise ValueError("nobody can tell whether commas are within items or between them")
-    if any(part and (re.search(r"[\[\]{}]", part) or part.startswith("np.")) for part in parts):
-        raise ValueError("it has brackets within its items")
-    if parts and all(part and _SCORED.fullmatch(part) for part in parts):
-        raise ValueError("its items seem to have their scores behind a sign")
-    return list(parts)
+def _between(text: str, sign: str | None) -> list[Any]:
+    """Return the items between `|`, or between blanks, or raise a ValueError."""
+    parts = [part.strip() for part in text.strip("| ").split(sign)] if text else []
+    if sign is None and len(parts) > 1 and not all(map(_CODE.fullmatch, parts)):
+        raise ValueError("nobody can tell whether blanks are within items or between them")
+    if (sign is None or len(parts) == 1) and re.search("[;,]" if sign is None else r"[;,]\S", text):
+        raise ValueError("nobody can tell whether signs such as ; and , are within items or between them")
+    if any(map(_NO_ITEM.search, parts)):
+        raise ValueError("its items have brackets, or scores behind a sign")
+    return [part or None for part in parts]
 
 
-def listed_items(cell: Any, *, as_written: bool = False) -> Scored:
+Scored = tuple[list[Any], list[Any] | None]
+"""Items, and their scores if there are any."""
+
+
+def _listed_items(cell: Any, *, as_written: bool = False) -> Scored:
     """Return the items of a list, of pairs of item and score, or of scores by item; or raise a ValueError.
 
     Items with scores by item fall by score, unless `as_written`.
     """
-    if cell is None:
-        return [], None
     if isinstance(cell, Mapping):
-        return _by_score(list(cell.items()), ordered=as_written)
-    if not isinstance(cell, (list, tuple)):
+        pairs = _scored([*cell.items()])
+        return _apart(pairs if as_written else sorted(pairs, key=lambda pair: -pair[1]))
+    if not isinstance(cell, (list, tuple, type(None))):
         raise ValueError("it is no list")
-    if cell and all(isinstance(entry, Mapping) and len(entry) == _PAIR for entry in cell):
-        return _by_score([_fields(entry) for entry in cell], ordered=True)
-    if cell and all(isinstance(entry, (list, tuple)) and len(entry) == _PAIR for entry in cell):
-        return _by_score(list(map(tuple, cell)), ordered=True)
-    if any(isinstance(entry, (list, tuple, Mapping, set, bool)) or entry is Ellipsis for entry in cell):
+    entries = list(cell or [])
+    if entries and all(isinstance(entry, Mapping) and len(entry) == _PAIR for entry in entries):
+        return _apart(_scored([_fields(entry) for entry in entries]))
+    if entries and all(isinstance(entry, (list, tuple)) and len(entry) == _PAIR for entry in entries):
+        return _apart(_scored(entries))
+    if any(isinstance(entry, (list, tuple, Mapping, set, bool)) or entry is Ellipsis for entry in entries):
         raise ValueError("its items are no ids")
-    return list(cell), None
+    return entries, None
 
 
 def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -213,12 +215,14 @@ def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
     return struct[items[0]], struct[scores[0]]
 
 
-def _by_score(pairs: list[tuple[Any, Any]], *, ordered: bool = False) -> Scored:
-    """Return items and scores, by falling score unless they are ordered."""
+def _scored(pairs: list[Any]) -> list[Any]:
+    """Return pairs of item and score, or raise a ValueError where a score is no number."""
     if any(isinstance(score, bool) or not isinstance(score, (int, float)) for _, score in pairs):
         raise ValueError("a score is no number")
-    if not ordered:
-        pairs = sorted(pairs, key=lambda pair: -pair[1])
+    return pairs
+
+
+def _apart(pairs: list[Any]) -> Scored:
     return [item for item, _ in pairs], [score for _, score in pairs]
 
 
@@ -235,25 +239,24 @@ def as_ids(
     cells: Sequence[Any], file: Source, lines: Lines | Sequence[int], role: Role, *, mixed: bool
 ) -> pa.ChunkedArray:
     """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
-    kinds = [_kind_of_id(cell) for cell in cells]
-    usual = {*kinds} - {"nothing"}
-    if usual <= {"number"} or usual <= {"text"}:
-        return pa.chunked_array([cells_to_arrow(cells)])
-    if mixed and usual <= {"number", "text", "large number"}:
+    kinds = {*map(type, cells)} - {type(None)}
+    if kinds <= {int} or kinds <= {str}:
+        with suppress(OverflowError):
+            return pa.chunked_array([cells_to_arrow(cells)])
+    if mixed and kinds <= {int, str}:
         return as_values([None if cell is None else str(cell) for cell in cells])
-    first = next(kind for kind in kinds if kind != "nothing")
-    allowed = ("nothing", "number", "text") if mixed else ("nothing", first if first == "text" else "number")
-    odd = next(at for at, kind in enumerate(kinds) if kind not in allowed)
+    first = next(type(cell) for cell in cells if cell is not None)
+    allowed = {int, str} if mixed else {str if first is str else int}
+    strange = (
+        at
+        for at, cell in enumerate(cells)
+        if cell is not None and (type(cell) not in allowed or (type(cell) is int and cell.bit_length() > 63))
+    )
+    odd = next(strange)
     raise SchemaError(
         f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
         f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
     )
-
-
-def _kind_of_id(cell: Any) -> str:
-    if type(cell) is int:
-        return "number" if -(2**63) <= cell < 2**63 else "large number"
-    return "text" if type(cell) is str else "nothing" if cell is None else "other"
 
 
 def offsets(lengths: LongArray) -> LongArray:

@@ -1,14 +1,14 @@
 """Files whose rows are no rows of cells: JSON lines, and a user with a list of items."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from recgauge.errors import SchemaError, said, shortened
+from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import Role, Roles, are_flags
 from recgauge.files.frames import as_column
 from recgauge.files.lists import as_ids, as_values, offsets, ranks
@@ -19,120 +19,104 @@ from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import LongArray, shown
 
 _NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
+_BY_USER = "jq -c 'to_entries[] | {user: .key, items: .value}' FILE"
 
 
 def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
     """Return the rows of a file that holds one JSON object per line."""
-    import pandas as pd
-
-    names, cells, lines, broken = _read_objects(file, roles)
+    broken: dict[str, list[tuple[int, str]]] = {}
+    names, cells, lines = _cells_of(file, roles, broken)
     problems = tuple(
         Problem(reason, np.array([number for number, _ in examples], np.int64), examples[0][1])
         for reason, examples in broken.items()
     )
     if not lines:
         raise _no_object(file, problems)
+    if roles.names and not any(map(roles.is_name, names)) and all(names.values()):
+        raise SchemaError(
+            f"{file} has users in the place of columns. Write one object with user and items per line: "
+            f"{_BY_USER}."
+        )
     labels = list(names)
-    lists = {at for at, name in enumerate(labels) if {*map(type, cells.get(name, ()))} & {list, dict}}
+    lists = {at for at, name in enumerate(labels) if any(map(_is_nested, cells.get(name, ())))}
     numbers = {at for at, name in enumerate(labels) if name in cells and are_flags(cells[name])}
     columns = roles.columns(labels, str(file), numbers, lists)
+    as_lists = {*columns.numbered, columns.positions.get("items"), columns.positions.get("scores")}
     role_of = {at: role for role, at in columns.positions.items()}
-    used: list[Any] = []
-    for at in columns.used:
+
+    def column_of(at: int) -> Any:
         column, role = cells[labels[at]], role_of.get(at)
         if not roles.names:
-            subject = f"{file}: the column {shown(labels[at])}"
-            used.append(as_column(pd.Series(column, dtype=object), subject))
-        elif role in ("user", "item"):
-            used.append(as_ids(column, file, lines, role, mixed=roles.of_lists))
-        else:
-            as_lists = role in ("items", "scores") or at in columns.numbered
-            used.append(column if as_lists else as_values(column))
+            return _own_column(column, f"{file}: the column {shown(labels[at])}")
+        if role in ("user", "item"):
+            return as_ids(column, file, lines, role, mixed=roles.of_lists)
+        return column if at in as_lists else as_values(column)
+
+    used = [column_of(at) for at in columns.used]
     return Rows.of(file, columns, used, np.array(lines, np.int64), problems=problems)
 
 
-def _read_objects(
-    file: TableFile, roles: Roles
-) -> tuple[dict[str, None], dict[str, list[Any]], list[int], dict[str, list[tuple[int, str]]]]:
-    """Return all names, cells of columns that may be used, lines of rows, and lines by what is wrong."""
-    names: dict[str, None] = {}
+def _cells_of(
+    file: TableFile, roles: Roles, broken: dict[str, list[tuple[int, str]]]
+) -> tuple[dict[str, bool], dict[str, list[Any]], list[int]]:
+    """Return all names and whether they hold lists, cells of columns that may be used, and lines of rows."""
+    names: dict[str, bool] = {}
     cells: dict[str, list[Any]] = {}
     lines: list[int] = []
-    broken: dict[str, list[tuple[int, str]]] = {}
     ungraded = "rating" in roles.names and roles.choices.get("rating") is not False
-    for number, text in _lines(file):
-        try:
-            row = _object(text)
-        except UnicodeDecodeError as error:
-            raise not_utf8(file) from error
-        except ValueError as error:
-            example = shortened(text.decode("utf-8", "replace").strip(), 60)
-            broken.setdefault(str(error), []).append((number, example))
-            continue
+    for number, row in _objects(file, broken):
+        for name in row.keys() - names.keys():
+            if roles.is_read(name) or (ungraded and are_flags([row[name]])):
+                cells[name] = [None] * len(lines)
         if not row.keys() <= names.keys():
-            cells |= {
-                name: [None] * len(lines)
-                for name, cell in row.items()
-                if name not in names and (roles.is_read(name) or (ungraded and are_flags([cell])))
-            }
-            names |= dict.fromkeys(row)
+            names |= {name: _is_nested(cell) for name, cell in row.items() if name not in names}
             file.limits.check("columns", len(names), file)
         for name, column in cells.items():
             column.append(row.get(name))
         lines.append(number)
-    return names, cells, lines, broken
+    return names, cells, lines
 
 
-def read_json_users(file: TableFile, _: Roles, __: TextFormat) -> Rows:
-    """Return the rows of a file of JSON objects with the lists of users: of items, or of scores."""
-    text = b"\n".join(line for _, line in _lines(file)).decode()
-    decoder, at = json.JSONDecoder(object_pairs_hook=_distinct_names), 0
-    lists: dict[str, Any] = {}
-    while at < len(text):
-        try:
-            row, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
-            raise SchemaError(
-                f"{file} is no JSON that can be read: {said(error)}. Check the file."
-            ) from error
-        for user, cell in row.items() if isinstance(row, dict) else [("", row)]:
-            if not isinstance(row, dict) or not isinstance(cell, (dict, list)):
-                raise SchemaError(
-                    f"{file}: user {shown(user)} has no list of items but {shown(shortened(str(cell), 60))}. "
-                    'Write one object for each row and line, or {"user": ["item", ...], ...}.'
-                )
-            if user in lists:
-                raise SchemaError(f"{file}: user {shown(user)} is there twice. Join the lists.")
-            lists[user] = cell
-        at = len(text) - len(text[at:].lstrip(" \t\r\n,"))
-    users, cells = [*lists], [*lists.values()]
-    columns: dict[Role, Any] = {"user": as_values(users), "items": cells}
-    labels: dict[Role, str] = {"user": "names", "item": "their lists"}
-    return Rows(file, columns, labels, range(1, len(users) + 1), unit="user")
+def _own_column(cells: list[Any], subject: str) -> pa.ChunkedArray:
+    """Return a column of the user's own in the type that its cells have."""
+    import pandas as pd
+
+    return as_column(pd.Series(cells, dtype=object), subject)
 
 
-def _distinct_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; a dictionary alone would lose a name that is there twice."""
-    row: dict[str, Any] = {}
-    for name, cell in pairs:
-        if name in row:
-            raise ValueError(f"the name {shown(name)} is there twice in one object")
-        row[name] = cell
-    return row
+def _objects(
+    file: TableFile, broken: dict[str, list[tuple[int, str]]]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number and the object of each line that is not blank; those without one are `broken`."""
+    with file.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.removeprefix(b"\xef\xbb\xbf")
+            if text.strip():
+                try:
+                    yield number, _object(text)
+                except UnicodeDecodeError as error:
+                    raise not_utf8(file) from error
+                except ValueError as error:
+                    example = shortened(text.decode("utf-8", "replace").strip(), 60)
+                    broken.setdefault(str(error), []).append((number, example))
 
 
-def _no_object(file: TableFile, problems: Sequence[Problem]) -> SchemaError:
+def _no_object(file: TableFile, problems: tuple[Problem, ...]) -> SchemaError:
     if not problems:
         return SchemaError(f"{file} is empty. Name a file with rows.")
     first = min(problems, key=lambda problem: int(problem.lines[0]))
     return SchemaError(
         f"{file}, line {first.lines[0]}: no line is a JSON object that can be read: {first.reason}: "
-        f"{first.example}. Write one object per line, without brackets and commas around them, or name "
-        "the format of the file."
+        f"{first.example}. Write one object per line, without brackets and commas around them (of "
+        f"an object of all users: {_BY_USER}), or name the format of the file."
     )
 
 
-def _object(text: bytes) -> dict[str, Any]:
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, (list, dict))
+
+
+def _object(text: bytes) -> Mapping[str, Any]:
     """Return the object of a line, or raise a ValueError that says why it is missing."""
     try:
         row = json.loads(text.decode())  # json's own look at the encoding takes as long as the parsing
@@ -150,13 +134,6 @@ def _object(text: bytes) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError("the line is no JSON object")
     return row
-
-
-def _lines(file: TableFile) -> Iterator[tuple[int, bytes]]:
-    with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            if line.strip():
-                yield number, line.removeprefix(b"\xef\xbb\xbf")
 
 
 def read_id_lines(file: TableFile, roles: Roles, how: TextFormat, *, by_count: bool = False) -> Rows:
@@ -197,8 +174,7 @@ def read_id_lines(file: TableFile, roles: Roles, how: TextFormat, *, by_count: b
 
 def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:
     """Refuse a line that begins with another number than that of its items."""
-    texts = counts.to_pylist()
-    for at, (text, n) in enumerate(zip(texts, n_items.tolist(), strict=True)):
+    for at, (text, n) in enumerate(zip(counts.to_pylist(), n_items.tolist(), strict=True)):
         if text != str(n):
             raise SchemaError(
                 f"{file}, line {line[at]}: it begins with {shown(text)}, and {n:,} items follow. A line of "

@@ -1,4 +1,4 @@
-"""Finds and opens the files of a table: plain, gzip or in a zip archive, in any encoding, given as UTF-8."""
+"""Finds and opens the files of a table: what a path names, packed or in a zip archive, in any encoding."""
 
 import bz2
 import codecs
@@ -35,43 +35,27 @@ from recgauge.utils.secrets import without_secrets
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
-_LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
 _SAMPLE = 1 << 18  # bytes of a packed file that tell its ratio
 _PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
     b"\x1f\x8b": (".gz", gzip.open),
     b"BZh": (".bz2", bz2.open),
     b"\xfd7zXZ\x00": (".xz", lzma.open),
 }
-_BINARY = (
-    b"PAR1",
-    b"ARROW1",
-    b"\xff\xff\xff\xff",
-)  # Parquet and Arrow, which say themselves how large they are
 _SAVE = "save the table as CSV or Parquet"
-_UNPACK = "unpack it, or pack it as gzip, bzip2, xz or zip"
-_GET = "download it again, from the address of the file itself"
 _OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
-    **dict.fromkeys((b"<!doctype", b"<html"), ("a web page, not the file", _GET)),
-    **{
-        b"\x80" + bytes([version]): ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)")
-        for version in range(2, 6)
-    },
-    b"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
-    b"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
-    b"<?xml": ("XML", _SAVE),
-    b"%PDF": ("a PDF", _SAVE),
-    b"SQLite format 3": ("a database of SQLite", _SAVE),
-    b"\x93NUMPY": ("an array of NumPy", _SAVE),
-    b"\x89HDF": ("an HDF5 file", _SAVE),
-    b"ORC\x0a": ("an ORC file", _SAVE),
-    b"Obj\x01": ("an Avro file", _SAVE),
-    b"FEA1": ("a Feather file of version 1", _SAVE),
-    b"\x28\xb5\x2f\xfd": ("packed with zstd", _UNPACK),
-    b"\x04\x22\x4d\x18": ("packed with lz4", _UNPACK),
-    b"7z\xbc\xaf": ("a 7z archive", _UNPACK),
-    b"Rar!": ("a RAR archive", _UNPACK),
+    rb"(?i)<!doctype|<html": ("a web page, not the file", "download it again, from its own address"),
+    rb"\x80[\x02-\x05]": ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)"),
+    rb"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
+    rb"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
+    rb"<\?xml": ("XML", _SAVE),
+    rb"SQLite format 3": ("a database of SQLite", _SAVE),
+    rb"\x93NUMPY": ("an array of NumPy", _SAVE),
+    rb"\x89HDF": ("an HDF5 file", _SAVE),
+    rb"FEA1|ARROW1|\xff\xff\xff\xff": ("an Arrow or Feather file", f"{_SAVE}: frame.to_parquet(...)"),
+    rb"\x28\xb5\x2f\xfd": ("packed with zstd", "unpack it, or pack it as gzip, bzip2, xz or zip"),
+    rb"\[\s*[\[{]": ("a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"),
+    rb"(?s).{257}ustar": ("a tar archive", "unpack it (tar -xf) and name a file in it"),
 }
-_TAR = slice(257, 262)  # where an archive of tar says so
 
 
 @dataclass(frozen=True)
@@ -106,8 +90,8 @@ class TableFile:
     def plain_name(self) -> str:
         """The file's name without the ending of its compression."""
         name = self.member or self.path.name
-        endings = [ending for ending, _ in _PACKINGS.values() if name.lower().endswith(ending)]
-        return name[: -len(endings[0])] if endings else name
+        packed = name.lower().endswith(tuple(ending for ending, _ in _PACKINGS.values()))
+        return name.rpartition(".")[0] if packed else name
 
     @property
     def packed(self) -> bool:
@@ -121,26 +105,28 @@ class TableFile:
         return next((unpack for sign, (_, unpack) in _PACKINGS.items() if begin.startswith(sign)), None)
 
     @contextmanager
-    def unpacked(self) -> Iterator[IO[bytes]]:
-        """Open the unpacked bytes, without a limit."""
-        with self._unpacking(), self.path.open("rb") as file:
-            if self.member is not None:
-                with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
-                    yield member
-            elif packing := self._packing:
-                with packing(file) as content:
-                    yield content
-            else:
-                yield file
-
-    @contextmanager
-    def _unpacking(self) -> Iterator[None]:
+    def _opened(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+        """Open the file as it lies there, and its unpacked bytes."""
         try:
-            yield
+            with self.path.open("rb") as file:
+                if self.member is not None:
+                    with zipfile.ZipFile(file) as archive, archive.open(self.member) as member:
+                        yield file, member
+                elif packing := self._packing:
+                    with packing(file) as content:
+                        yield file, content
+                else:
+                    yield file, file
         except UNPACKING_ERRORS as error:
             raise IntegrityError(
                 f"{self} cannot be read or unpacked: {said(error)}. Get the file again."
             ) from error
+
+    @contextmanager
+    def unpacked(self) -> Iterator[IO[bytes]]:
+        """Open the unpacked bytes, without a limit."""
+        with self._opened() as (_, content):
+            yield content
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -158,56 +144,37 @@ class TableFile:
 
     def size(self) -> tuple[float, float]:
         """Return how many lines and ids the file has, if a line is ids and all are as at its beginning."""
-        n_bytes = self._unpacked_bytes()
+        n_bytes = 0.0 if self.member is None else self._bytes_of_member(self.member)
+        with self._opened() as (file, content):
+            sample = content.read(BLOCK)
+            if self.member is None:
+                n_read = len(sample)
+                while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
+                    n_read += len(block)
+                n_bytes = n_read * self.path.stat().st_size / max(file.tell(), 1)
+        for kind, (name, remedy) in _OTHER_KINDS.items():
+            if re.match(kind, sample.removeprefix(codecs.BOM_UTF8).lstrip()):
+                raise SchemaError(f"{self} is {name}. It is not read: {remedy}.")
+        if sample.startswith(b"PAR1"):  # Parquet says itself how large it is
+            return 0, 0
         if self.packed:
             self.limits.check("unpacked_bytes", n_bytes, self, estimated=self.member is None)
-        with replace(self, encoding="utf-8").open() as stream:
-            sample = stream.read(BLOCK)
-            self._refuse_kind(sample)
-            if len(sample) - sample.rfind(b"\n") > _LONG and not sample.startswith(_BINARY):
-                sample += stream.readline()  # refuses a line without an end before anything is digested
-        if sample.startswith(_BINARY):
-            return 0, 0
-        share = n_bytes / max(len(sample), 1)
-        n_lines = sample.count(b"\n")
+        share, n_lines = n_bytes / max(len(sample), 1), sample.count(b"\n")
         self.limits.check("rows", n_lines * share, self, estimated=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
 
-    def _refuse_kind(self, sample: bytes) -> None:
-        """Name what is no table by its first bytes, and what to do."""
-        begin = sample[:64].removeprefix(codecs.BOM_UTF8).lstrip()
-        kinds = (kind for sign, kind in _OTHER_KINDS.items() if begin.lower().startswith(sign.lower()))
-        named = next(kinds, None)
-        if re.match(rb"\[\s*[\[{]", begin):
-            named = "a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"
-        if sample[_TAR] == b"ustar":
-            named = "a tar archive", "unpack it (tar -xf) and name a file in it"
-        if named is not None:
-            raise SchemaError(f"{self} is {named[0]}. It is not read: {named[1]}.")
-
-    def _unpacked_bytes(self) -> float:
-        """Return the size of the content, of a gzip what its beginning promises."""
-        if self.member is not None:
-            with zipfile.ZipFile(self.path) as archive:
-                if self.member not in archive.namelist():
-                    raise IntegrityError(f"{self.path} has no member {self.member}. Get the whole archive.")
-                about = archive.getinfo(self.member)
-            if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                # zipfile unpacks 4 kB of these at once, which may become gigabytes
-                raise SchemaError(
-                    f"{self}: packed in a way that cannot be unpacked in pieces, such as bzip2 or LZMA. Pack "
-                    "it as a usual zip (deflate) or a gzip."
-                )
-            return about.file_size
-        size = self.path.stat().st_size
-        packing = self._packing
-        if packing is None:
-            return size
-        unpacked = 0
-        with self._unpacking(), self.path.open("rb") as file, packing(file) as content:
-            while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
-                unpacked += len(block)
-            return unpacked * size / file.tell()
+    def _bytes_of_member(self, member: str) -> int:
+        with zipfile.ZipFile(self.path) as archive:
+            if member not in archive.namelist():
+                raise IntegrityError(f"{self.path} has no member {member}. Get the whole archive.")
+            about = archive.getinfo(member)
+        if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            # zipfile unpacks 4 kB of these at once, which may become gigabytes
+            raise SchemaError(
+                f"{self}: packed in a way that cannot be unpacked in pieces, such as bzip2 or LZMA. Pack "
+                "it as a usual zip (deflate) or a gzip."
+            )
+        return about.file_size
 
 
 class _Utf8:
@@ -314,13 +281,12 @@ def _member(path: Path, usual: TableFile) -> str | None:
             if stream.read(4) != b"PK\x03\x04":
                 return None
         with zipfile.ZipFile(path) as archive:
-            names = [
-                name for name in archive.namelist() if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)
-            ]
+            members = archive.namelist()
     except UNPACKING_ERRORS as error:
         raise IntegrityError(f"{path} cannot be read: {said(error)}. Get the file again.") from error
-    if "[Content_Types].xml" in names:
+    if "[Content_Types].xml" in members:
         raise SchemaError(f"{path} is an Excel workbook or a document. It is not read: {_SAVE}.")
+    names = [name for name in members if not any(fnmatch.fnmatch(name, junk) for junk in _JUNK)]
     chosen = usual.member if usual.member is not None or len(names) != 1 else names[0]
     if chosen is None or names.count(chosen) != 1:
         raise SchemaError(
@@ -331,7 +297,6 @@ def _member(path: Path, usual: TableFile) -> str | None:
 
 
 _LINES = 'user,item\r\n1,"a"\r\n'
-_NAMES_OF_HOSTS = ("idna", "punycode")  # Python calls them encodings of text; no file is written in them
 
 
 def check_encoding(encoding: object) -> str:
@@ -342,13 +307,12 @@ def check_encoding(encoding: object) -> str:
     >>> check_encoding("UTF8")
     'utf-8'
     """
-    if isinstance(encoding, str):
-        try:
-            name = codecs.lookup(encoding).name
-            if name not in _NAMES_OF_HOSTS and _LINES.encode(name).decode(name) == _LINES:
-                return name
-        except (LookupError, ValueError):
-            pass
+    try:
+        name = codecs.lookup(str(encoding)).name
+        if _LINES.encode(name).decode(name) == _LINES:
+            return name
+    except (LookupError, ValueError):
+        pass
     raise ConfigError(
         f"Table: encoding must be one of text that Python knows, such as utf-8, utf-16 or iso-8859-1; got "
         f"{encoding!r}."

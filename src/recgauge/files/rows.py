@@ -2,9 +2,8 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -13,16 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from recgauge.errors import SchemaError, listed, shortened
-from recgauge.files.cells import (
-    has_parts_of_seconds,
-    is_whole,
-    numbers_of,
-    read_times,
-    texts_of,
-    unit_of,
-    without,
-)
-from recgauge.files.columns import CellFormat, Columns, Role, Roles, TimeUnit
+from recgauge.files.cells import numbers_of, read_times, texts_of, unit_of, without
+from recgauge.files.columns import Columns, Role, Roles, TimeUnit
 from recgauge.files.ids import NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
 from recgauge.files.stored import StoredTable
@@ -57,18 +48,15 @@ class Rows:
     """
 
     file: Source
-    cells: Mapping[
-        Role, Any
-    ]  # a column each, as text or of the type that the file gives it; none once checked
+    cells: Mapping[Role, Any]  # columns as text or of the type that the file gives; none once checked
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines
-    unit: str = "line"  # "row" where rows and lines differ, "user" where neither is known
+    unit: str = "line"  # "row" where rows and lines differ
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
     ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
     unused: tuple[str, ...] = ()  # columns in no role
     further: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # columns to be looked at, or kept
-    careful: "Callable[[], Rows] | None" = None  # reads once more, in a way that knows lines and broken rows
     problems: tuple[Problem, ...] = ()  # of rows that cannot be split into columns, or are bad
     empty: LongArray = field(default_factory=lambda: np.empty(0, np.int64))  # lines of users without items
 
@@ -88,9 +76,9 @@ class Rows:
     def of(cls, file: Source, columns: Columns, cells: Sequence[Any], lines: Lines, **more: Any) -> Self:
         """Return rows of cells, in the order of the columns that are used."""
         cell_of = dict(zip(columns.used, cells, strict=True))
-        roles = {role: cell_of[at] for role, at in columns.positions.items()}
+        roles: dict[Role, Any] = {role: cell_of[at] for role, at in columns.positions.items()}
         if columns.numbered:
-            roles["items"] = _lists_in_columns([cell_of[at] for at in columns.numbered])
+            roles["items"] = tuple(cell_of[at] for at in columns.numbered)
         further = {columns.names[at]: cell_of[at] for at in columns.further}
         return cls(file, roles, columns.labels, lines, unused=columns.unused, further=further, **more)
 
@@ -148,32 +136,7 @@ class Rows:
             texts.append(f"time={self.labels['time']} ({_UNITS[self.time_unit]}{cut})")
         texts += [self.layout] if self.layout else []
         texts += [f"not used: {listed(self.unused, most=10)}"] if self.unused else []
-        words = ", ".join(texts)
-        return f"{self.header}; {words}" if self.header else words
-
-
-def _lists_in_columns(columns: Sequence[Any]) -> list[list[Any]]:
-    """Return a list for each row of columns; what is empty at its end is not in it."""
-    rows: list[list[Any]] = []
-    for row in zip(*map(_ids_in_column, columns), strict=True):
-        cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
-        while cells and cells[-1] is None:
-            cells.pop()
-        rows.append(cells)
-    return rows
-
-
-def _ids_in_column(column: Any) -> list[Any]:
-    """Return a column; whole numbers that are floats because others are missing are whole numbers."""
-    if isinstance(column, pa.ChunkedArray) and pa.types.is_floating(column.type) and column.null_count:
-        with suppress(pa.ArrowInvalid):  # a fraction, or more digits than a float has
-            return as_list(column.cast(pa.int64()))
-    return as_list(column)
-
-
-def as_list(column: Any) -> list[Any]:
-    """Return a column, which may be a list already, as a list."""
-    return column if isinstance(column, list) else list(column.to_pylist())
+        return "; ".join(filter(None, [self.header, ", ".join(texts)]))
 
 
 def lines_at(lines: Lines, rows: LongArray) -> LongArray:
@@ -193,38 +156,27 @@ Check = tuple[Role, str, BoolArray]
 
 def check(rows: Rows, form: str, roles: Roles) -> Rows:
     """Return the good rows of a file as ids, numbers and times, with what is wrong with the others."""
-    cells, among = roles.cells, np.ones(len(rows.lines), np.bool_)
-    left_out: tuple[Problem, ...] = ()
-    if cells.missing:
-        rows, among, left_out = _without_missing(rows, roles)
+    cells = roles.cells
+    rows, among, left_out = _without_missing(rows, roles)
     columns = rows.cells
-    pair: tuple[Role, Role] = ("user", "item")
-    of_ids = {role: columns[role] for role in pair if role in columns}
-    with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be; numbers wait for memory
-        in_turn = map if all(map(is_whole, of_ids.values())) else threads.map
-        ids = dict(zip(of_ids, in_turn(read_ids, of_ids.values()), strict=True))
-    numbers = {
-        role: _read(role, columns[role], cells, single=role == "rating" and not roles.of_lists)
-        for role in NUMBERS
-        if role in columns
-    }
+    pair: tuple[Role, ...] = tuple(role for role in ("user", "item") if role in columns)
+    with ThreadPoolExecutor(2) as threads:  # while text is hashed, another can be
+        ids = dict(zip(pair, threads.map(read_ids, map(columns.__getitem__, pair)), strict=True))
+    numbers = {role: _read(role, columns[role], roles) for role in NUMBERS if role in columns}
     checks: list[Check] = [
         *((role, reason.format(f"the {role}"), good) for role in ids for reason, good in ids[role].lacking()),
         ("user", "the row names the columns again", ~_repeats_header(rows, ids)),
         *(
             (role, f"the {role} is not a finite number", np.isfinite(values))
             for role, values in numbers.items()
-            if not is_whole(columns[role])
         ),
     ]
-    rank = numbers.get("rank")
-    if rank is not None and rank.dtype != np.int32:
+    if (rank := numbers.get("rank")) is not None:
         checks.append(("rank", "the rank is no whole number from 0", (rank >= 0) & (rank == np.floor(rank))))
     time, unit, is_cut = None, rows.time_unit, False
     if "time" in columns:
         unit = unit_of(columns["time"], cells)
-        time, in_range = read_times(columns["time"], unit, cells.time_format)
-        is_cut = has_parts_of_seconds(columns["time"], unit)
+        time, in_range, is_cut = read_times(columns["time"], unit, cells.time_format)
         date = f"of the form {cells.time_format}" if cells.time_format else "a date"
         reason = date if unit == "date" else f"in 1970..2100, read in {unit}"
         checks.append(("time", f"the time is not {reason}", in_range))
@@ -233,7 +185,6 @@ def check(rows: Rows, form: str, roles: Roles) -> Rows:
         rows,
         cells={},
         further={},
-        careful=None,
         form=form,
         user=ids.get("user", NO_IDS),
         item=ids.get("item", NO_IDS),
@@ -250,21 +201,31 @@ def check(rows: Rows, form: str, roles: Roles) -> Rows:
     return checked if good.all() else checked.take(good)
 
 
+def _read(role: Role, column: pa.ChunkedArray, roles: Roles) -> npt.NDArray[Any]:
+    """Return a column of numbers; ratings of a table are float32."""
+    kind = pa.float32() if role == "rating" and not roles.of_lists else pa.float64()
+    if column.type == kind and column.null_count == 0:
+        return to_numpy(column)
+    with np.errstate(over="ignore"):
+        return numbers_of(column, roles.cells).astype(kind.to_pandas_dtype())
+
+
 def _repeats_header(rows: Rows, ids: Mapping[Role, Ids]) -> BoolArray:
     """Return which rows repeat the names of the columns, as in files that were put together."""
     repeats = np.full(len(rows.lines), rows.header == "header" and len(ids) > 1)
     for role, column in ids.items():
         label = rows.labels.get(role, "")
-        texts = column.distinct if column.distinct.dtype.kind in "UO" else np.empty(0, "U1")
-        names = np.flatnonzero((texts == label) | (texts == f"{label}:token"))
-        repeats &= np.isin(column.codes, names) if len(names) else False
+        is_name = np.array(
+            [str(text) in (label, f"{label}:token") for text in column.distinct.tolist()], bool
+        )
+        repeats &= is_name.any() and np.append(is_name, np.zeros(3, bool))[column.codes]
     return repeats
 
 
 def _without_missing(rows: Rows, roles: Roles) -> tuple[Rows, BoolArray, tuple[Problem, ...]]:
     """Leave out cells that the user names as missing; of numbers only what is no number."""
     columns, checks = dict(rows.cells), []
-    for role in (role for role in rows.cells if role != "items"):
+    for role in rows.cells if roles.cells.missing else ():
         cells, absent = without(rows.cells[role], roles.cells.missing)
         if role in ("user", "item"):
             columns[role] = cells
@@ -281,14 +242,11 @@ def _passing(
     """Return which rows of `among` pass all checks, and why others do not, by the first of these."""
     kept, problems = among, []
     for role, reason, good in checks:
-        if good.all():
-            continue
-        bad = np.flatnonzero(kept & ~good)
-        if len(bad):
+        if not good.all() and len(bad := np.flatnonzero(kept & ~good)):
             cell = rows.cells[role][int(bad[0])].as_py()
             lines, example = lines_at(rows.lines, bad), _example(cell)
             problems.append(Problem(reason, lines, example, _hint(role, cell, roles), role))
-        kept = kept & good
+            kept = kept & good
     return kept, tuple(problems)
 
 
@@ -316,19 +274,6 @@ def _hint(role: Role, cell: Any, roles: Roles) -> str:
     return ""
 
 
-def _read(role: Role, column: pa.ChunkedArray, cells: CellFormat, *, single: bool) -> npt.NDArray[Any]:
-    """Return a column as float32 or float64; ranks as int32 where all of them are whole numbers from 0."""
-    if role == "rank" and is_whole(column):
-        ranks = to_numpy(column)
-        if ranks.min(initial=0) >= 0 and ranks.max(initial=0) < 1 << 31:
-            return ranks.astype(np.int32, copy=False)
-    kind = pa.float32() if single else pa.float64()
-    if column.type == kind and column.null_count == 0:
-        return to_numpy(column)
-    with np.errstate(over="ignore"):
-        return numbers_of(column, cells).astype(np.float32 if single else np.float64)
-
-
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
     first, more, words = rows.first_problem, rows.n_bad - 1, roles.setting.format
@@ -348,9 +293,8 @@ def describe_skipped(rows: Rows) -> str:
     """Return what is left out of a file and why, without the file's name."""
     problems = (*rows.problems, *rows.left_out)
     n_left_out = sum(len(problem.lines) for problem in problems)
-    n_rows = len(rows.lines) + n_left_out
     reasons = ", ".join(
         f"{len(problem.lines):,} because {problem.reason} (first: {rows.within(problem.lines[0])})"
         for problem in problems
     )
-    return f"{n_left_out:,} of {n_rows:,} rows left out: {reasons}"
+    return f"{n_left_out:,} of {len(rows.lines) + n_left_out:,} rows left out: {reasons}"

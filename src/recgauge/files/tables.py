@@ -140,8 +140,8 @@ def read_table(source: Any, option: str, *, missing: Collection[str] = ()) -> Ow
     Parameters
     ----------
     source : str, path or data frame
-        A file, plain or compressed: text with the names of its columns in the first line, JSON lines, Parquet
-        or Arrow. Or a data frame, see `recgauge.files.frames.as_arrow`.
+        A file, plain or compressed: text with the names of its columns in the first line, JSON lines or
+        Parquet. Or a data frame, see `recgauge.files.frames.as_arrow`.
     option : str
         What messages call it, such as ``--users``.
     missing : collection of str

@@ -3,13 +3,10 @@
 import codecs
 import csv
 import io
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -17,12 +14,12 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Columns, Role, Roles, are_flags, is_date
-from recgauge.files.limits import BLOCK, LimitedStream
+from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
+from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, limited
 from recgauge.files.rows import NUMBERS, Lines, Problem, Rows
 from recgauge.utils.arrow import to_numpy
-from recgauge.utils.checks import BoolArray, LongArray, shown
+from recgauge.utils.checks import shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
 _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyarrow's 1 MiB
@@ -51,7 +48,6 @@ class Layout:
     separator: str  # empty: blanks, any number of them
     n_skipped: int  # lines before the first row
     quotes: bool = False  # whether fields may be in quotes
-    quoted: bool = False  # whether the first lines have a quote
     texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
@@ -67,36 +63,8 @@ FindLayout = Callable[[TableFile, Roles, TextFormat], Layout]
 
 
 def read_text(file: TableFile, roles: Roles, how: TextFormat, find: FindLayout | None = None) -> Rows:
-    """Return the rows of a text file; `find` says how it is laid out.
-
-    Without blank lines, the line of each row is known; `Rows.careful` reads in a way that always knows.
-    """
+    """Return the rows of a text file, numbers as such where every line is a good row; `find` lays it out."""
     layout = (find or find_layout)(file, roles, how)
-    careful = partial(_read_carefully, file, layout, roles)
-    types = _types(layout, roles)
-    # Without a quote in the file, looking for quoted fields would cost half as much time again.
-    for quotes in (True,) if layout.quoted else (False, True) if layout.quotes else (False,):
-        try:
-            cells, stream = _cells(file, layout, types, quotes=quotes)
-        except MemoryError:  # Arrow's is an ArrowException, too
-            raise
-        except pa.ArrowException:  # a cell or row is bad, or quoted
-            continue
-        if quotes or not (layout.quotes and stream.has_quotes):
-            break
-    else:
-        return careful()
-    if stream.n_lines == layout.n_skipped + len(cells):
-        lines = range(layout.n_skipped + 1, stream.n_lines + 1)
-    elif layout.quotes or roles.of_lists or not roles.names:  # fields may go on over lines; rows are named
-        return careful()
-    else:
-        lines = range(1, len(cells) + 1)
-    return layout.rows(file, cells, lines, careful=careful)
-
-
-def _types(layout: Layout, roles: Roles) -> dict[int, pa.DataType]:
-    """Return the type of each column that is read."""
     # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
     ids = pa.dictionary(pa.int32(), pa.string())
     types = dict.fromkeys(layout.columns.used, pa.string())
@@ -107,18 +75,25 @@ def _types(layout: Layout, roles: Roles) -> dict[int, pa.DataType]:
             types[at] = pa.int64()
         elif role in NUMBERS and not layout.texts:
             types[at] = pa.float32() if role == "rating" and not roles.of_lists else pa.float64()
-    return types | dict.fromkeys(layout.columns.further, ids)
+    types |= dict.fromkeys(layout.columns.further, ids)
+    try:
+        cells, n_lines = _cells(file, layout, types)
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
+    except pa.ArrowException:  # a cell or row is bad
+        return _read_as_text(file, layout, roles)
+    if n_lines != layout.n_skipped + len(cells):  # blank lines, or fields over several lines
+        return _read_as_text(file, layout, roles)
+    return layout.rows(file, cells, range(layout.n_skipped + 1, n_lines + 1))
 
 
 def _cells(
     file: TableFile,
     layout: Layout,
     types: Mapping[int, pa.DataType],
-    *,
-    quotes: bool,
     broken: "Callable[[Any], str] | None" = None,
-) -> tuple[pa.Table, LimitedStream]:
-    """Return columns, called by their positions, and the stream, which counted the lines of the file.
+) -> tuple[pa.Table, int]:
+    """Return columns, called by their positions, and how many lines the file has.
 
     `broken` gets rows with a wrong number of columns; lines that are empty are rows then.
     """
@@ -131,8 +106,8 @@ def _cells(
         ),
         arrow_csv.ParseOptions(
             delimiter=_sign(layout.separator),
-            quote_char='"' if quotes else False,
-            newlines_in_values=quotes,
+            quote_char='"' if layout.quotes else False,
+            newlines_in_values=layout.quotes,
             ignore_empty_lines=broken is None,
             invalid_row_handler=broken,
         ),
@@ -146,59 +121,42 @@ def _cells(
     with file.open() as stream:
         plain = len(layout.separator) == 1
         source = stream if plain else _Separated(stream, layout.separator)
-        return arrow_csv.read_csv(source, *options), limited(stream)
+        return arrow_csv.read_csv(source, *options), limited(stream).n_lines
 
 
-def _read_carefully(file: TableFile, layout: Layout, roles: Roles) -> Rows:
+def _read_as_text(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
     import pyarrow.compute as pc
 
-    n_columns, broken = len(layout.columns.names), []
+    n_columns, broken = len(layout.columns.names), dict[int, Any]()
 
     def note(row: Any) -> str:
-        blank = not row.text.strip(layout.separator + " \t\r\n")
-        broken.append((row.number - 1 - layout.n_skipped, row.text.count("\n"), blank, row.actual_columns))
+        broken[row.number - 1 - layout.n_skipped] = row
         return "skip"
 
-    texts = dict.fromkeys(range(n_columns), pa.string())
-    cells, _ = _cells(file, layout, texts, quotes=layout.quotes, broken=note)
-    breaks = np.zeros(len(cells) + len(broken), np.int64)
-    whole = np.ones(len(breaks), np.bool_)
-    whole[[at for at, *_ in broken]] = False
-    breaks[~whole] = [n for _, n, *_ in broken]
-    filled = np.zeros(len(cells), np.bool_)
+    cells, _ = _cells(file, layout, dict.fromkeys(range(n_columns), pa.string()), note)
+    whole = np.ones(len(cells) + len(broken), np.bool_)
+    whole[[*broken]] = False
+    breaks, filled = np.zeros(len(whole), np.int64), np.zeros(len(cells), np.bool_)
+    breaks[~whole] = [row.text.count("\n") for row in broken.values()]
     for column in cells.columns:
         breaks[whole] += to_numpy(pc.count_substring(column, "\n").cast(pa.int64()))
         filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
     lines = layout.n_skipped + 1 + np.arange(len(breaks)) + np.cumsum(breaks) - breaks
-    if (row := _swallowing_row(layout, cells, breaks, whole)) is not None:
-        raise SchemaError(
-            f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} lines "
-            f"and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
-        )
-    bad = [(at, count) for at, _, blank, count in broken if not blank]
+    place = np.cumsum(whole) - 1
+    for row in np.flatnonzero(breaks):
+        if not whole[row] or _swallows([column[place[row]].as_py() for column in cells.columns], layout):
+            raise SchemaError(
+                f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} "
+                f"lines and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
+            )
+    bad = [at for at, row in broken.items() if row.text.strip(layout.separator + " \t\r\n")]
     reason = f"the row does not have {n_columns} columns"
-    problem = Problem(reason, lines[[at for at, _ in bad]], f"{bad[0][1]} columns") if bad else None
+    problems = [Problem(reason, lines[bad], f"{broken[bad[0]].actual_columns} columns")] if bad else []
     kept = cells if filled.all() else cells.filter(pa.array(filled))
     for at in {*layout.columns.further, *_ids_of(layout)}:  # an id in many rows takes memory once
         kept = kept.set_column(at, str(at), kept.column(at).dictionary_encode())
-    return layout.rows(file, kept, lines[whole][filled], problems=(problem,) if problem else ())
-
-
-def _swallowing_row(layout: Layout, cells: pa.Table, breaks: LongArray, whole: BoolArray) -> int | None:
-    """Return the first row with a quoted field that holds what are rows, or goes on over lines in an id.
-
-    Text over several lines is usual in a column that is not read, such as a review. What is not: an id with a
-    line break, a row over several lines without the right number of columns, or lines inside a field that
-    have all columns and numbers where numbers must be.
-    """
-    rows = np.flatnonzero(whole & (breaks > 0))
-    columns = cells.take(np.searchsorted(np.flatnonzero(whole), rows)).to_pydict().values()
-    swallowing = (
-        at for at, row in zip(rows, zip(*columns, strict=True), strict=False) if _swallows(row, layout)
-    )
-    firsts = [*np.flatnonzero(~whole & (breaks > 0))[:1], *islice(swallowing, 1)]
-    return int(min(firsts)) if firsts else None
+    return layout.rows(file, kept, lines[whole][filled], problems=tuple(problems))
 
 
 def _ids_of(layout: Layout) -> list[int]:
@@ -206,22 +164,18 @@ def _ids_of(layout: Layout) -> list[int]:
 
 
 def _swallows(row: Sequence[str], layout: Layout) -> bool:
+    """Whether a row over several lines holds what are rows, or goes on over lines in an id.
+
+    Text over several lines is usual in a column that is not read, such as a review. What is not: lines inside
+    a field that have all columns, and numbers where numbers must be.
+    """
     if any("\n" in row[at].strip() for at in _ids_of(layout)) or max(map(len, row)) > _LONGEST:
         return True
     # Without a number to look at, text with as many separators could be anything.
     numbers = [at for role, at in layout.columns.positions.items() if role in (*NUMBERS, "time")]
-    sign = _sign(layout.separator)
-    inside = (line.split(sign) for field in row for line in field.strip().splitlines()[1:])
-    return bool(numbers) and any(
-        len(cells) == len(row) and all(_is_number(cells[at]) for at in numbers) for cells in inside
-    )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return is_date(cell)
+    inside = [line.split(_sign(layout.separator)) for field in row for line in field.strip().splitlines()[1:]]
+    rows = [cells for cells in inside if len(cells) == len(row)]
+    return bool(numbers) and any(all(is_value(cells[at]) for at in numbers) for cells in rows)
 
 
 def _without_quotes(roles: Roles) -> str:
@@ -231,11 +185,10 @@ def _without_quotes(roles: Roles) -> str:
 
 def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     """Return the layout of a text file."""
-    number, line, more = first_lines(file)
+    number, line, more = _first_lines(file)
     if how.separator is None and (excel := _EXCEL.fullmatch(line.strip())) and more:
         how, number, line, more = replace(how, separator=excel[1]), number + 1, more[0], more[1:]
-    single = not roles.names and not {*line.strip()} & {*"\t;,| :"}  # a column alone
-    separator = how.separator or ("," if single else _separator_of(file, line, roles))
+    separator = how.separator or _separator_of(file, line, roles)
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
     try:
         first = _split([line], separator, quotes=quotes)[0]
@@ -267,7 +220,6 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
         separator,
         number if header else number - 1,
         quotes,
-        quotes and any('"' in text for text in (line, *more)),
         bool(roles.cells.missing or roles.cells.thousands or roles.cells.decimal != "."),
         time is not None and not all(cell.isdecimal() for cell in samples[time]),
     )
@@ -278,16 +230,14 @@ def _split(lines: Iterable[str], separator: str, *, quotes: bool) -> list[list[s
     if not quotes:
         return [line.split(separator or None) for line in lines if line.strip()]
     sign = _sign(separator)
-    return [
-        row for row in csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign) if row
-    ]
+    return [*filter(None, csv.reader((line.replace(separator, sign) for line in lines), delimiter=sign))]
 
 
 def _sign(separator: str) -> str:
     return separator if len(separator) == 1 else _UNIT_SEPARATOR
 
 
-def first_lines(file: TableFile) -> tuple[int, str, list[str]]:
+def _first_lines(file: TableFile) -> tuple[int, str, list[str]]:
     """Return the number of the first line that is not blank, the line, and some lines below it."""
     with file.open() as stream:
         for number, line in enumerate(stream, start=1):
@@ -331,17 +281,11 @@ def _separator_of(file: TableFile, line: str, roles: Roles) -> str:
     best = next((sign for sign in ("::", "\t") if counts[sign]), max(counts, key=lambda sign: counts[sign]))
     if counts[best]:
         return best
-    if " " in line.strip() and (roles.of_lists or not roles.names or _has_names(line, roles)):
+    if not roles.names:  # a column alone, perhaps
+        return "" if " " in line.strip() else ","
+    if " " in line.strip() and roles.of_lists:
         return ""
     raise _no_separator(file, line, roles)
-
-
-def _has_names(line: str, roles: Roles) -> bool:
-    try:
-        roles.columns(line.split(), "")
-    except SchemaError:
-        return False
-    return True
 
 
 def _no_separator(file: TableFile, line: str, roles: Roles) -> SchemaError:

@@ -113,7 +113,7 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
     Parameters
     ----------
     run : sequence of str
-        Files or patterns: CSV, TSV, Parquet, Arrow, JSON, TREC run files, plain or packed. Each file is a
+        Files or patterns: CSV, TSV, Parquet, JSON lines, TREC run files, plain or packed. Each file is a
         run, named by the file; a TREC run file with several tags holds a run for each.
     truth, train : sequence of str
         Likewise, each sequence read as one table; TREC qrels as well.

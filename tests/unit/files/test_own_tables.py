@@ -29,7 +29,7 @@ def test_cells_are_text_until_their_role_says_what_they_are(tmp_path):
         table.column("plan")
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "feather", "pandas", "index", "arrow"])
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "pandas", "index", "arrow"])
 def test_every_form_gives_the_same(tmp_path, form):
     frame = pd.DataFrame({"user": ["a", "b"], "n": [1.5, 2.0]})
     source = tmp_path / f"users.{form}"
@@ -40,8 +40,6 @@ def test_every_form_gives_the_same(tmp_path, form):
             source.write_text("\n".join(map(json.dumps, frame.to_dict("records"))))
         case "parquet":
             frame.to_parquet(source)
-        case "feather":
-            frame.to_feather(source)
         case "pandas" | "index":
             source = frame.set_index("user") if form == "index" else frame
         case _:

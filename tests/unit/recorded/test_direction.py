@@ -108,6 +108,7 @@ def test_lists_in_python_and_in_cells_are_looked_at_as_well(folder, capsys) -> N
     turned = {user: items[::-1] for user, items in lists.items()}
     assert not recgauge.evaluate(turned, truth, metrics="ndcg", cutoffs=(10,)).warnings()
     scored = {user: {item: 1 / (n + 2) for n, item in enumerate(items)} for user, items in lists.items()}
-    (folder / "scored.json").write_text(json.dumps(scored))
-    assert main([*COMMAND, "scored.json"]) == 0
+    lines = [json.dumps({"user": user, "items": items}) for user, items in scored.items()]
+    (folder / "scored.jsonl").write_text("\n".join(lines))
+    assert main([*COMMAND, "scored.jsonl"]) == 0
     assert "They were ordered by score, falling (scores in the cells)" in capsys.readouterr().out

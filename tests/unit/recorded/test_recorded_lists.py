@@ -93,13 +93,12 @@ def as_parquet(path, table):
         ("a.csv", 'user,items\n1,"[np.int64(10), np.int64(9)]"\n2,"[np.int64(11), np.int64(10)]"\n'),
         ("a.csv", 'user,items\n1,"{9: 0.2, 10: 0.9}"\n2,"{11: 3, 10: 2}"\n'),
         ("a.csv", 'user,items\n1,"[(10, 0.9), (9, 0.2)]"\n2,"[(11, 3), (10, 2)]"\n'),
-        ("a.csv", "user,items\n1,10|9\n2,11|10\n"),
-        ("a.csv", "user,items,popular\n1,10;9,no\n2,11;10,no\n"),
+        ("a.csv", "user,items,popular\n1,10|9,no\n2,11|10,no\n"),
         ("a.csv", "user,rec_1,rec_2\n1,10,9\n2,11,10\n"),
         ("a.tsv", "userId\titem 0\titem 1\titem 2\n1\t10\t9\t\n2\t11\t10\t\n"),
-        ("a.json", '{"1": [10, 9], "2": ["11", "10"]}'),
-        ("a.json", '{\n "1": {"9": 0.2, "10": 0.9},\n "2": {"11": 3, "10": 2}\n}'),
-        ("a.json", '{"1": [[10, 0.9], [9, 0.2]]}\n{"2": [[11, 3], [10, 2]]}\n'),
+        ("a.json", '{"user": 1, "items": [10, 9]}\n{"user": 2, "items": ["11", "10"]}'),
+        ("a.json", '{"user": 1, "items": {"9": 0.2, "10": 0.9}}\n{"user": 2, "items": {"11": 3, "10": 2}}'),
+        ("a.json", '{"user": 1, "items": [[10, 0.9], [9, 0.2]]}\n{"user": 2, "items": [[11, 3], [10, 2]]}\n'),
         ("a.csv.gz", gzip.compress(text_of().encode(), mtime=0)),
         ("a.jsonl", "\n".join(map(json.dumps, JSON_ROWS))),
         ("a.jsonl", "\n".join(map(json.dumps, PER_USER))),
@@ -216,10 +215,17 @@ def test_padding_is_no_item(read):
 
 def test_items_between_two_signs_are_asked_for(read):
     truth = "user,item\n1,x\n2,y\n"
-    with pytest.raises(DataError, match=r"line 2: the list 'x;y': it has ';' and other rows have '\|'"):
-        read("user,items\n1,x;y\n2,y|z\n", truth=truth)
-    found = read('user,items\n1,x;y|z\n2,y;a\n3,"b, c"\n', truth=truth)
-    assert lists_of(found) == {"1": ["x;y", "z"], "2": ["y;a"], "3": ["b, c"]}
+    for content in ("1,x;y\n2,y|z\n", "1,x;y\n2,y\n", '1,"x,y"\n2,y\n'):
+        with pytest.raises(DataError, match=r"line 2: the list 'x.y': nobody can tell whether signs"):
+            read(f"user,items\n{content}", truth=truth)
+    found = read('user,items\n1,x;y|z\n2,y\n3,"b, c"\n', truth=truth)
+    assert lists_of(found) == {"1": ["x;y", "z"], "2": ["y"], "3": ["b, c"]}
+
+
+@pytest.mark.parametrize("content", ['{"1": [10, 9]}', '{"1": {"10": 0.9}}\n', '{\n "1": [\n  10\n ]\n}'])
+def test_json_of_users_is_refused_with_the_command_that_rewrites_it(read, content):
+    with pytest.raises(DataError, match="to_entries"):
+        read(content, "a.json")
 
 
 FLAGS = {
