@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recgauge.data.columns import is_series, numbers
+from recgauge.data.columns import cells, is_series, numbers
 from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.errors import SchemaError, listed
-from recgauge.files.columns import ITEMS, Roles
+from recgauge.files.columns import ITEMS, is_usual
 from recgauge.files.frames import as_arrow, is_frame
+from recgauge.files.stored import is_number
 from recgauge.utils.checks import IntArray, shown
 
 if TYPE_CHECKING:
@@ -90,20 +91,15 @@ def read_features(features: Any) -> ItemTable:
     """
     from scipy import sparse
 
-    by_code = False
+    items: Any = None
     if isinstance(features, Mapping):
-        items: Any = list(features)
-        matrix: Any = _vectors(items, list(features.values()))
-    elif hasattr(features, "iloc") and hasattr(features, "columns"):
-        items, matrix = _framed(features)
+        items = list(features)
+        matrix: Any = _vectors(items, [row.to_dict() if is_series(row) else row for row in features.values()])
     elif is_frame(features) and not is_series(features):
-        items, matrix = _of_arrow(features)
+        items, matrix = _framed(features)
     else:
-        matrix, by_code = _matrix(_FEATURES, features), True
-        items = np.arange(matrix.shape[0])
-    return _checked(
-        ItemTable(_FEATURES, as_ids(f"{_FEATURES}: item", items), sparse.csr_array(matrix), by_code)
-    )
+        matrix = _matrix(_FEATURES, features)
+    return _checked(_FEATURES, items, sparse.csr_array(matrix))
 
 
 def read_similarity(similarity: Any) -> ItemTable:
@@ -129,37 +125,36 @@ def read_similarity(similarity: Any) -> ItemTable:
     """
     from scipy import sparse
 
-    by_code = False
+    items: Any = None
     if isinstance(similarity, Mapping):
         items, matrix = _pairs(similarity)
     elif hasattr(similarity, "iloc") and hasattr(similarity, "columns"):
         items, matrix = _labelled(similarity)
     else:
-        matrix, by_code = _matrix(_SIMILARITY, similarity), True
-        items = np.arange(matrix.shape[0])
-    if matrix.shape != (len(items), len(items)):
+        matrix = _matrix(_SIMILARITY, similarity)
+    if matrix.shape[0] != matrix.shape[1]:
         raise SchemaError(f"{_SIMILARITY}: a matrix must be square, got shape {matrix.shape}.")
-    ids = as_ids(f"{_SIMILARITY}: item", items)
-    table = _checked(ItemTable(_SIMILARITY, ids, sparse.csr_array(matrix), by_code))
+    table = _checked(_SIMILARITY, items, sparse.csr_array(matrix))
     if table.matrix.nnz and abs(table.matrix - table.matrix.T).max() > 1e-9:
         raise SchemaError(f"{_SIMILARITY}: a pair must have the same similarity in both directions.")
     return table
 
 
-def _checked(table: ItemTable) -> ItemTable:
-    """Return the table, or refuse an item that stands twice and a number that is not finite."""
-    ids, (codes,) = encode([table.items], in_order=True)
-    if len(ids) < len(table.items):
+def _checked(name: str, items: Any, matrix: "sparse.csr_array") -> ItemTable:
+    """Return a table; without `items`, the numbers of the rows name them."""
+    given = np.arange(matrix.shape[0]) if items is None else as_ids(f"{name}: item", items)
+    ids, (codes,) = encode([given], in_order=True)
+    if len(ids) < len(given):
         twice = ids[int(np.argmax(np.bincount(codes) > 1))]
-        raise SchemaError(f"{table.name}: item {shown(twice)} stands twice. Give each item one row.")
-    wrong = np.flatnonzero(~np.isfinite(table.matrix.data))
+        raise SchemaError(f"{name}: item {shown(twice)} stands twice. Give each item one row.")
+    wrong = np.flatnonzero(~np.isfinite(matrix.data))
     if len(wrong):
-        row = int(np.searchsorted(table.matrix.indptr, wrong[0], side="right")) - 1
+        row = int(np.searchsorted(matrix.indptr, wrong[0], side="right")) - 1
         raise SchemaError(
-            f"{table.name}: numbers must be finite, got {table.matrix.data[wrong[0]]} for item "
-            f"{shown(table.items[row])}. Fill in what is missing, or leave the item out."
+            f"{name}: numbers must be finite, got {matrix.data[wrong[0]]} for item {shown(given[row])}. "
+            "Fill in what is missing, or leave the item out."
         )
-    return table
+    return ItemTable(name, given, matrix, by_code=items is None)
 
 
 def _matrix(name: str, table: Any) -> Any:
@@ -167,112 +162,84 @@ def _matrix(name: str, table: Any) -> Any:
     from scipy import sparse
 
     if sparse.issparse(table):
-        matrix: Any = table
-        if matrix.dtype.kind not in "iufb":
-            raise SchemaError(f"{name}: a matrix must hold numbers, got {matrix.dtype}.")
-        return sparse.csr_array(matrix).astype(np.float64)
-    if isinstance(table, (str, bytes, AnySet)) or is_series(table) or _n_dimensions(table) != 2:
+        if table.dtype.kind not in "iufb":
+            raise SchemaError(f"{name}: a matrix must hold numbers, got {table.dtype}.")
+        return sparse.csr_array(table).astype(np.float64)
+    usable = not (isinstance(table, AnySet) or is_series(table)) and cells(table) is not None
+    matrix = _real(name, table) if usable else np.empty(0)
+    if matrix.ndim != 2:
         raise SchemaError(
             f"{name}: pass a mapping with one key per item, a DataFrame with a column item, or a matrix with "
             f"one row per item; got {type(table).__name__}."
         )
-    return _real(name, table)
-
-
-def _n_dimensions(table: Any) -> int:
-    try:
-        return int(np.ndim(table))
-    except ValueError:  # rows of several lengths
-        return 0
+    return matrix
 
 
 def _real(name: str, values: Any) -> Any:
-    """Return numbers as float64; what is not finite is refused later, by its item."""
-    array = np.asarray(values)
-    return array.astype(np.float64) if array.dtype.kind in "iufb" else numbers(name, array)
+    """Return numbers as float64; of arrays what is not finite is refused later, by its item."""
+    is_real = isinstance(values, np.ndarray) and values.dtype.kind in "iufb"
+    return values.astype(np.float64) if is_real else numbers(name, values)
 
 
 def _vectors(items: Sequence[Any], rows: Sequence[Any]) -> Any:
     """Return a matrix of the items' vectors, or of their features by name."""
     from scipy import sparse
 
-    rows = [row.to_dict() if is_series(row) else row for row in rows]
     named = [isinstance(row, (Mapping, AnySet)) for row in rows]
-    if any(named):
-        if not all(named):
-            raise SchemaError(
-                f"{_FEATURES}: item {shown(items[named.index(False)])} has a vector, and others have "
-                "names of features. Write all in one way."
-            )
-        place: dict[Any, int] = {}
-        column = [place.setdefault(name, len(place)) for row in rows for name in row]
-        weights = [row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows]
-        values = numbers(_FEATURES, [weight for row in weights for weight in row])
-        start = np.cumsum([0, *map(len, rows)])
-        return sparse.csr_array((values, np.array(column, np.int64), start), shape=(len(rows), len(place)))
-    vectors = []
-    for item, row in zip(items, rows, strict=True):
-        if isinstance(row, (str, bytes)) or _n_dimensions(row) != 1:
-            raise SchemaError(
-                f"{_FEATURES}: item {shown(item)} must have a vector of numbers or a set of names, got "
-                f"{type(row).__name__}."
-            )
-        vectors.append(_real(f"{_FEATURES}: item {shown(item)}", row))
-        if len(vectors[-1]) != len(vectors[0]):
-            raise SchemaError(
-                f"{_FEATURES}: every item needs a vector of one length; item {shown(items[0])} has "
-                f"{len(vectors[0])} numbers, item {shown(item)} has {len(vectors[-1])}."
-            )
-    return np.array(vectors).reshape(len(vectors), -1)
-
-
-def _framed(frame: Any) -> tuple[Any, Any]:
-    """Return the items of a table of pandas, its column or its index, and the numbers of the others."""
-    import pandas as pd
-
-    names = [str(name) for name in frame.columns]
-    is_range = frame.index.name is None and frame.index.equals(pd.RangeIndex(len(frame)))
-    column = _item_column(names[:], first_names=not is_range)
-    if column is None and is_range:
+    if not any(named):
+        vectors: list[Any] = []
+        for item, row in zip(items, rows, strict=True):
+            vectors.append(vector := _real(f"{_FEATURES}: item {shown(item)}", cells(row)))
+            if vector.ndim != 1 or len(vector) != len(vectors[0]):
+                raise SchemaError(
+                    f"{_FEATURES}: item {shown(item)} must have a vector of numbers, as long as that of item "
+                    f"{shown(items[0])}, or a set of names; got {shown(row)}."
+                )
+        return np.array(vectors).reshape(len(vectors), -1)
+    if not all(named):
         raise SchemaError(
-            f"{_FEATURES}: a table needs a column item, or items as its index; its index is 0, 1, 2, ... and "
-            f"its columns are {listed(names)}. Write frame.set_index(COLUMN), or, if the index is the items, "
+            f"{_FEATURES}: item {shown(items[named.index(False)])} has a vector, and others have "
+            "names of features. Write all in one way."
+        )
+    place: dict[Any, int] = {}
+    column = [place.setdefault(name, len(place)) for row in rows for name in row]
+    weights = [row.values() if isinstance(row, Mapping) else [1.0] * len(row) for row in rows]
+    values = numbers(_FEATURES, [weight for row in weights for weight in row])
+    start = np.cumsum([0, *map(len, rows)])
+    return sparse.csr_array((values, np.array(column, np.int64), start), shape=(len(rows), len(place)))
+
+
+def _framed(table: Any) -> tuple[Any, Any]:
+    """Return the items of a frame, its column or its index, and the numbers of the others."""
+    arrow = as_arrow(table, _FEATURES)
+    names = arrow.column_names
+    index = names[: len(names) - len(getattr(table, "columns", names))]  # of pandas
+    usual = [name for name in names if is_usual(name, ITEMS)]
+    named = [
+        name for name in usual if is_usual(name, ITEMS[:1])
+    ]  # a genre may be called book, hardly item_id
+    if not named and index == ["index"] and usual:
+        raise SchemaError(
+            f"{_FEATURES}: the items may be the index or the column {usual[0]!r}. Write "
+            f"frame.set_index({usual[0]!r}), or frame.rename_axis('item') if the index is."
+        )
+    items = named or index or usual
+    if len(items) != 1:
+        raise SchemaError(
+            f"{_FEATURES}: a table needs one column item, or items as its index; its columns are "
+            f"{listed(names)}. Write frame.set_index(COLUMN), or, if the index is the items, "
             "frame.rename_axis('item')."
         )
-    other = None if is_range or column is not None else _item_column(names, first_names=False)
-    if other is not None and frame.index.name is None:
-        raise SchemaError(
-            f"{_FEATURES}: the items may be the index or the column {names[other]!r}. Write "
-            f"frame.set_index({names[other]!r}), or frame.rename_axis('item') if the index is."
-        )
-    items = frame.index if column is None else frame.iloc[:, column]
-    kept = [at for at in range(len(names)) if at != column]
-    for at in kept:
-        if not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[at]):
+    kept = [name for name in names if name not in (*items, *index)]
+    for name in kept:
+        kind = arrow.schema.field(name).type
+        if not is_number(kind) and str(kind) != "bool":
             raise SchemaError(
-                f"{_FEATURES}: column {names[at]!r} holds no numbers. Drop it, or give each of its values a "
-                f"column: pandas.get_dummies(frame, columns=[{names[at]!r}])."
+                f"{_FEATURES}: column {name!r} holds no numbers. Drop it, or give each of its values a "
+                f"column: pandas.get_dummies(frame, columns=[{name!r}])."
             )
-    columns = [_real(f"{_FEATURES}: column {names[at]!r}", frame.iloc[:, at]) for at in kept]
-    return items, np.array(columns).reshape(len(kept), len(frame)).T
-
-
-def _of_arrow(table: Any) -> tuple[Any, Any]:
-    """Return the items of a table of polars or Arrow, and the numbers of its other columns."""
-    arrow = as_arrow(table, _FEATURES)
-    names = list(arrow.column_names)
-    column = _item_column(names, first_names=False)
-    if column is None:
-        raise SchemaError(f"{_FEATURES}: a table needs a column item; its columns are {listed(names)}.")
-    kept = [at for at in range(len(names)) if at != column]
-    columns = [_real(f"{_FEATURES}: column {names[at]!r}", arrow.column(at).to_pylist()) for at in kept]
-    return arrow.column(column), np.array(columns).reshape(len(kept), len(arrow)).T
-
-
-def _item_column(names: Sequence[str], *, first_names: bool) -> int | None:
-    """Return the position of the column of items; a genre may be called book, but hardly item_id."""
-    like = Roles({"item": ITEMS[:1] if first_names else ITEMS}, (), needed=(("item",),), option="")
-    return like.columns(names, _FEATURES).positions["item"] if any(map(like.is_name, names)) else None
+    columns = [np.array(arrow.column(name).to_pylist(), np.float64) for name in kept]
+    return arrow.column(items[0]), np.array(columns).reshape(len(kept), len(arrow)).T
 
 
 def _labelled(frame: Any) -> tuple[Any, Any]:
