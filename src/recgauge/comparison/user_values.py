@@ -10,7 +10,7 @@ import numpy as np
 
 from recgauge.comparison.results import Repeats
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.meeting import FEWEST, Meeting, meet_codes, meet_rows, require_meeting
+from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import Directions, as_key, headline_cutoff, label, split_key
@@ -190,7 +190,8 @@ def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:
         for run in range(len(part.runs)):
             if run != first:
                 sides = f"run {part.runs[first]}", f"run {part.runs[run]}"
-                met = meet_codes(part.users, there[first], there[run], name="user", sides=sides)
+                ours, theirs = np.flatnonzero(there[first]), np.flatnonzero(there[run])
+                met = meet_rows(part.users, ours, [theirs], name="user", sides=sides)
                 meetings[run] = meetings[run] + met if run in meetings else met
     return list(meetings.values())
 

@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from recgauge.data.ids import IdArray
+from recgauge.data.ids import IdArray, encode
 from recgauge.data.spellings import (
     FEWEST_PREFIXED,
     LEAST_SHARE,
@@ -134,40 +134,8 @@ def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) 
     >>> lost.share, lost.cause, lost.examples
     (0.0, 'zeros at the beginning are lost', ("'12'", "'012'"))
     """
-    in_second = _members(first, second)
-    n_both = int(np.count_nonzero(in_second))
-    meeting = Meeting(name, sides, (len(first), len(second)), n_both)
-    if meeting.share >= WARNED_BELOW:
-        return meeting
-    return _explained(meeting, first[~in_second], second[~_members(second, first)])
-
-
-def meet_codes(
-    ids: IdArray,
-    first: BoolArray,
-    second: BoolArray,
-    *,
-    name: str,
-    sides: tuple[str, str],
-    keys: LongArray | None = None,
-) -> Meeting:
-    """Count what two tables share whose ids are coded together: masks (n,) say which `ids` (n,) each has.
-
-    `keys` (n,) are those of `spelling_keys`.
-
-    Examples
-    --------
-    >>> ids, lists, truth = np.array(["a", "b", "c"]), np.array([1, 1, 0]) == 1, np.array([0, 1, 1]) == 1
-    >>> meet_codes(ids, lists, truth, name="item", sides=("lists", "truth")).n_both
-    1
-    """
-    n_ids = int(np.count_nonzero(first)), int(np.count_nonzero(second))
-    meeting = Meeting(name, sides, n_ids, int(np.count_nonzero(first & second)))
-    if keys is not None:
-        meeting = _with_spellings(meeting, ids, (first, second), keys)
-    if meeting.share >= WARNED_BELOW:
-        return meeting
-    return _explained(meeting, ids[first & ~second], ids[second & ~first])
+    ids, (ours, theirs) = encode([first, second], in_order=True)
+    return meet_rows(ids, ours, [theirs], name=name, sides=sides)
 
 
 def meet_rows(
@@ -189,11 +157,17 @@ def meet_rows(
     >>> meet_rows(ids, lists, [truth], name="item", sides=("lists", "truth")).n_both
     1
     """
-    masks = np.zeros((2, len(ids)), bool)
-    masks[0, first] = True
+    ours, theirs = np.zeros((2, len(ids)), bool)
+    ours[first] = True
     for codes in second:
-        masks[1, codes] = True
-    return meet_codes(ids, masks[0], masks[1], name=name, sides=sides, keys=keys)
+        theirs[codes] = True
+    n_ids = int(np.count_nonzero(ours)), int(np.count_nonzero(theirs))
+    meeting = Meeting(name, sides, n_ids, int(np.count_nonzero(ours & theirs)))
+    if keys is not None:
+        meeting = _with_spellings(meeting, ids, (ours, theirs), keys)
+    if meeting.share >= WARNED_BELOW:
+        return meeting
+    return _explained(meeting, ids[ours & ~theirs], ids[theirs & ~ours])
 
 
 def require_meeting(
@@ -234,17 +208,6 @@ def require_meeting(
     return meeting
 
 
-def _members(first: IdArray, second: IdArray) -> BoolArray:
-    """Return which ids are known; numpy would compare a number with a text as text."""
-    kinds = {"text" if array.dtype.kind in "UO" else "number" for array in (first, second)}
-    if kinds == {"number"}:
-        return np.isin(first, second, assume_unique=True)
-    if len(kinds) > 1 and "O" not in (first.dtype.kind, second.dtype.kind):
-        return np.zeros(len(first), bool)
-    members = set(second.tolist())
-    return np.fromiter((row_id in members for row_id in first.tolist()), bool, len(first))
-
-
 def _with_spellings(
     meeting: Meeting, ids: IdArray, masks: tuple[BoolArray, BoolArray], keys: LongArray
 ) -> Meeting:
@@ -272,7 +235,8 @@ def _with_spellings(
 
 def _pair_shown(ours: object, theirs: object) -> tuple[str, str]:
     """Return two ids as messages show them, with codes of letters where they look alike."""
-    if isinstance(ours, str) and isinstance(theirs, str) and _looks(ours) == _looks(theirs):
+    alike = isinstance(ours, str) and isinstance(theirs, str)
+    if alike and normalize("NFKC", str(ours)) == normalize("NFKC", str(theirs)):
         return ascii(str(ours)), ascii(str(theirs))
     return shown(ours), shown(theirs)
 
@@ -289,11 +253,6 @@ def _explained(meeting: Meeting, first: IdArray, second: IdArray) -> Meeting:
         cause = _form(first, second, meeting.sides)
     examples = _pair_shown(first[at[0]], second[at[1]])
     return replace(meeting, cause=cause, examples=examples, respelled=respelled)
-
-
-def _looks(text: str) -> str:
-    """Return what a text looks like: letters of several Unicode forms are one."""
-    return normalize("NFKC", text)
 
 
 def _form(first: IdArray, second: IdArray, sides: tuple[str, str]) -> str:

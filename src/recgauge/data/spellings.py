@@ -1,6 +1,6 @@
 """Ids in two spellings: how one is written in the other, and which ids a file writes in several ways."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,62 +20,39 @@ _MOST_KEYS = 250_000
 """Ids whose spellings are compared, in less than a second."""
 
 
-Rewrite = Callable[["pa.Array"], "pa.Array"]
+_BLANK = r"[\s\p{Z}\x{200b}\x{feff}]+"
+_SEPARATORS = r"[:/|#_\s-]"
+_FLOATS, _LOWER, _NFC, _NFKC = "floats", "lower", "NFC", "NFKC"
+_SPELLINGS = (  # a cause, and how its spellings become one: a pattern and what stands in its place
+    ("blanks, or marks that are not seen, around ids", f"^{_BLANK}|{_BLANK}$", ""),
+    ("quotes or brackets around ids", r"^(np\.\w+)?[(\[{<]*([bu]?['\"])?|['\"]?[)\]}>,]*$", ""),
+    ("a fraction of 0 is written", r"^(-?[0-9]+)[.,]0+$", r"\1"),
+    ("zeros at the beginning are lost", r"^0+([0-9])", r"\1"),
+    ("upper and lower case", _LOWER, ""),
+    ("composed and decomposed letters (Unicode's NFC and NFD)", _NFC, ""),
+    ("letters and digits of other forms (Unicode's NFKC)", _NFKC, ""),
+    ("numbers with an exponent, or rounded as floats", _FLOATS, ""),
+    ("separators, punctuation or blanks inside ids", r"[\s\p{P}\p{S}]+", ""),
+)
+_USUAL = tuple(_SPELLINGS[at][1:] for at in (0, 2, 3, 4))
+"""What two tables of the same ids differ in; quotes and separators may be part of an id."""
 
 
-def _replaced(pattern: str, by: str = "") -> Rewrite:
-    def rewrite(texts: "pa.Array") -> "pa.Array":
-        import pyarrow.compute as pc
-
-        return pc.replace_substring_regex(texts, pattern, by)
-
-    return rewrite
-
-
-def _normalized(form: str) -> Rewrite:
-    def rewrite(texts: "pa.Array") -> "pa.Array":
-        import pyarrow.compute as pc
-
-        return pc.utf8_normalize(texts, form)
-
-    return rewrite
-
-
-def _lower(texts: "pa.Array") -> "pa.Array":
-    import pyarrow.compute as pc
-
-    return pc.utf8_lower(texts)
-
-
-def _as_floats(texts: "pa.Array") -> "pa.Array":
-    """Write numbers as floats are written: 7.06016e+08 and 706016000 are one."""
+def _rewritten(texts: "pa.Array", pattern: str, by: str = "") -> "pa.Array":
+    """Return texts in one spelling."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pattern == _LOWER:
+        return pc.utf8_lower(texts)
+    if pattern in (_NFC, _NFKC):
+        return pc.utf8_normalize(texts, pattern)
+    if pattern != _FLOATS:
+        return pc.replace_substring_regex(texts, pattern, by)
+    # 7.06016e+08 and 706016000 are one
     numbers = pc.match_substring_regex(texts, r"^-?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$")
     floats = pc.if_else(numbers, texts, pa.scalar(None, texts.type)).cast(pa.float64())
     return pc.coalesce(floats.cast(texts.type), texts)
-
-
-_BLANK = r"[\s\p{Z}\x{200b}\x{feff}]+"
-_SEPARATORS = r"[:/|#_\s-]"
-_SPELLINGS: tuple[tuple[str, Rewrite], ...] = (
-    ("blanks, or marks that are not seen, around ids", _replaced(f"^{_BLANK}|{_BLANK}$")),
-    ("quotes or brackets around ids", _replaced(r"^(np\.\w+)?[(\[{<]*([bu]?['\"])?|['\"]?[)\]}>,]*$")),
-    ("a fraction of 0 is written", _replaced(r"^(-?[0-9]+)[.,]0+$", r"\1")),
-    ("zeros at the beginning are lost", _replaced(r"^0+([0-9])", r"\1")),
-    ("upper and lower case", _lower),
-    ("composed and decomposed letters (Unicode's NFC and NFD)", _normalized("NFC")),
-    ("letters and digits of other forms (Unicode's NFKC)", _normalized("NFKC")),
-    ("numbers with an exponent, or rounded as floats", _as_floats),
-    ("separators, punctuation or blanks inside ids", _replaced(r"[\s\p{P}\p{S}]+")),
-)
-
-
-_USUAL: tuple[Rewrite, ...] = tuple(
-    rewrite for cause, rewrite in _SPELLINGS if cause.startswith(("blanks", "a fraction", "zeros", "upper"))
-)
-"""What two tables of the same ids differ in; quotes and separators may be part of an id."""
 
 
 def spelling_keys(ids: IdArray) -> LongArray | None:
@@ -98,8 +75,8 @@ def spelling_keys(ids: IdArray) -> LongArray | None:
     texts = texts_of(ids if ids.dtype.kind == "U" else np.array(list(map(str, ids.tolist())), object))
     if not pc.all(pc.string_is_ascii(texts)).as_py():
         texts = pc.utf8_normalize(texts, "NFKC")
-    for rewrite in _USUAL:
-        texts = rewrite(texts)
+    for spelling in _USUAL:
+        texts = _rewritten(texts, *spelling)
     keys = texts.dictionary_encode()
     if len(keys.dictionary) == len(ids):
         return None
@@ -113,11 +90,11 @@ def spelling_cause(first: IdArray, second: IdArray) -> tuple[str, tuple[int, int
     if pair := _pair(*texts, fewest):
         return "numbers on one side, text on the other", pair
     rewritten = texts
-    for cause, rewrite in _SPELLINGS:
-        if pair := _pair(rewrite(texts[0]), rewrite(texts[1]), fewest):
+    for cause, *spelling in _SPELLINGS:
+        if pair := _pair(*(_rewritten(side, *spelling) for side in texts), fewest):
             return cause, pair
-        if rewrite is not _as_floats:  # 12e5 may be a name
-            rewritten = rewrite(rewritten[0]), rewrite(rewritten[1])
+        if _FLOATS not in spelling:  # 12e5 may be a name
+            rewritten = _rewritten(rewritten[0], *spelling), _rewritten(rewritten[1], *spelling)
     if pair := _pair(*rewritten, fewest):
         return "several of blanks, quotes, zeros, case and punctuation", pair
     for bare in _without_prefix(*texts):
@@ -146,15 +123,14 @@ def _pair(first: "pa.Array", second: "pa.Array", fewest: int) -> tuple[int, int]
 
 def _without_prefix(first: "pa.Array", second: "pa.Array") -> Iterator[tuple["pa.Array", "pa.Array"]]:
     """Yield texts of which one side lost what may be around the other's ids."""
-    digits = _replaced(r"^.*?([0-9]+)[^0-9]*$", r"\1")
-    segment = _replaced(f"^.*{_SEPARATORS}")
-    for bare, rewrite in (("^[0-9]+$", digits), (f"^[^{_SEPARATORS[1:]}+$", segment)):
+    digits = r"^.*?([0-9]+)[^0-9]*$", r"\1"
+    for bare, *spelling in (("^[0-9]+$", *digits), (f"^[^{_SEPARATORS[1:]}+$", f"^.*{_SEPARATORS}")):
         if all_match(second, bare):
-            yield rewrite(first), second
+            yield _rewritten(first, *spelling), second
         if all_match(first, bare):
-            yield first, rewrite(second)
+            yield first, _rewritten(second, *spelling)
     if min(len(first), len(second)) >= FEWEST_PREFIXED:  # of a few ids any two prefixes would do
-        yield digits(first), digits(second)
+        yield _rewritten(first, *digits), _rewritten(second, *digits)
 
 
 def all_match(texts: "pa.Array", pattern: str) -> bool:
