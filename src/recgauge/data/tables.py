@@ -87,7 +87,7 @@ def read_lists(recommendations: Any, scores: Any) -> Ragged:
     items: list[Cells] = rows
     own: list[Cells | None] = [None] * len(rows)
     if not all(map(_is_plain, rows)) or any(len(row) and isinstance(row[0], tuple) for row in rows):
-        pairs = [_ranked(subject, user, row) for user, row in zip(users, rows, strict=True)]
+        pairs = [_row(subject, user, row, ranked=True) for user, row in zip(users, rows, strict=True)]
         items, own = [row for row, _ in pairs], [row for _, row in pairs]
     if scores is not None:
         if any(row is not None for row in own):
@@ -120,7 +120,7 @@ def read_items(subject: str, table: Any) -> Ragged:
     users, rows = _by_user(subject, table)
     pairs: list[tuple[Cells, Cells | None]] = []
     if not all(map(_is_plain, rows)):
-        pairs = [_items(subject, user, row) for user, row in zip(users, rows, strict=True)]
+        pairs = [_row(subject, user, row, ranked=False) for user, row in zip(users, rows, strict=True)]
     lists, values = [row for row, _ in pairs] if pairs else rows, None
     if any(grades is not None for _, grades in pairs):
         graded = (np.ones(len(row)) if grades is None else grades for row, grades in pairs)
@@ -203,41 +203,30 @@ def _is_plain(row: Any) -> bool:
     return type(row) is list or (type(row) is np.ndarray and row.ndim == 1)
 
 
-def _ranked(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
-    """Return a user's items, best first, and their scores, if the row has some."""
-    if _is_plain(row) and not (type(row) is list and row and isinstance(row[0], tuple)):
+def _row(subject: str, user: Any, row: Any, *, ranked: bool) -> tuple[Cells, Cells | None]:
+    """Return a user's items, of a list best first, and their scores or grades, if the row has some."""
+    if _is_plain(row) and not (ranked and type(row) is list and row and isinstance(row[0], tuple)):
         return row, None
-    if isinstance(row, Mapping):
-        return _by_score(subject, user, list(row), list(row.values()))
-    if isinstance(row, AnySet):
+    if ranked and is_row(row) and row and all(isinstance(cell, tuple) and _is_pair(cell) for cell in row):
+        return [item for item, _ in row], [score for _, score in row]
+    if ranked and isinstance(row, AnySet):
         raise SchemaError(
             f"{subject}: the list of user {shown(user)} is a {type(row).__name__}, which has no order. Write "
             "a list, best item first, or {item: score}."
         )
     if is_series(row):
         items, values = _of_series(subject, user, row)
-        return (items, None) if values is None else _by_score(subject, user, items, values)
-    if is_row(row) and row and all(isinstance(cell, tuple) and _is_pair(cell) for cell in row):
-        return [item for item, _ in row], [score for _, score in row]
-    return _cells(subject, user, row), None
-
-
-def _items(subject: str, user: Any, row: Any) -> tuple[Cells, Cells | None]:
-    """Return a user's items in any order, and their grades, if the row has some."""
-    if _is_plain(row):
-        return row, None
-    if isinstance(row, (Mapping, AnySet)):
-        _refuse_padding(subject, user, row)
-        return list(row), list(row.values()) if isinstance(row, Mapping) else None
-    return _of_series(subject, user, row) if is_series(row) else (_cells(subject, user, row), None)
-
-
-def _by_score(subject: str, user: Any, items: Cells, scores: Cells) -> tuple[Cells, Cells]:
-    """Return items by falling score; those of equal scores stay in their order."""
+    elif isinstance(row, (Mapping, AnySet)):
+        items, values = list(row), list(row.values()) if isinstance(row, Mapping) else None
+        _refuse_padding(subject, user, items)
+    else:
+        return _cells(subject, user, row), None
+    if values is None or not ranked:
+        return items, values
     _refuse_padding(subject, user, items)
-    values = numbers(f"{subject}: score of user {shown(user)}", scores)
-    order = np.argsort(-values, kind="stable")
-    return [items[at] for at in order.tolist()], values[order]
+    scores = numbers(f"{subject}: score of user {shown(user)}", values)
+    order = np.argsort(-scores, kind="stable")  # items of equal scores stay in their order
+    return [items[at] for at in order.tolist()], scores[order]
 
 
 def _refuse_padding(subject: str, user: Any, items: Iterable[Any]) -> None:
