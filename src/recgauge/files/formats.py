@@ -120,8 +120,9 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
         return checked(read_stored(file), "parquet", roles)
     form = form or _format_of(file, roles)
     n_lines, n_ids = file.size()
-    needed = 100 if roles.of_lists else 130 if form == "jsonl" else BYTES_PER_ROW
-    check_memory(file, n_ids if form in ("user_lines", "count_lines") else n_lines, needed)
+    is_wide = form in ("user_lines", "count_lines")
+    needed = 130 if is_wide or form == "jsonl" else 100 if roles.of_lists else BYTES_PER_ROW
+    check_memory(file, n_ids if is_wide else n_lines, needed)
     with _named_errors(file, form):
         return checked(FORMATS[form].read(file, roles, how or TextFormat()), form, roles)
 

@@ -18,7 +18,7 @@ from recgauge.files.columns import ITEMS, SCORES, Role, Roles, is_usual
 from recgauge.files.opening import Source
 from recgauge.files.rows import Lines, Rows
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
-from recgauge.utils.checks import LongArray, shown
+from recgauge.utils.checks import shown
 
 T = TypeVar("T")
 
@@ -66,7 +66,8 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
     cells["item"] = as_ids(item_cells, rows.file, lines, "item", mixed=True)
     labels = {role: label for role, label in rows.labels.items() if label not in unused}
     if "rank" in roles.names and not is_scored:
-        cells["rank"] = ranks(lengths)
+        places = np.arange(1, len(owner) + 1) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        cells["rank"] = pa.chunked_array([to_arrow(places)])
     value: Role = "score" if "score" in roles.names else "rating"
     if scored and value in roles.names:
         cells[value] = as_values([*chain.from_iterable(own or [] for _, own in lists)])
@@ -257,13 +258,3 @@ def as_ids(
         f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
         f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
     )
-
-
-def offsets(lengths: LongArray) -> LongArray:
-    """Return 0, 1, 2... for each list."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-
-
-def ranks(lengths: LongArray) -> pa.ChunkedArray:
-    """Return 1, 2, 3... for each list."""
-    return pa.chunked_array([to_arrow((offsets(lengths) + 1).astype(np.float64))])

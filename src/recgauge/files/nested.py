@@ -1,24 +1,22 @@
 """Files whose rows are no rows of cells: JSON lines, and a user with a list of items."""
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import Role, Roles, are_flags
 from recgauge.files.frames import as_column
-from recgauge.files.lists import as_ids, as_values, offsets, ranks
+from recgauge.files.lists import as_ids, as_values
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Problem, Rows
 from recgauge.files.text import TextFormat, not_utf8
-from recgauge.utils.arrow import to_arrow, to_numpy
-from recgauge.utils.checks import LongArray, shown
+from recgauge.utils.checks import shown
 
-_NO_SIGN = "\x1f"  # what no line has, so that a line is one cell
 _BY_USER = "jq -c 'to_entries[] | {user: .key, items: .value}' FILE"
 
 
@@ -136,47 +134,29 @@ def _object(text: bytes) -> Mapping[str, Any]:
     return row
 
 
-def read_id_lines(file: TableFile, roles: Roles, how: TextFormat, *, by_count: bool = False) -> Rows:
-    """Return one row for each item of each line, which begins with a user; `how` says what parts the ids.
+def read_id_lines(file: TableFile, _: Roles, how: TextFormat, *, by_count: bool = False) -> Rows:
+    """Return a row for each line: a user, then the items; `how` says what parts them.
 
     `by_count`: it begins with the number of its items instead, and lines are users, from 0.
     """
-    import pyarrow.compute as pc
-
+    users: list[str] = []
+    lists: list[list[str]] = []
+    lines: list[int] = []
     with file.open() as stream:
-        text = arrow_csv.read_csv(
-            stream,
-            arrow_csv.ReadOptions(column_names=["line"], block_size=2 * file.limits.line_bytes),
-            arrow_csv.ParseOptions(delimiter=_NO_SIGN, quote_char=False, ignore_empty_lines=False),
-            arrow_csv.ConvertOptions(column_types={"line": pa.large_string()}, strings_can_be_null=False),
-        )
-    lines = pc.utf8_trim_whitespace(text["line"].combine_chunks())
-    split = pc.split_pattern(lines, how.separator) if how.separator else pc.utf8_split_whitespace(lines)
-    ids, start = split.values, to_numpy(split.offsets).astype(np.int64)
-    named = to_numpy(pc.utf8_length(ids))[start[:-1]] > 0  # other lines are blank
-    begins, n_items, line = start[:-1][named], (np.diff(start) - 1)[named], np.flatnonzero(named) + 1
-    file.limits.check("rows", int(n_items.sum()), file)
-    users = ids.take(to_arrow(begins))
-    if by_count:
-        _check_counts(file, users, n_items, line)
-        users = pc.cast(to_arrow(line - 1), pa.large_string())
-    owner = np.repeat(np.arange(len(line)), n_items)
-    columns: dict[Role, pa.ChunkedArray] = {
-        "user": pa.chunked_array([users.take(to_arrow(owner))]),
-        "item": pa.chunked_array([ids.take(to_arrow(begins[owner] + 1 + offsets(n_items)))]),
-    }
-    if "rank" in roles.names:
-        columns["rank"] = ranks(n_items)
+        for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
+            if not line.strip():
+                continue
+            first, *items = line.strip().split(how.separator)
+            if by_count and first != str(len(items)):
+                raise SchemaError(
+                    f"{file}, line {number}: it begins with {shown(first)}, and {len(items):,} items follow. "
+                    "A line of count_lines begins with the number of its items, one of user_lines with the "
+                    "user."
+                )
+            users.append(str(number - 1) if by_count else first)
+            lists.append(items)
+            lines.append(number)
+    columns: dict[Role, Any] = {"user": as_values(users), "items": lists}
     user = "number of the line, from 0" if by_count else "first id of a line"
     labels: dict[Role, str] = {"user": user, "item": "the other ids"}
-    return Rows(file, columns, labels, line[owner], empty=line[n_items == 0])
-
-
-def _check_counts(file: TableFile, counts: pa.Array, n_items: LongArray, line: LongArray) -> None:
-    """Refuse a line that begins with another number than that of its items."""
-    for at, (text, n) in enumerate(zip(counts.to_pylist(), n_items.tolist(), strict=True)):
-        if text != str(n):
-            raise SchemaError(
-                f"{file}, line {line[at]}: it begins with {shown(text)}, and {n:,} items follow. A line of "
-                "count_lines begins with the number of its items, one of user_lines with the user."
-            )
+    return Rows(file, columns, labels, np.array(lines, np.int64))

@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.cells import is_yyyymmdd, numbers_of
-from recgauge.files.columns import TRUTHS, CellFormat, Role, Roles, are_flags, bare, is_date, is_event
+from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, bare, is_date, is_event
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows
 from recgauge.files.stored import StoredTable
+from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import LongArray, shown
 
 _NOBODY = re.compile(
@@ -76,10 +77,9 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
 
 def _padding(ids: Ids, used: LongArray) -> list[Any]:
     """Return the code of an item -1, which fills lists up, unless whole numbers have other negative ones."""
-    if not ids.whole:
-        return list(used[ids.distinct[used] == "-1"])
-    negative = [code for code in used if _text(ids, code).startswith("-")]
-    return negative if [_text(ids, code) for code in negative] == ["-1"] else []
+    texts = ids.distinct[used].astype(str)
+    others = ids.whole and np.count_nonzero(np.char.startswith(texts, "-")) > 1
+    return [] if others else list(used[texts == "-1"])
 
 
 def _text(ids: Ids, code: Any) -> str:
@@ -160,11 +160,9 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
 
     if pa.types.is_nested(column.type):
         return []
-    if pa.types.is_dictionary(column.type):
-        dictionaries = [chunk.dictionary for chunk in column.chunks]
-        values = pa.chunked_array(dictionaries, column.type.value_type).unique()
-    else:
-        values = column.unique()
+    values = column.unify_dictionaries().unique()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
     values = values.filter(pc.is_valid(values))
     first = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
     texts = [text for text in first if text.strip()]
@@ -173,19 +171,13 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
         return []
     is_index = bare(name).lower() in ("", "index") or name.startswith("Unnamed")  # as pandas writes them
     row_numbers = len(values) == len(column) and (is_index or len(column) > _FEW)
-    flags = not row_numbers and _has_zeros(pa.chunked_array([values]), texts, roles.cells)
+    numbers = numbers_of(values, roles.cells)
+    zeros = np.isfinite(numbers).all() and ((numbers == 0).any() or {*numbers.tolist()} == {-1.0, 1.0})
+    flags = not row_numbers and (zeros or all(text.lower() in TRUTHS for text in texts))
     flags = flags or (has_empty and len(texts) == 1 and are_flags(texts))
     genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
     doubtful = roles.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
     return texts if doubtful else []
-
-
-def _has_zeros(values: pa.ChunkedArray, texts: list[str], cells: CellFormat) -> bool:
-    """Whether values are truth values, or numbers with a zero among them."""
-    if all(text.lower() in TRUTHS for text in texts):
-        return True
-    numbers = numbers_of(values, cells)
-    return bool(np.isfinite(numbers).all() and ((numbers == 0).any() or set(numbers.tolist()) == {-1.0, 1.0}))
 
 
 def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:
@@ -246,8 +238,6 @@ def _word(text: str) -> str:
 def spans(rating: Any, time: LongArray | None) -> str:
     """Return the range of ratings, with how many different ones there are, and the first and last time."""
     import pyarrow.compute as pc
-
-    from recgauge.utils.arrow import to_arrow
 
     texts = []
     if rating is not None and len(rating):
