@@ -162,9 +162,10 @@ def _matrix(name: str, table: Any) -> Any:
     from scipy import sparse
 
     if sparse.issparse(table):
-        if table.dtype.kind not in "iufb":
-            raise SchemaError(f"{name}: a matrix must hold numbers, got {table.dtype}.")
-        return sparse.csr_array(table).astype(np.float64)
+        stored: Any = table
+        if stored.dtype.kind not in "iufb":
+            raise SchemaError(f"{name}: a matrix must hold numbers, got {stored.dtype}.")
+        return sparse.csr_array(stored).astype(np.float64)
     usable = not (isinstance(table, AnySet) or is_series(table)) and cells(table) is not None
     matrix = _real(name, table) if usable else np.empty(0)
     if matrix.ndim != 2:

@@ -140,8 +140,8 @@ def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) 
 
 def meet_rows(
     ids: IdArray,
-    first: IntArray,
-    second: Sequence[IntArray],
+    first: IntArray | LongArray,
+    second: Sequence[IntArray | LongArray],
     *,
     name: str,
     sides: tuple[str, str],

@@ -91,7 +91,7 @@ def spelling_cause(first: IdArray, second: IdArray) -> tuple[str, tuple[int, int
         return "numbers on one side, text on the other", pair
     rewritten = texts
     for cause, *spelling in _SPELLINGS:
-        if pair := _pair(*(_rewritten(side, *spelling) for side in texts), fewest):
+        if pair := _pair(_rewritten(texts[0], *spelling), _rewritten(texts[1], *spelling), fewest):
             return cause, pair
         if _FLOATS not in spelling:  # 12e5 may be a name
             rewritten = _rewritten(rewritten[0], *spelling), _rewritten(rewritten[1], *spelling)

@@ -27,6 +27,7 @@ _NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, 
 _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
 _CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
 _NO_ITEM = re.compile(r"[\[\]{}]|^np\.|.[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?$")
+_NO_IDS = {list, tuple, dict, set, bool, type(...)}
 _PAIR = 2
 IN_CELLS = "scores in the cells"
 """What stands for the name of a column of scores where lists are scores by item."""
@@ -199,13 +200,14 @@ def _listed_items(cell: Any, *, as_written: bool = False) -> Scored:
     if not isinstance(cell, (list, tuple, type(None))):
         raise ValueError("it is no list")
     entries = list(cell or [])
-    if entries and all(isinstance(entry, Mapping) and len(entry) == _PAIR for entry in entries):
+    kinds = {*map(type, entries)}
+    if not kinds & _NO_IDS:
+        return entries, None
+    if kinds == {dict} and all(len(entry) == _PAIR for entry in entries):
         return _apart(_scored([_fields(entry) for entry in entries]))
-    if entries and all(isinstance(entry, (list, tuple)) and len(entry) == _PAIR for entry in entries):
+    if kinds <= {list, tuple} and all(len(entry) == _PAIR for entry in entries):
         return _apart(_scored(entries))
-    if any(isinstance(entry, (list, tuple, Mapping, set, bool)) or entry is Ellipsis for entry in entries):
-        raise ValueError("its items are no ids")
-    return entries, None
+    raise ValueError("its items are no ids")
 
 
 def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
