@@ -125,13 +125,6 @@ def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(
     assert main(shlex.split(command)[1:]) == 0
 
 
-def test_look_says_which_choice_is_wrong(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "log.csv").write_text("who,thing,stars\na,x,4\nb,y,3\n")
-    assert main(["data", "look", "log.csv", "dataset.user=wo", "dataset.item=thing"]) == 1
-    assert "there is no column 'wo' for the user" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "events", [["null", "01"], ["True", "no"], ["it's, so", "a=b"], ["0.0", "1.10", 'a "b"']]
 )

@@ -154,16 +154,6 @@ ANSWERED = {
     ),
 }
 
-REFUSED = {
-    "two unknown names over words": (
-        "shop.csv",
-        "wer;was\nann;tea\nbob;milk\n",
-        ["dataset.user=0 dataset.item=1"],
-    ),
-    "unknown names over numbers": ("shop.csv", "usr_key,thing,stars\n1,2,3\n", ["user", "item"]),
-    "one name known": ("shop.csv", "customer_id;what\nu1;i1\nu2;i2\n", ["item"]),
-}
-
 
 def rows_of(table):
     rows = table.load().interactions
@@ -189,22 +179,10 @@ def test_a_question_names_its_answer_which_is_taken(write, case):
     assert rows_of(Table(path, **answer)) == rows
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused_in_one_message_that_names_all(write, case):
-    name, content, named = REFUSED[case]
-    with pytest.raises(SchemaError) as refused:
-        Table(write(name, content)).load()
-    message = str(refused.value)
-    assert "\n" not in message
-    assert name in message
-    assert all(word in message for word in named), message
-    if named == ["user", "item"]:
-        assert "recgauge run dataset=table dataset.path=" in message
-        assert "dataset.user=COLUMN dataset.item=COLUMN" in message
-
-
 def test_what_is_said_is_taken(write):
     words = write("shop.csv", "wer;was\nann;tea\nbob;milk\n")
+    with pytest.raises(SchemaError, match=r"shop\.csv: .*dataset\.user=0 dataset\.item=1"):
+        Table(words).load()
     assert [row[0] for row in rows_of(Table(words, user="wer", item="was"))] == ["ann", "bob"]
     assert [row[0] for row in rows_of(Table(words, header=False))] == ["wer", "ann", "bob"]
     with pytest.raises(SchemaError, match=r"dataset\.user=COLUMN dataset\.item=COLUMN"):
@@ -221,20 +199,13 @@ def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     write("recs.csv", "Customer ID;SKU;place;wert\nc7;A-1;1;0.9\nc7;B-2;2;0.4\nc9;A-1;1;0.7\n")
     write("truth.csv", "customer_id,sku\nc7,B-2\nc9,A-1\n")
-    write("odd.csv", "client_key;sku\nc7;B-2\nc9;A-1\n")
-    words = ["evaluate", "--run", "recs.csv", "--metrics", "ndcg@2"]
-    assert main([*words, "--truth", "truth.csv"]) == 1
-    assert "--rank COLUMN" in capsys.readouterr().err
-    assert main([*words, "--truth", "truth.csv", "--rank", "place"]) == 0
+    words = ["evaluate", "--run", "recs.csv", "--metrics", "ndcg@2", "--truth", "truth.csv"]
+    assert main([*words, "--rank", "place"]) == 0
     said = capsys.readouterr().out
     assert "recs.csv: header; user=Customer ID, item=SKU, rank=place, separator ';', not used: wert" in said
     assert "truth.csv: header; user=customer_id, item=sku, separator ','" in said
     assert "2 lists, 2 users evaluated" in said
-    assert main([*words, "--truth", "odd.csv", "--score", "wert"]) == 1
-    assert "odd.csv: no column is known as the user" in capsys.readouterr().err
-    assert main([*words, "--truth", "odd.csv", "--score", "wert", "--user", "client_key"]) == 0
-    capsys.readouterr()
-    assert main([*words, "--truth", "truth.csv", "--rank", "place", "--user", "custmer"]) == 1
+    assert main([*words, "--rank", "place", "--user", "custmer"]) == 1
     assert "--user 'custmer': no file has such a column" in capsys.readouterr().err
 
 

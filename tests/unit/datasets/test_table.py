@@ -217,8 +217,6 @@ def test_bad_rows_of_json_lines(write):
     [
         ("1 2 3\n", {}, r"cannot tell what separates.*dataset\.separator.*user_lines"),
         ("user,item\n1,2\n", {"user": "who"}, r"there is no column 'who' for the user\. The columns are"),
-        ("user,item\n1,2\n", {"user": 5, "item": 1}, r"no column 5 for the user"),
-        ("1,2\n", {"user": 0}, "does not name the user and the item.*dataset.user=0 dataset.item=1.*'1|2'"),
         ("user,item\n1,2\n", {"relevant_from": 3}, "there is no rating column"),
     ],
 )

@@ -5,8 +5,6 @@ The superuser may read every file, so that a file without permissions is no case
 
 import io
 import json
-import os
-import socket
 import warnings
 import zipfile
 import zlib
@@ -79,16 +77,6 @@ def packed_blocks(block: bytes, times: int) -> Write:
     return write
 
 
-def zeros_in_zip(path: Path) -> None:
-    options = {"compression": zipfile.ZIP_DEFLATED, "compresslevel": 1}
-    with (
-        zipfile.ZipFile(path, "w", **options) as archive,
-        archive.open("r.csv", "w", force_zip64=True) as member,
-    ):
-        for _ in range(3 << 10):
-            member.write(bytes(1 << 20))
-
-
 def one_line_of_gigabytes(path: Path) -> None:
     with path.open("wb") as file:
         file.write(b"user,item\n1,2\n")
@@ -111,21 +99,6 @@ def parquet(**columns: Any) -> bytes:
 
 def lines(*rows: Any) -> str:
     return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
-
-
-def listen(path: Path) -> None:
-    here = Path.cwd()
-    os.chdir(path.parent)  # a socket's name must be short
-    try:
-        with socket.socket(socket.AF_UNIX) as bound:
-            bound.bind(path.name)
-    finally:
-        os.chdir(here)
-
-
-def loop(path: Path) -> None:
-    path.symlink_to(path.with_name("other"))
-    path.with_name("other").symlink_to(path)
 
 
 LONG = "x" * 20_000

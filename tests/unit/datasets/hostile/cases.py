@@ -21,33 +21,26 @@ from unit.datasets.hostile.case import (
     csv,
     encrypted,
     lines,
-    listen,
-    loop,
     many_members,
     one_line_of_gigabytes,
     packed_blocks,
     parquet,
-    zeros_in_zip,
     zipped,
 )
 
 SPECIAL = [
     Case("fifo", "r.csv", os.mkfifo, NOT_A_FILE + " pipe"),
-    Case("socket", "r.csv", listen, NOT_A_FILE + " socket"),
     Case("folder", "r.csv", Path.mkdir, "there is no Parquet file"),
-    Case("symlink loop", "r.csv", loop, "r.csv.*(symbolic links|no such file)"),
     Case("dangling symlink", "r.csv", lambda path: path.symlink_to("nowhere"), "no such file"),
     Case("name too long", "r.csv", GOOD, "no such file", options={"path": "{}/" + "x" * 5000}),
     Case("NUL in the name", "r.csv", GOOD, "no such file", options={"path": "{}/r\0.csv"}),
     Case("brackets in the name", "a[1].csv", GOOD, **FIRST),
-    Case("newline in the name", "a\nb.csv", "user,item\n", r"a\\nb\.csv"),
     Case("escape in the name", "a\x1b[31mb.csv", "user,item\n", r"a\\x1b\[31mb\.csv"),
 ]
 
 ROWS = [
     Case("empty", "r.csv", "", "is empty"),
     Case("NUL bytes in an id", "r.csv", csv("1,a\0b,3,1000"), r"line 2"),
-    Case("only NUL bytes", "r.csv", bytes(100_000), "cannot tell|is empty|NUL"),
     Case("random bytes", "r.csv", random.Random(0).randbytes(100_000), "not utf-8 text"),
     Case(
         "BOM in the middle",
@@ -81,13 +74,6 @@ TEXT = [
     Case("huge field", "r.csv", csv(f"1,a,3,1,{'y' * 3_000_000}", "2,b,3,1,z", head=MORE), users=["1", "2"]),
     Case("huge line", "r.csv", csv(f"1,a,3,1,{'y' * 30_000_000}", head=MORE), "r.csv"),
     Case(
-        "one line of 100 MB",
-        "r.csv",
-        lambda path: path.write_bytes(b"y" * 10**8),
-        "line 1: .* bytes or more in one line, at most 16,777,216.{,300}$",
-        slow=True,
-    ),
-    Case(
         "one line of 3 GiB",
         "r.csv",
         one_line_of_gigabytes,
@@ -99,7 +85,6 @@ TEXT = [
     encoded("encoding that is none of text", "rot13", "encoding must be"),
     Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
     encoded("UTF-16 that is cut", "utf-16", "not utf-16 text", GOOD.encode("utf-16")[:-1]),
-    encoded("UTF-7", "utf-7", **FIRST),
     encoded("latin-1", "latin-1", content=csv("é,a,3,1").encode("latin-1"), users=["é"], items=["a"]),
     Case("surrogate bytes", "r.csv", csv("1,a,3,1").encode() + b"\xed\xa0\x80,a,3,1\n", "encoding"),
 ]
@@ -122,7 +107,6 @@ JSON = [
     in_json("number of 5,000 digits", "line 1", '{"user": %s, "item": 2}' % ("9" * 5000)),
     in_json("id beyond 2**63", "line 1", {"user": 2**70, "item": 2}),
     in_json("float ids in JSON", NOT_WHOLE, {"user": 1.5, "item": 2}),
-    in_json("escapes in JSON", r"\\x1b\[2J", "\x1b[2J nonsense"),
     Case("a key twice", "r.jsonl", lines('{"user": 1, "user": 2, "item": 3}'), users=["2"], items=["3"]),
     Case("BOM before JSON", "r.jsonl", b"\xef\xbb\xbf" + lines(PAIR).encode(), users=["1"], items=["2"]),
     Case("JSON in UTF-16", "r.jsonl", lines(PAIR).encode("utf-16"), "r.jsonl"),
@@ -131,7 +115,6 @@ JSON = [
 PACKED = [
     Case("zip of many members", "r.zip", many_members, "(?s)member-0.csv.*and 49,9.. more.{,100}$"),
     Case("absolute member", "r.zip", zipped(("/etc/passwd.csv", GOOD)), **FIRST),
-    Case("member outside", "r.zip", zipped(("../../r.csv", GOOD)), **FIRST),
     Case("member twice", "r.zip", zipped(("r.csv", GOOD), ("r.csv", HEAD)), "r.csv, r.csv"),
     Case("encrypted zip", "r.zip", encrypted(), "encrypted"),
     Case("cut zip", "r.zip", zipped(("r.csv", GOOD * 9))[:-60], "Get the file again"),
@@ -153,7 +136,6 @@ PACKED = [
         "line 1: .* bytes or more in one line",
         slow=True,
     ),
-    Case("zeros in a zip", "r.zip", zeros_in_zip, "line 1: .* bytes or more in one line", slow=True),
 ]
 
 SAME = {"user": USERS, "item": ITEMS}
