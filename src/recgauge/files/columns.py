@@ -283,14 +283,17 @@ class Roles:
         if not self.names:
             return header is not False
         first = rows[0]
-        needed = {role for roles in self.needed for role in roles if {*_PAIR} & {*roles}}
-        named = any(self._is_named(role, first) for role in needed)
+        pair = [roles for roles in self.needed if {*_PAIR} & {*roles}]
+        named = [any(self._is_named(role, first) for role in roles) for roles in pair]
+        numbered = self._is_named("user", first) and self._numbered(first, {})
         chosen = not self.of_lists and any(isinstance(choice, str) for choice in self.choices.values())
-        if (named or chosen) and (header is None or self.of_lists):
+        if (all(named) or numbered or chosen) and (header is None or self.of_lists):
             return True
         positions = [role for role in (*_PAIR, "items") if _is_position(self.choices.get(role))]
         if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
             return header
+        if any(named) and not positions:
+            return True  # what it does not name is asked for by the names of all columns
         is_header = _seems_header(rows)
         if len(positions) == len(_PAIR) and not is_header:
             return False

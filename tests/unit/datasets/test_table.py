@@ -91,6 +91,8 @@ def test_columns_by_name_and_position(write):
     positions = {"user": 2, "item": 3, "rating": 1, "time": 0}
     check_rows(Table(write("placed.csv", text.split("\n", 1)[1]), **positions).load().interactions)
     check_rows(Table(write("both.csv", text), **positions, header=True).load().interactions)
+    tags = Table(write("tags.csv", "ann,news\nbob,tea\n"), user=0, item=1).load()
+    assert tags.interactions.counts == "2 rows, 2 users, 2 items"  # an item may be called as a column is
 
 
 def test_without_rating_and_time(write, progress):
