@@ -142,19 +142,19 @@ def read_similarity(similarity: Any) -> ItemTable:
 
 def _checked(name: str, items: Any, matrix: "sparse.csr_array") -> ItemTable:
     """Return a table; without `items`, the numbers of the rows name them."""
-    given = np.arange(matrix.shape[0]) if items is None else as_ids(f"{name}: item", items)
-    ids, (codes,) = encode([given], in_order=True)
-    if len(ids) < len(given):
+    item_ids = np.arange(matrix.shape[0]) if items is None else as_ids(f"{name}: item", items)
+    ids, (codes,) = encode([item_ids], in_order=True)
+    if len(ids) < len(item_ids):
         twice = ids[int(np.argmax(np.bincount(codes) > 1))]
         raise SchemaError(f"{name}: item {shown(twice)} stands twice. Give each item one row.")
     wrong = np.flatnonzero(~np.isfinite(matrix.data))
     if len(wrong):
         row = int(np.searchsorted(matrix.indptr, wrong[0], side="right")) - 1
         raise SchemaError(
-            f"{name}: numbers must be finite, got {matrix.data[wrong[0]]} for item {shown(given[row])}. "
+            f"{name}: numbers must be finite, got {matrix.data[wrong[0]]} for item {shown(item_ids[row])}. "
             "Fill in what is missing, or leave the item out."
         )
-    return ItemTable(name, given, matrix, by_code=items is None)
+    return ItemTable(name, item_ids, matrix, by_code=items is None)
 
 
 def _matrix(name: str, table: Any) -> Any:
@@ -162,10 +162,10 @@ def _matrix(name: str, table: Any) -> Any:
     from scipy import sparse
 
     if sparse.issparse(table):
-        stored: Any = table
-        if stored.dtype.kind not in "iufb":
-            raise SchemaError(f"{name}: a matrix must hold numbers, got {stored.dtype}.")
-        return sparse.csr_array(stored).astype(np.float64)
+        matrix: Any = table
+        if matrix.dtype.kind not in "iufb":
+            raise SchemaError(f"{name}: a matrix must hold numbers, got {matrix.dtype}.")
+        return sparse.csr_array(matrix).astype(np.float64)
     usable = not (isinstance(table, AnySet) or is_series(table)) and cells(table) is not None
     matrix = _real(name, table) if usable else np.empty(0)
     if matrix.ndim != 2:

@@ -27,7 +27,7 @@ _NUMPY_NUMBERS = re.compile(r"\[[\s0-9-]*\]")  # as NumPy writes whole numbers, 
 _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
 _CODE = re.compile(r"\S*[0-9]\S*|\S{1,2}")
 _NO_ITEM = re.compile(r"[\[\]{}]|^np\.|.[:=][+-]?[0-9]*\.[0-9]+([eE][+-]?[0-9]+)?$")
-_NO_IDS = {list, tuple, dict, set, bool, type(...)}
+_NESTED = {list, tuple, dict, set, bool, type(...)}
 _PAIR = 2
 IN_CELLS = "scores in the cells"
 """What stands for the name of a column of scores where lists are scores by item."""
@@ -41,13 +41,13 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
     The order in the row is the rank, unless all lists are scores by item: these order them.
     """
     numbers, column = np.asarray(rows.lines, np.int64), rows.cells["items"]
-    values = _in_columns(column) if isinstance(column, tuple) else _values(as_list(column), rows)
+    values = _in_columns(column) if isinstance(column, tuple) else _parsed_cells(as_list(column), rows)
     is_scored = all(isinstance(value, Mapping) for value in values if value) and any(values)
     read = partial(_listed_items, as_written=is_scored)
     lists = [_or_refuse(read, value, row, rows) for row, value in enumerate(values)]
     scores_of, unused = _scores_of(rows)
     if scores_of is not None:
-        values = _values(scores_of, rows)
+        values = _parsed_cells(scores_of, rows)
         scores = [_or_refuse(_listed_items, value, row, rows)[0] for row, value in enumerate(values)]
         lists = [(items, own) for (items, _), own in zip(lists, scores, strict=True)]
     scored = any(scores is not None for items, scores in lists if items or scores)
@@ -92,7 +92,7 @@ def as_list(column: Any) -> list[Any]:
 def _in_columns(columns: Sequence[Any]) -> list[list[Any]]:
     """Return a list for each row of columns; what is empty at its end is not in it."""
     rows: list[list[Any]] = []
-    for row in zip(*map(_whole, columns), strict=True):
+    for row in zip(*map(_whole_numbers, columns), strict=True):
         cells = [None if isinstance(cell, str) and not cell.strip() else cell for cell in row]
         while cells and cells[-1] is None:
             cells.pop()
@@ -100,7 +100,7 @@ def _in_columns(columns: Sequence[Any]) -> list[list[Any]]:
     return rows
 
 
-def _whole(column: Any) -> list[Any]:
+def _whole_numbers(column: Any) -> list[Any]:
     """Return a column; whole numbers that are floats because others are missing are whole numbers."""
     if isinstance(column, pa.ChunkedArray) and pa.types.is_floating(column.type) and column.null_count:
         with suppress(pa.ArrowInvalid):  # a fraction, or more digits than a float has
@@ -134,12 +134,12 @@ def _scores_of(rows: Rows) -> tuple[list[Any] | None, tuple[str, ...]]:
     )
 
 
-def _values(cells: Sequence[Any], rows: Rows) -> list[Any]:
+def _parsed_cells(cells: Sequence[Any], rows: Rows) -> list[Any]:
     """Return what each cell holds; how texts are written is the same in all cells of a column."""
     texts = [cell.strip() for cell in cells if isinstance(cell, str)]
     sign = "|" if any("|" in text for text in texts) else None
     written = any(text.startswith(("[", "(", "{")) for text in texts)
-    parse = _parsed if written else partial(_between, sign=sign)
+    parse = _parsed_list if written else partial(_split_items, sign=sign)
     return [
         _or_refuse(parse, cell.strip(), row, rows) if isinstance(cell, str) else cell
         for row, cell in enumerate(cells)
@@ -157,7 +157,7 @@ def _or_refuse(read: Callable[[Any], T], cell: Any, row: int, rows: Rows) -> T:
         ) from None
 
 
-def _parsed(text: str) -> Any:
+def _parsed_list(text: str) -> Any:
     """Return what a list of JSON, of Python or of NumPy holds, or raise a ValueError."""
     if not text:
         return []
@@ -173,7 +173,7 @@ def _parsed(text: str) -> Any:
     raise ValueError("it is no list of JSON, Python or NumPy that can be read")
 
 
-def _between(text: str, sign: str | None) -> list[Any]:
+def _split_items(text: str, sign: str | None) -> list[Any]:
     """Return the items between `|`, or between blanks, or raise a ValueError."""
     parts = [part.strip() for part in text.strip("| ").split(sign)] if text else []
     if sign is None and len(parts) > 1 and not all(map(_CODE.fullmatch, parts)):
@@ -195,18 +195,17 @@ def _listed_items(cell: Any, *, as_written: bool = False) -> Scored:
     Items with scores by item fall by score, unless `as_written`.
     """
     if isinstance(cell, Mapping):
-        pairs = _scored([*cell.items()])
-        return _apart(pairs if as_written else sorted(pairs, key=lambda pair: -pair[1]))
+        return _items_and_scores([*cell.items()], ordered=as_written)
     if not isinstance(cell, (list, tuple, type(None))):
         raise ValueError("it is no list")
     entries = list(cell or [])
     kinds = {*map(type, entries)}
-    if not kinds & _NO_IDS:
+    if not kinds & _NESTED:
         return entries, None
     if kinds == {dict} and all(len(entry) == _PAIR for entry in entries):
-        return _apart(_scored([_fields(entry) for entry in entries]))
+        return _items_and_scores([_fields(entry) for entry in entries])
     if kinds <= {list, tuple} and all(len(entry) == _PAIR for entry in entries):
-        return _apart(_scored(entries))
+        return _items_and_scores(entries)
     raise ValueError("its items are no ids")
 
 
@@ -218,14 +217,11 @@ def _fields(struct: Mapping[str, Any]) -> tuple[Any, Any]:
     return struct[items[0]], struct[scores[0]]
 
 
-def _scored(pairs: list[Any]) -> list[Any]:
-    """Return pairs of item and score, or raise a ValueError where a score is no number."""
+def _items_and_scores(pairs: list[Any], *, ordered: bool = True) -> Scored:
+    """Return items and scores, by falling score unless they are ordered, or raise a ValueError."""
     if any(isinstance(score, bool) or not isinstance(score, (int, float)) for _, score in pairs):
         raise ValueError("a score is no number")
-    return pairs
-
-
-def _apart(pairs: list[Any]) -> Scored:
+    pairs = pairs if ordered else sorted(pairs, key=lambda pair: -pair[1])
     return [item for item, _ in pairs], [score for _, score in pairs]
 
 

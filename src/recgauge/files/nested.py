@@ -45,7 +45,7 @@ def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
     def column_of(at: int) -> Any:
         column, role = cells[labels[at]], role_of.get(at)
         if not roles.names:
-            return _own_column(column, f"{file}: the column {shown(labels[at])}")
+            return _typed_column(column, f"{file}: the column {shown(labels[at])}")
         if role in ("user", "item"):
             return as_ids(column, file, lines, role, mixed=roles.of_lists)
         return column if at in as_lists else as_values(column)
@@ -75,7 +75,7 @@ def _cells_of(
     return names, cells, lines
 
 
-def _own_column(cells: list[Any], subject: str) -> pa.ChunkedArray:
+def _typed_column(cells: list[Any], subject: str) -> pa.ChunkedArray:
     """Return a column of the user's own in the type that its cells have."""
     import pandas as pd
 

@@ -152,8 +152,9 @@ class TableFile:
                 while file.tell() < _SAMPLE and (block := content.read(BLOCK)):
                     n_read += len(block)
                 n_bytes = n_read * self.path.stat().st_size / max(file.tell(), 1)
+        begin = sample.removeprefix(codecs.BOM_UTF8).lstrip()
         for kind, (name, remedy) in _OTHER_KINDS.items():
-            if re.match(kind, sample.removeprefix(codecs.BOM_UTF8).lstrip()):
+            if re.match(kind, begin):
                 raise SchemaError(f"{self} is {name}. It is not read: {remedy}.")
         if sample.startswith(b"PAR1"):  # Parquet says itself how large it is
             return 0, 0

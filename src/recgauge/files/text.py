@@ -18,7 +18,7 @@ from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, limited
 from recgauge.files.rows import NUMBERS, Lines, Problem, Rows
-from recgauge.utils.arrow import to_numpy
+from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
@@ -143,13 +143,18 @@ def _read_as_text(file: TableFile, layout: Layout, roles: Roles) -> Rows:
         breaks[whole] += to_numpy(pc.count_substring(column, "\n").cast(pa.int64()))
         filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
     lines = layout.n_skipped + 1 + np.arange(len(breaks)) + np.cumsum(breaks) - breaks
-    place = np.cumsum(whole) - 1
-    for row in np.flatnonzero(breaks):
-        if not whole[row] or _swallows([column[place[row]].as_py() for column in cells.columns], layout):
-            raise SchemaError(
-                f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} "
-                f"lines and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
-            )
+    several = np.flatnonzero(whole & (breaks > 0))
+    texts = cells.take(to_arrow((np.cumsum(whole) - 1)[several])).to_pylist()
+    swallowing = [
+        *np.flatnonzero(~whole & (breaks > 0)),
+        *(row for row, cell_of in zip(several, texts, strict=True) if _has_rows([*cell_of.values()], layout)),
+    ]
+    if swallowing:
+        row = min(swallowing)
+        raise SchemaError(
+            f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} lines "
+            f"and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
+        )
     bad = [at for at, row in broken.items() if row.text.strip(layout.separator + " \t\r\n")]
     reason = f"the row does not have {n_columns} columns"
     problems = [Problem(reason, lines[bad], f"{broken[bad[0]].actual_columns} columns")] if bad else []
@@ -163,7 +168,7 @@ def _ids_of(layout: Layout) -> list[int]:
     return [at for role, at in layout.columns.positions.items() if role in _IDS]
 
 
-def _swallows(row: Sequence[str], layout: Layout) -> bool:
+def _has_rows(row: Sequence[str], layout: Layout) -> bool:
     """Whether a row over several lines holds what are rows, or goes on over lines in an id.
 
     Text over several lines is usual in a column that is not read, such as a review. What is not: lines inside
