@@ -80,7 +80,6 @@ TEXT = [
         "line 3: .* bytes or more in one line",
         slow=True,
     ),
-    Case("10 million columns", "r.csv", b"," * 10**7 + b"\n", "10,000,001 columns", slow=True),
     Case("many names in the header", "r.csv", NAMES, "(?s)^.{,1500}$", options={"header": True}),
     encoded("encoding that is none of text", "rot13", "encoding must be"),
     Case("UTF-16 without saying so", "r.csv", GOOD.encode("utf-16"), "not utf-8 text.*utf-16"),
@@ -128,7 +127,6 @@ PACKED = [
         "Get the file again",
     ),
     Case("gzip in a gzip", "r.csv.gz", gzip.compress(gzip.compress(GOOD.encode())), "not utf-8 text"),
-    Case("rows", "r.csv.gz", packed_blocks(b"1,2,3,4\n" * 10**5, 1970), "about 19.,...,... rows", slow=True),
     Case(
         "zeros",
         "r.csv.gz",
@@ -193,7 +191,6 @@ PARQUET = [
     in_parquet("time with zone", READ, timestamp=pa.array([10**9] * 3, pa.timestamp("s", "Asia/Tokyo"))),
     in_parquet("duration as time", "r.parquet", timestamp=pa.array([5, 1, 1], pa.duration("s"))),
     Case("one long text in many rows", "r.parquet", long_texts, users=["u" * 3000], items=["i" * 3000]),
-    Case("many columns", "r.parquet", parquet(**{f"c{n}": [1] for n in range(5_000)}), "(?s)^.{,1500}$"),
 ]
 
 CASES = [*SPECIAL, *ROWS, *TEXT, *JSON, *PACKED, *PARQUET]
