@@ -203,11 +203,12 @@ def test_ranks_in_the_place_of_scores_are_refused(folder, capsys, form, rows) ->
         ranked = frame.rename(columns={"score": "rank"})
         assert recgauge.evaluate(ranked, truth, metrics="mrr", cutoffs=(5,)).values()["mrr_at_5"] == 1
         return
-    name = "ranks.json" if form == "json" else "ranks.csv"
+    name = "ranks.jsonl" if form == "json" else "ranks.csv"
     if form == "csv":
         frame.to_csv(name, index=False)
     elif form == "json":
-        (folder / name).write_text(json.dumps(lists))
+        lines = (json.dumps({"user": user, "items": own}) for user, own in lists.items())
+        (folder / name).write_text("\n".join(lines))
     else:
         cells = (f'{user},"{own}"' for user, own in lists.items())
         (folder / name).write_text("\n".join(["user,items", *cells]) + "\n")

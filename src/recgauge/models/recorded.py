@@ -28,7 +28,7 @@ STRICT = (*REFUSED, "unknown_items", "repeats")
 
 @dataclass(eq=False)
 class Recorded(Recommender, RatingPredictor):
-    r"""Lists from files: CSV, TSV, Parquet, Arrow, JSON or a TREC run, plain or packed.
+    r"""Lists from files: CSV, TSV, Parquet, JSON lines or a TREC run, plain or packed.
 
     Learns nothing: `fit` reads the file and matches its ids with those of the data set. Lists go through the
     run's split, candidates and metrics, and nothing is added, so lists may be shorter than the largest
