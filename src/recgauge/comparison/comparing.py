@@ -369,10 +369,8 @@ def _over_datasets(
         datasets = {dataset for of_run in of_runs.values() for dataset in of_run}
         common = {run: of_runs[run] for run in sorted(of_runs) if len(of_runs[run]) == len(datasets)}
         if len(datasets) > 1 and len(common) < len(of_runs):
-            notes.append(
-                f"{metric} over data sets: without {listed(sorted(of_runs.keys() - common.keys()))}, which "
-                "not every data set has."
-            )
+            missing = listed(sorted(of_runs.keys() - common.keys()))
+            notes.append(f"Ranks over data sets are without {missing}, which not every data set has.")
         if len(datasets) > 1 and len(common) > 1:
             post_hoc: PostHoc = "holm" if procedure.correction == "holm" else "nemenyi"
             direction, alpha = higher[metric], procedure.alpha

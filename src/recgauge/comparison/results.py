@@ -288,12 +288,15 @@ class Cost:
         The most that the process held from the fit on.
     model_bytes : float or None
         What the fitted model keeps.
+    n_trials : float or None
+        Settings that a search has tried; None of a run that was not tuned.
     """
 
     fit_seconds: float | None = None
     recommend_seconds: float | None = None
     peak_bytes: float | None = None
     model_bytes: float | None = None
+    n_trials: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -55,18 +55,17 @@ class RunGroup:
     @property
     def cost(self) -> Cost:
         """The mean over seeds and folds of what a run took."""
-        seconds = [record.seconds for record in self.records]
-        sizes = [record.memory for record in self.records]
-
-        def mean(numbers: Sequence[Mapping[str, float]], name: str) -> float | None:
-            return fmean(each[name] for each in numbers) if all(name in each for each in numbers) else None
-
-        return Cost(
-            mean(seconds, "fit"),
-            mean(seconds, "recommend"),
-            mean(sizes, "peak_bytes"),
-            mean(sizes, "model_bytes"),
-        )
+        rows = [
+            (
+                record.seconds.get("fit"),
+                record.seconds.get("recommend"),
+                record.memory.get("peak_bytes"),
+                record.memory.get("model_bytes"),
+                None if record.search is None else len(record.search.trials),
+            )
+            for record in self.records
+        ]
+        return Cost(*(None if None in column else fmean(column) for column in zip(*rows, strict=True)))
 
     def mean(self, key: str) -> float | None:
         """Return the mean of a metric over the runs, None if one of them lacks it."""

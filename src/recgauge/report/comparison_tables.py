@@ -77,7 +77,13 @@ def megabytes(value: float | None) -> str:
     return "" if value is None else f"{value / 1e6:,.1f}"
 
 
+def trials(n: float | None) -> str:
+    """Return how many settings a search has tried; empty of a run that was not tuned."""
+    return "" if n is None else f"{n:g} trial{'s' if n != 1 else ''}"
+
+
 BOARD_COLUMNS: dict[str, Callable[["RunRow", "Cost"], str]] = {
+    "tuned": lambda _, cost: trials(cost.n_trials),
     "fit s": lambda _, cost: seconds(cost.fit_seconds),
     "lists s": lambda _, cost: seconds(cost.recommend_seconds),
     "peak MB": lambda _, cost: megabytes(cost.peak_bytes),
@@ -117,17 +123,29 @@ def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[
     `brief`: pairs and claims by the first metric alone, and not more than a screen has room for.
     """
     blocks: list[Block] = lines(comparison.warnings, "marks")
+    blocks += lines(_apart(comparison))
     for dataset in comparison.datasets:
         results = on_dataset(comparison, dataset)
         blocks.append(leaderboard_table(results, comparison.costs, comparison.procedure))
         with_pairs = [result for result in (results[:1] if brief else results) if result.pairs]
         blocks += [(_few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
         blocks += lines(results[0].claims) if brief else []
-    for over in comparison.over_datasets[: 1 if brief else None]:
-        blocks.append(rank_table(over))
-        blocks += lines(over.claims) if brief else []
-    blocks += [] if brief else lines(comparison.claims)
+    if brief:
+        blocks += lines(
+            f"by ranks, {claim}" for over in comparison.over_datasets[:1] for claim in over.claims
+        )
+    else:
+        blocks += [*map(rank_table, comparison.over_datasets), *lines(comparison.claims)]
     return [*blocks, *lines(marks_of(comparison), "marks"), *lines(comparison.notes, "notes")]
+
+
+def _apart(comparison: "Comparison") -> list[str]:
+    """Say that each of several data sets has a table of its own."""
+    if len(comparison.datasets) < 2:
+        return []
+    sizes = {result.dataset: len(result.rows) for result in comparison.results}
+    parts = listed(f"{dataset} ({n} runs)" for dataset, n in sizes.items())
+    return [f"{len(sizes)} data sets, each compared by itself: {parts}."]
 
 
 def leaderboard_table(
@@ -299,7 +317,10 @@ def _run_rows(comparison: "Comparison") -> list[dict[str, Any]]:
     rows, costs = [], comparison.costs
     for row in comparison.records("runs"):
         cost = costs.get((row["dataset"], row["run"]))
-        rows.append(row | ({} if cost is None else asdict(cost)))
+        columns = {} if cost is None else asdict(cost)
+        if columns.get("n_trials", 0) is None:
+            del columns["n_trials"]  # a column of tuned runs
+        rows.append(row | columns)
     return rows
 
 

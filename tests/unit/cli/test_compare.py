@@ -210,6 +210,31 @@ def test_without_sources_the_largest_number_of_runs_that_agree_is_compared_and_t
     assert agreeing(runs[:1]) == ([], [])
 
 
+def test_data_sets_are_compared_apart_and_tuned_runs_marked(pair, tmp_path, capsys):
+    of_e = {"dataset": SETTINGS["dataset"] | {"name": "e"}}
+    records = [
+        replace(record_of(model, **of_e), names=NAMES | {"dataset": "e", "model": model})
+        for model in ("svd", "knn")
+    ]
+    records[0] = replace(records[0], search=tuned_record(size=8).search)
+    others = [store(tmp_path / f"e{number}", record) for number, record in enumerate(records)]
+    code, out, err = compare(capsys, *pair, *others)
+    assert code == 0, err
+    assert "2 data sets, each compared by itself: d (2 runs), e (2 runs)." in out
+    assert out.count("\nrun ") == 2  # ranks over both are a sentence
+    assert "by ranks, nDCG@10 on 2 data sets" in out
+    tuned = [line for line in out.splitlines() if "1 trial" in line]
+    assert [line.split()[0] for line in tuned] == ["svd"]
+
+
+def test_the_help_explains_letters_and_the_star(capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "--help"])
+    out = capsys.readouterr().out
+    assert "runs that share a letter are not shown to differ" in out
+    assert "*         the best mean" in out
+
+
 def run_of(record, number=0):
     return FinishedRun(record, Path(str(number)), label=f"run {number}")
 

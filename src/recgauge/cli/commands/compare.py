@@ -30,8 +30,14 @@ from recgauge.tracking import Store, compare_logged, log_comparison, named_exper
 from recgauge.utils.files import check_formats
 
 
+_MARKS = """in the tables:
+  a, b, ..  runs that share a letter are not shown to differ, after the correction for all pairs
+  *         the best mean of its column; other runs with its letter may be as good"""
+
+
 def add_compare_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``compare``."""
+    parser.epilog = _MARKS
     add_sources(parser)
     add_procedure(parser)
     add_directions(parser)
