@@ -1,4 +1,4 @@
-"""Corrections and ranks over data sets beside statsmodels, scikit-posthocs and baycomp, on random values.
+"""Corrections and ranks over data sets beside statsmodels and scikit-posthocs, on random values.
 
 `make differential` installs the libraries; elsewhere the tests are skipped. tests/unit/comparison has some of
 their values, and scipy's.
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from differential.libraries import library
-from recgauge.comparison import bayesian_signed_rank, compare_datasets
+from recgauge.comparison import compare_datasets
 from recgauge.comparison.tests_of_pairs import benjamini_hochberg, hochberg, holm
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]
@@ -38,12 +38,3 @@ def test_post_hoc_tests_of_ranks_are_scikit_posthocs(seed):
         ours = compare_datasets(table, post_hoc=post_hoc)
         for (a, b), p in ours.p_adjusted.items():
             assert p == pytest.approx(theirs.iloc[runs.index(a), runs.index(b)], abs=1e-6), (post_hoc, a, b)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_bayesian_signed_rank_is_baycomps(seed):
-    baycomp = library("baycomp")
-    rng = np.random.default_rng(seed)
-    x, y = rng.random((2, 12)) * 0.1
-    theirs = baycomp.SignedRankTest.probs(x, y, rope=0.02, nsamples=100_000, random_state=0)
-    assert bayesian_signed_rank(x - y, 0.02) == pytest.approx(theirs, abs=0.012)

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.one_metric import Difference as Difference
     from recgauge.comparison.one_metric import Sums as Sums
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
-    from recgauge.comparison.over_datasets import bayesian_signed_rank as bayesian_signed_rank
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
-    from recgauge.comparison.over_datasets import performance_profiles as performance_profiles
     from recgauge.comparison.over_seeds import compare_over_seeds as compare_over_seeds
     from recgauge.comparison.part_values import PartValues as PartValues
     from recgauge.comparison.reading import read_long as read_long

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
-from math import pi, sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +13,6 @@ from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,11 +28,9 @@ def ranked(values: DoubleArray, *, higher_is_better: bool = True) -> DoubleArray
     >>> ranked(np.array([[0.3, 0.1, 0.3]]))
     array([[1.5, 3. , 1.5]])
     """
-    losses = -values if higher_is_better else values
-    better, equal = (
-        compare(losses[:, None, :], losses[:, :, None]).sum(axis=2) for compare in (np.less, np.equal)
-    )
-    ranks: DoubleArray = better + (equal + 1) / 2
+    from scipy.stats import rankdata
+
+    ranks: DoubleArray = rankdata(-values if higher_is_better else values, axis=1)
     return ranks
 
 
@@ -60,6 +56,7 @@ def post_hoc_test(
     `ranks` has shape (n_datasets, n_runs).
     """
     from scipy.special import ndtr
+    from scipy.stats import studentized_range
 
     n, k = ranks.shape
     stderr, mean = sqrt(k * (k + 1) / (6 * n)), ranks.mean(axis=0)
@@ -67,126 +64,8 @@ def post_hoc_test(
     z = np.array([abs(mean[i] - mean[j]) / stderr for i, j in pairs])
     if method == "holm":
         return None, dict(zip(pairs, holm(2 * ndtr(-z)).tolist(), strict=True))
-    critical = range_quantile(alpha, k) / sqrt(2) * stderr
-    return critical, {
-        pair: range_tail(each * sqrt(2), k) for pair, each in zip(pairs, z.tolist(), strict=True)
-    }
-
-
-def range_tail(q: float, k: int) -> float:
-    """Return the probability that the range of `k` independent standard normal values exceeds `q`.
-
-    The studentized range with infinitely many degrees of freedom, of which `scipy.stats` takes longer to
-    import than this takes to compute.
-
-    Examples
-    --------
-    >>> round(range_tail(2.772, 2), 3), round(range_tail(3.314, 3), 3)
-    (0.05, 0.05)
-    """
-    from scipy.special import ndtr
-
-    # the largest value is at z, the others between z - q and z; sums of smooth, vanishing functions are exact
-    z, step = np.linspace(-9.0, 9.0, 1801, retstep=True)
-    density = np.exp(-(z**2) / 2) / sqrt(2 * pi)
-    within = k * float(step) * float((density * (ndtr(z) - ndtr(z - q)) ** (k - 1)).sum())
-    return min(max(1.0 - within, 0.0), 1.0)
-
-
-@cache
-def range_quantile(alpha: float, k: int) -> float:
-    """Return what the range of `k` independent standard normal values exceeds with probability `alpha`.
-
-    Examples
-    --------
-    >>> round(range_quantile(0.05, 2), 3), round(range_quantile(0.1, 10), 3)
-    (2.772, 4.129)
-    """
-    low, high = 0.0, 40.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if range_tail(middle, k) > alpha else (low, middle)
-    return high
-
-
-def performance_profiles(
-    values: DoubleArray, factors: DoubleArray, *, higher_is_better: bool = True
-) -> DoubleArray:
-    """Return on what share of the data sets each run is within a factor of the best.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_datasets, n_runs)
-        Not negative.
-    factors : ndarray of float64, shape (n,)
-        Each at least 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_runs, n)
-
-    References
-    ----------
-    .. [1] E. D. Dolan, J. J. More, "Benchmarking optimization software with performance profiles",
-       Mathematical Programming 91, 2002.
-
-    Examples
-    --------
-    >>> performance_profiles(np.array([[0.4, 0.2], [0.1, 0.1]]), np.array([1.0, 2.0]))
-    array([[1. , 1. ],
-           [0.5, 1. ]])
-    """
-    if (values < 0).any():
-        raise ConfigError("performance_profiles: values must not be negative.")
-    best = (values.max if higher_is_better else values.min)(axis=1, keepdims=True)
-    # products, since a value may be zero: where all are zero, all are the best
-    larger, smaller = (best, values) if higher_is_better else (values, best)
-    within = larger[:, :, None] <= smaller[:, :, None] * factors
-    shares: DoubleArray = within.mean(axis=0)
-    return shares
-
-
-def bayesian_signed_rank(
-    differences: DoubleArray, rope: float, *, n_draws: int = 50_000, seed: int = 0, prior: float = 0.5
-) -> tuple[float, float, float]:
-    """Return the probabilities that differences are positive, as good as zero, and negative.
-
-    The Bayesian signed-rank test: weights of the data sets are drawn from a Dirichlet distribution, and the
-    mean of two differences drawn with these weights lies above `rope`, within, or below minus `rope`. A
-    probability is the share of draws in which that region is the likeliest.
-
-    Parameters
-    ----------
-    differences : ndarray of float64, shape (n_datasets,)
-    rope : float
-        Half the width of the region of practical equivalence, >= 0, in the metric's unit.
-    n_draws, seed : int
-    prior : float
-        Weight of one more difference, of zero.
-
-    References
-    ----------
-    .. [1] A. Benavoli, G. Corani, J. Demsar, M. Zaffalon, "Time for a change: a tutorial for comparing
-       multiple classifiers through Bayesian analysis", Journal of Machine Learning Research 18, 2017.
-
-    Examples
-    --------
-    >>> positive, equal, negative = bayesian_signed_rank(np.array([0.1, 0.2, 0.15, 0.12]), rope=0.01)
-    >>> positive > 0.95, negative < 0.01
-    (True, True)
-    """
-    all_differences = np.concatenate([[0.0], np.asarray(differences, np.float64)])
-    weights = stream(seed, "comparison signed rank").dirichlet(
-        [prior, *np.ones(len(all_differences) - 1)], n_draws
-    )
-    means = (all_differences[:, None] + all_differences) / 2
-    above, below = (
-        np.einsum("ni,ij,nj->n", weights, region.astype(np.float64), weights, optimize=True)
-        for region in (means > rope, means < -rope)
-    )
-    likeliest = np.argmax([above, 1 - above - below, below], axis=0)
-    shares = np.bincount(likeliest, minlength=3) / n_draws
-    return float(shares[0]), float(shares[1]), float(shares[2])
+    critical = float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2) * stderr
+    return critical, dict(zip(pairs, studentized_range.sf(z * sqrt(2), k, inf).tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,17 +110,6 @@ class DatasetsResult:
     def table(self) -> DoubleArray:
         """Return the means, shape (n_datasets, n_runs)."""
         return np.array([[self.values[run][dataset] for run in self.runs] for dataset in self.datasets])
-
-    def equivalence(
-        self, a: str, b: str, rope: float, *, n_draws: int = 50_000, seed: int = 0
-    ) -> tuple[float, float, float]:
-        """Return the probabilities that a is better, that both are as good as equal, and that b is better.
-
-        See `bayesian_signed_rank`; differences within plus or minus `rope` are as good as none.
-        """
-        sign = 1.0 if self.higher_is_better else -1.0
-        gains = [sign * (self.values[a][name] - self.values[b][name]) for name in self.datasets]
-        return bayesian_signed_rank(np.array(gains), rope, n_draws=n_draws, seed=seed)
 
     def plot(self) -> "Figure":
         """Return the critical difference diagram."""
