@@ -282,8 +282,8 @@ def judge(
     _check_sides(rules, sides, runs)
     if users is not None and not rules.attributes:
         raise ConfigError(
-            f"--users: no rule compares groups of {users.address}. Name one of its columns under segments in "
-            "the rules, or leave the table out."
+            f"--users: no rule compares groups of {users.table.subject}. Name one of its columns under "
+            "segments in the rules, or leave the table out."
         )
     tested = [rule for rule in rules.rules if all(rule.metric in side.values[0].values for side in sides)]
     verdicts = [_judge_number(rule, sides, rules.directions) for rule in rules.rules if rule not in tested]
@@ -315,9 +315,8 @@ def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
 def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserTable | None) -> list[Meeting]:
     """Count the users that both runs have, and those of the user's own table; refuse next to none."""
     meetings = [replace(meeting, sides=("candidate", "baseline")) for meeting in meetings_of([values])]
-    own = next((by for by in groups.values() if users is not None and by.table is users), None)
-    if own is not None:
-        meetings.append(own.meeting(values.users))
+    own = [each for by, each in groups.items() if users is not None and by in users.columns]
+    meetings += [each.meeting(values.users) for each in own[:1]]
     return [require_meeting(meeting) for meeting in meetings]
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recgauge.comparison.reading import is_count, series_by_id, values_by_user
 from recgauge.comparison.results import check_baseline
 from recgauge.comparison.stability import DECIMALS, constant_p
-from recgauge.comparison.tests_of_pairs import UserSums, equal_means, holm, student_quantile
+from recgauge.comparison.tests_of_pairs import holm, student_quantile, two_sided_t
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import as_ids
@@ -20,6 +20,7 @@ from recgauge.report.segment_tables import ALL as ALL
 from recgauge.report.shown import Shown
 from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import DoubleArray, check_real
+from recgauge.utils.exact import Moments, exact_sum, to_float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -251,10 +252,9 @@ def segments_of(
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     meeting = require_meeting(groups.meeting(values.users))
     warnings = (meeting.warning,) if meeting.warning else ()
-    notes = () if groups.table is None else (f"{meeting.sentence}.",)
-    runs, base, codes = values.runs, base_of(baseline, values.runs), groups.codes(values.users)
-    rest = [run for run in range(len(runs)) if run != base]
-    results = []
+    notes = (f"{meeting.sentence}.",) if groups.as_text else ()
+    base, codes, results = base_of(baseline, values.runs), groups.codes(values.users), []
+    rest = [run for run in range(len(values.runs)) if run != base]
     for metric, of_metric, is_higher in zip(
         values.metrics, values.values, values.higher_is_better, strict=True
     ):
@@ -268,37 +268,26 @@ def segments_of(
                 f"{groups.by}: no user has both a value in every run and a group. Users look like "
                 f"{listed(values.users[:3]) or 'nobody'}, those with a group like {groups}."
             )
-        named = {ALL: complete} | {groups.names[code]: inside for code, inside in members.items()}
-        changes = {  # equal values differ by exactly 0
-            (name, run): UserSums.of(np.round(of_metric[run, inside] - of_metric[base, inside], DECIMALS))
-            for name, inside in named.items()
-            for run in rest
-        }
-        rows = {
-            (name, run): _of_sums(UserSums.of(of_metric[run, inside]), confidence)
-            for name, inside in named.items()
-            for run in (base, *rest)
-        }
-        sign = 1 if is_higher else -1
-        pairs = {place: _of_sums(sums, confidence, sign) for place, sums in changes.items()}
-        raw = [_unevenness([changes[groups.names[code], run] for code in members]) for run in rest]
-        adjusted = holm(np.array(raw)).tolist() if raw else []
-        uneven = {runs[run]: p for run, p in zip(rest, adjusted, strict=True)}
+        inside = {groups.names[code]: of_metric[:, users] for code, users in members.items()}
+        changes = {run: [each[run] - each[base] for each in inside.values()] for run in rest}
+        p = holm([_p_uneven(changes[run]) for run in rest]).tolist() if rest else []
+        uneven = {values.runs[run]: each for run, each in zip(rest, p, strict=True)}
         segments = Segments(
             groups.by, label(metric), (), (), uneven, confidence, is_higher, n_without, notes, warnings
         )
-        results.append(_corrected(segments, runs, rows, pairs))
+        one_each = {name: (each, np.ones(each.shape[1])) for name, each in inside.items()}
+        everybody = of_metric[:, complete], np.ones(len(complete))
+        results.append(_compared(segments, values.runs, base, {ALL: everybody} | one_each))
     return results
 
 
-def _unevenness(changes: Sequence[UserSums]) -> float:
+def _p_uneven(changes: Sequence[DoubleArray]) -> float:
     """Return the p-value that a run's change is the same in all groups."""
-    tested = [
-        (sums.n_valued, sums.mean, sums.stderr)
-        for sums in changes
-        if sums.n_valued > 1 and sums.least < sums.greatest
-    ]
-    return equal_means(*np.array(tested).T) if len(tested) > 1 else 1.0
+    from scipy.stats import alexandergovern
+
+    rounded = [np.round(change, DECIMALS) for change in changes]
+    tested = [change for change in rounded if len(change) > 1 and np.ptp(change) > 0]
+    return float(alexandergovern(*tested).pvalue) if len(tested) > 1 else 1.0
 
 
 def compare_item_groups(
@@ -362,30 +351,13 @@ def compare_item_groups(
     lost = int(hits["item"][~has_group].nunique())
     segments = Segments(by, metric, (), (), {}, confidence, True, lost)
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
-    base = base_of(baseline, runs)
-    order = [base, *(place for place in range(len(runs)) if place != base)]
-    ratios: list[dict[tuple[str, int], _Ratio]] = [{}, {}]
+    members: dict[str, tuple[DoubleArray, DoubleArray]] = {}
     for name, inside in ((ALL, has_group), *((name, codes == code) for code, name in enumerate(names))):
         totals = np.array([np.bincount(rows[inside], each[inside], len(users)) for each in columns])
         if name != ALL:  # everybody has users without such a row, too
             totals = totals[:, totals[0] > 0]
-        n, own = totals[0], totals[1:]
-        for place in order:
-            ratios[0][name, place] = _of_clusters(own[place], n, confidence)
-            if place != base:
-                change = np.round(own[place] - own[base], DECIMALS)
-                ratios[1][name, place] = _of_clusters(change, n, confidence)
-    return _corrected(segments, runs, *ratios)
-
-
-class _Ratio(NamedTuple):
-    """A mean over users, or over the rows of users, before any correction; see `SegmentPair`."""
-
-    mean_and_ends: tuple[float, float, float]
-    p: float
-    signs: tuple[float, float, float]
-    n_users: int
-    n_rows: int
+        members[name] = totals[1:], totals[0]
+    return _compared(segments, runs, base_of(baseline, runs), members)
 
 
 def base_of(baseline: str | None, runs: Sequence[str]) -> int:
@@ -394,59 +366,54 @@ def base_of(baseline: str | None, runs: Sequence[str]) -> int:
     return 0 if baseline is None else runs.index(baseline)
 
 
-def _corrected(
+def _compared(
     segments: Segments,
     runs: Sequence[str],
-    rows: Mapping[tuple[str, int], _Ratio],
-    pairs: Mapping[tuple[str, int], _Ratio],
+    base: int,
+    members: Mapping[str, tuple[DoubleArray, DoubleArray]],
 ) -> Segments:
-    """Return `segments` with rows and pairs, by group and run, p-values corrected over all of them."""
-    base = runs[next(run for _, run in rows)]
-    alpha = round(1 - segments.confidence, 12)
-    adjusted = holm(np.array([pair.p for pair in pairs.values()])).tolist() if pairs else []
-    return replace(
-        segments,
-        rows=tuple(
-            SegmentRow(name, runs[run], *row.mean_and_ends, row.n_users, row.n_rows)
-            for (name, run), row in rows.items()
-        ),
-        pairs=tuple(
-            SegmentPair(name, runs[run], base, *pair.mean_and_ends, p, p <= alpha, *pair.signs, pair.n_users)
-            for ((name, run), pair), p in zip(pairs.items(), adjusted, strict=True)
-        ),
-    )
+    """Return `segments` with rows and pairs, p-values corrected over all of them.
 
-
-def _of_sums(sums: UserSums, confidence: float, sign: int = 1) -> _Ratio:
-    """Return the mean over users; `sign` is that of a change for the better."""
-    n, mean = sums.n_valued, sums.mean
-    varies = bool(np.round([sums.least - mean, sums.greatest - mean], DECIMALS).any())
-    shares = sums.above / n, (n - sums.above - sums.below) / n, sums.below / n
-    tested = _tested(mean, sums.stderr if varies else 0.0, n, confidence)
-    return _Ratio(*tested, shares if sign > 0 else shares[::-1], n, n)
-
-
-def _of_clusters(sums: DoubleArray, counts: DoubleArray, confidence: float) -> _Ratio:
-    """Return the ratio of two totals over users."""
-    n, total = len(sums), float(counts.sum())
-    ratio = float(sums.sum()) / total
-    residual = sums - ratio * counts
-    error = float(np.sqrt((residual**2).sum() * n / max(n - 1, 1))) / total
-    better, equal, worse = (float((np.sign(sums) == sign).mean()) for sign in (1, 0, -1))
-    varies = bool(np.round(residual, DECIMALS).any())
-    tested = _tested(ratio, error if varies else 0.0, n, confidence)
-    return _Ratio(*tested, (better, equal, worse), n, int(total))
-
-
-def _tested(mean: float, error: float, n: int, confidence: float) -> tuple[tuple[float, float, float], float]:
-    """Return a mean with the ends of its interval, and the p-value that it is zero.
-
-    Where nothing varies between users, there is no interval: that of zero width would claim too much.
+    `members` are, by group, each user's sums of values, (n_runs, m), and numbers of values, (m,).
     """
-    from scipy.special import stdtr
+    rows, pairs, sign = [], [], 1 if segments.higher_is_better else -1
+    order = [base, *(run for run in range(len(runs)) if run != base)]
+    for name, (sums, counts) in members.items():
+        n_users, n_rows = len(counts), int(counts.sum())
+        for run in order:
+            ends, _ = _ratio(sums[run], counts, segments.confidence)
+            rows.append(SegmentRow(name, runs[run], *ends, n_users, n_rows))
+            if run != base:
+                change = np.round(sums[run] - sums[base], DECIMALS)  # equal values differ by exactly 0
+                ends, p = _ratio(change, counts, segments.confidence)
+                signs = ((np.sign(change) == side).mean() for side in (sign, 0, -sign))
+                better, equal, worse = map(float, signs)
+                pair = SegmentPair(
+                    name, runs[run], runs[base], *ends, p, False, better, equal, worse, n_users
+                )
+                pairs.append(pair)
+    adjusted = holm([pair.p_adjusted for pair in pairs]).tolist() if pairs else []
+    alpha = round(1 - segments.confidence, 12)
+    corrected = (
+        replace(pair, p_adjusted=p, differs=p <= alpha) for pair, p in zip(pairs, adjusted, strict=True)
+    )
+    return replace(segments, rows=tuple(rows), pairs=tuple(corrected))
 
-    if n > 1 and error:
+
+def _ratio(
+    sums: DoubleArray, counts: DoubleArray, confidence: float
+) -> tuple[tuple[float, float, float], float]:
+    """Return a mean over all values of users with the ends of its interval, and the p-value that it is zero.
+
+    Users are drawn, with all their values. Where nothing varies between them there is no interval: that of
+    zero width would claim too much.
+    """
+    n, total = len(sums), int(counts.sum())
+    mean = to_float(exact_sum(sums), count=total)
+    residual = sums - mean * counts
+    if n > 1 and np.round(residual, DECIMALS).any():
+        error = (Moments.of(residual).stderr() or 0.0) * n / total
         half = student_quantile((1 + confidence) / 2, n - 1) * error
-        return (mean, mean - half, mean + half), float(2 * stdtr(n - 1, -abs(mean) / error))
+        return (mean, mean - half, mean + half), two_sided_t(mean, error, n - 1)
     p = constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0
     return (mean, float("nan"), float("nan")), p

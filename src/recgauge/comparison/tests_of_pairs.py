@@ -153,37 +153,6 @@ def sign_test(differences: DoubleArray) -> float:
     return float(stats.binomtest(int((differences > 0).sum()), n).pvalue) if n else 1.0
 
 
-def equal_means(sizes: DoubleArray, means: DoubleArray, errors: DoubleArray) -> float:
-    """Return the p-value of Alexander and Govern's test that groups of unequal variances have equal means.
-
-    There are at least two groups, each of at least two values that are not all equal, so that the standard
-    errors of their means are not zero. `scipy.stats` has it, too, and takes longer to import than a small
-    sweep's report to be made.
-
-    References
-    ----------
-    .. [1] R. A. Alexander, D. M. Govern, "A new and simpler approximation for ANOVA under variance
-       heterogeneity", Journal of Educational Statistics 19(2), 1994.
-
-    Examples
-    --------
-    >>> round(equal_means(np.array([4, 5]), np.array([0.2, 0.56]), np.array([0.0408, 0.051])), 4)
-    0.0013
-    """
-    from scipy.special import chdtrc
-
-    t = (means - np.average(means, weights=errors**-2)) / errors
-    a = sizes - 1.5
-    b = 48 * a**2
-    c = np.sqrt(a * np.log1p(t**2 / (sizes - 1)))
-    z = (
-        c
-        + (c**3 + 3 * c) / b
-        - (4 * c**7 + 33 * c**5 + 240 * c**3 + 855 * c) / (b * (10 * b + 8 * c**4 + 1000))
-    )
-    return float(chdtrc(len(sizes) - 1, (z**2).sum()))
-
-
 def t_above(mean: float, stderr: float, n: int, skewness: float = 0.0) -> float:
     """Return the one-sided p-value that a mean of n values is above zero: Student's t, its skewness removed.
 

@@ -1,7 +1,7 @@
 """Groups of users: by a column of the user's own table, or as they are given; the group of each user."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ import numpy as np
 from recgauge.comparison.groups import cut_values
 from recgauge.comparison.reading import read_users
 from recgauge.data.ids import IdArray, as_ids, encode
-from recgauge.data.meeting import WARNED_BELOW, Meeting, meet
+from recgauge.data.meeting import Meeting, meet
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
-from recgauge.utils.arrow import to_arrow, to_numpy
+from recgauge.files.tables import OwnTable
+from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import IntArray, shown
 
 if TYPE_CHECKING:
@@ -29,23 +30,17 @@ class UserTable:
 
     Parameters
     ----------
-    address : str
-        What messages call it.
-    cells : pyarrow.Table
+    table : OwnTable
     user : str
         The column of users.
-    columns : tuple of str
-        The others.
     """
 
-    address: str
-    cells: "pa.Table"
+    table: OwnTable
     user: str
-    columns: tuple[str, ...]
 
     @classmethod
     def of(cls, source: Any, *, missing: Collection[str] = ()) -> "UserTable":
-        """Read a table: a data frame or a series by user, or a file.
+        """Read a table: a data frame or a series by user, or a file; one that was read stays as it is.
 
         Cells of text are what the file has, ``NA`` and ``007`` too; empty ones, and `missing`, are no group.
 
@@ -62,15 +57,17 @@ class UserTable:
         >>> table.user, table.columns
         ('user', ('plan',))
         """
+        if isinstance(source, UserTable):
+            return source
         is_path = isinstance(source, (str, Path))
-        subject = "--users" if is_path else "the table of users"
-        table, user = read_users(str(source) if is_path else source, subject, missing)
+        table, user = read_users(source, "--users" if is_path else "the table of users", missing)
         table.ids(user)  # refuses what is no id
-        cells = table.cells
-        for place, name in enumerate(cells.column_names):
-            column = table.column(name)
-            cells = cells.set_column(place, name, column if name == user else _numbers_if_all(column))
-        return cls(table.subject, cells, user, tuple(name for name in table.names if name != user))
+        return cls(table, user)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns beside that of users."""
+        return tuple(name for name in self.table.names if name != self.user)
 
     def groups(self, by: str, n_groups: int) -> "UserGroups":
         """Return the groups by a column: numbers cut where there are many different ones, words as they are.
@@ -81,74 +78,46 @@ class UserTable:
             If there is no such column, or it makes too many groups.
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
+        address = self.table.subject
         if by not in self.columns:
             raise ConfigError(
-                f"--by: there is no column {by} in {self.address}. {did_you_mean(by, self.columns)}There are "
+                f"--by: there is no column {by} in {address}. {did_you_mean(by, self.columns)}There are "
                 f"{listed(self.columns) or 'none'}."
             )
         column = self._values(by)
         numbers = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        counts = (
-            pa.table({"value": column}).group_by("value").aggregate([("value", "count")]).sort_by("value")
-        )
+        if column.null_count == len(column):
+            raise ConfigError(f"{by}: the column is empty in {address}. Name another.")
+        values = pa.table({"value": column.drop_null()})
+        counts = values.group_by("value").aggregate([("value", "count")]).sort_by("value")
         if len(counts) > (most := _MOST_NUMBERS if numbers else _MOST_WORDS):
             raise ConfigError(
-                f"{by}: {self.address} has more than {most:,} different values in it. Name a column of "
-                "groups."
+                f"{by}: {address} has more than {most:,} different values in it. Name a column of groups."
             )
-        if not len(counts):
-            raise ConfigError(f"{by}: the column is empty in {self.address}. Name another.")
         distinct = counts.column("value").combine_chunks()
         if numbers and len(counts) > n_groups:
-            names, codes = cut_values(to_numpy(distinct), to_numpy(counts.column("value_count")), n_groups)
+            names, group = cut_values(to_numpy(distinct), to_numpy(counts.column("value_count")), n_groups)
         else:
-            names, codes = list(map(str, distinct.to_pylist())), np.arange(len(counts))
-        return UserGroups(by, tuple(names), codes.astype(np.int32), self, distinct)
+            names, group = list(map(str, distinct.to_pylist())), np.arange(len(counts))
+        places = to_numpy(pc.fill_null(pc.index_in(column, value_set=distinct), len(counts)))
+        users = np.array(self.table.column(self.user).cast(pa.large_string()).to_pylist(), object)
+        return UserGroups(by, tuple(names), users, np.append(group, -1)[places], as_text=True)
 
     def _values(self, by: str) -> "pa.ChunkedArray":
-        """Return what cells of a column hold, true and false as texts."""
+        """Return what cells of a column hold: texts as numbers where all are, true and false as texts."""
         import pyarrow as pa
 
-        column = self.cells.column(by).drop_null()
+        column = self.table.column(by)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_nested(column.type):
             raise ConfigError(
-                f"{by}: cells of {self.address} hold {column.type}. A user is in one group: name a column "
-                "with one number or text a row."
+                f"{by}: cells of {self.table.subject} hold {column.type}. A user is in one group: name a "
+                "column with one number or text a row."
             )
-        return column.cast(pa.string()) if pa.types.is_boolean(column.type) else column
-
-    def meeting(self, users: IdArray) -> Meeting:
-        """Count the users of whom the table has a row; ids are compared as text."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        ids, there = _as_texts(users), np.zeros(len(users), bool)
-        column = self.cells.column(self.user).cast(pa.large_string())
-        positions = pc.index_in(column, value_set=ids)
-        there[to_numpy(positions.drop_null())] = True
-        sides = "values", "table of users"
-        meeting = Meeting("user", sides, (len(users), len(column)), int(there.sum()))
-        if meeting.share >= WARNED_BELOW:
-            return meeting
-        ours = np.array(ids.filter(pa.array(~there)).to_pylist(), object)
-        strangers = column.filter(pc.is_null(positions)).unique()
-        unmet = meet(ours, np.array(strangers.to_pylist(), object), name="user", sides=sides)
-        return replace(meeting, cause=unmet.cause, examples=unmet.examples)
-
-
-def _as_texts(users: IdArray) -> "pa.Array":
-    """Return ids as texts, which tables of text have."""
-    import pyarrow as pa
-
-    texts = to_arrow(users).cast(pa.large_string())
-    if len(texts.unique()) < len(texts):
-        raise SchemaError(
-            "a number and a text, such as 1 and '1', are two users here. Give all ids one type."
-        )
-    return texts
+        return column.cast(pa.string()) if pa.types.is_boolean(column.type) else _numbers_if_all(column)
 
 
 def _numbers_if_all(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
@@ -168,62 +137,58 @@ def _numbers_if_all(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
 
 @dataclass(frozen=True, eq=False)
 class UserGroups:
-    """Groups of users: of a table by the distinct values of a column, or of users that are known.
+    """Groups of users.
 
     Parameters
     ----------
     by : str
         What the groups are of.
     names : tuple of str
-    code_of : ndarray of int32
-        The group of each distinct value, or of each user; -1 for none.
-    table : UserTable or None
-    distinct : pyarrow.Array or None
-        The distinct values of the column.
-    users : ndarray
-        Ids, where there is no table.
+    users : ndarray, shape (n,)
+        Ids.
+    group : ndarray of int, shape (n,)
+        The position of each user's group among the names; -1 for none.
+    as_text : bool
+        Whether ids are those of a table, which are compared as texts.
     """
 
     by: str
     names: tuple[str, ...]
-    code_of: IntArray
-    table: UserTable | None = None
-    distinct: "pa.Array | None" = None
-    users: IdArray = field(default_factory=lambda: np.empty(0, object))
+    users: IdArray
+    group: IntArray
+    as_text: bool = False
 
     def __str__(self) -> str:
         """Return the first users."""
-        if self.table is None:
-            return listed(self.users[:3]) or "nobody"
-        return listed(self.table.cells.column(self.table.user)[:3].to_pylist()) or "nobody"
+        return listed(self.users[:3]) or "nobody"
 
     def meeting(self, users: IdArray) -> Meeting:
         """Count the users of values who are known here."""
-        if self.table is not None:
-            return self.table.meeting(users)
-        return meet(users, self.users, name="user", sides=("values", "groups"))
+        sides = "values", "table of users" if self.as_text else "groups"
+        return meet(self._ids(users), self.users, name="user", sides=sides)
 
     def codes(self, users: IdArray) -> IntArray:
-        """Return the code of each user's group, -1 without one; a table's ids are compared as text."""
-        if self.table is None or self.distinct is None:
-            ids, (ours, theirs) = encode([users, self.users], in_order=False)
-            of_id = np.full(len(ids), -1, np.int32)
-            of_id[theirs] = self.code_of
-            return of_id[ours]
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        """Return the position of each user's group, -1 without one."""
+        ids, (ours, theirs) = encode([self._ids(users), self.users], in_order=True)
+        twice = np.bincount(theirs, minlength=len(ids))[ours] > 1
+        if twice.any():
+            raise SchemaError(
+                f"{self.by}: the table has user {shown(users[twice.argmax()])} in several rows; keep one."
+            )
+        of_id = np.full(len(ids), -1, np.int32)
+        of_id[theirs] = self.group
+        return of_id[ours]
 
-        table, codes = self.table, np.full(len(users), -1, np.int32)
-        positions = pc.index_in(table.cells.column(table.user).cast(pa.large_string()), _as_texts(users))
-        rows, at = table.cells.filter(pc.is_valid(positions)), to_numpy(positions.drop_null())
-        n_rows = np.bincount(at, minlength=len(users))
-        if n_rows.max(initial=0) > 1:
-            user = shown(users[n_rows.argmax()])
-            raise SchemaError(f"--users: {table.address} has user {user} in several rows; keep one.")
-        values = pc.index_in(rows.column(self.by).cast(self.distinct.type), value_set=self.distinct)
-        values = to_numpy(pc.fill_null(values, -1))
-        codes[at] = np.where(values < 0, -1, self.code_of[values])
-        return codes
+    def _ids(self, users: IdArray) -> IdArray:
+        """Return ids as they are compared."""
+        if not self.as_text:
+            return users
+        texts = np.array(list(map(str, users.tolist())), object)
+        if len(set(texts)) < len(texts):
+            raise SchemaError(
+                "a number and a text, such as 1 and '1', are two users here. Give all ids one type."
+            )
+        return texts
 
     @classmethod
     def of_series(cls, by: str, groups: "pd.Series") -> "UserGroups":
@@ -243,5 +208,4 @@ class UserGroups:
         names = tuple(map(str, groups.cat.categories))
         if twice := [name for name in names if names.count(name) > 1]:
             raise SchemaError(f"{by}: two groups are written {shown(twice[0])}. Give all groups one type.")
-        users = as_ids(by, groups.index)
-        return cls(by, names, groups.cat.codes.to_numpy().astype(np.int32), users=users)
+        return cls(by, names, as_ids(by, groups.index), groups.cat.codes.to_numpy().astype(np.int32))
