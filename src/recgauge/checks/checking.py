@@ -13,7 +13,7 @@ from recgauge.checks.decision import Outcome
 from recgauge.checks.looks import Look, count_candidates
 from recgauge.checks.rules import Rule, Rules
 from recgauge.checks.verdicts import Verdict, judge_number, judge_users
-from recgauge.comparison.comparing import check_protocols
+from recgauge.comparison.measured_alike import check_protocols
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Cost
 from recgauge.comparison.run_groups import RunGroup, group

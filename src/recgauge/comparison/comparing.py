@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from recgauge.comparison.measured_alike import check_protocols
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
 from recgauge.comparison.reading import Means, read_long, read_run
@@ -22,10 +23,8 @@ from recgauge.comparison.results import (
 from recgauge.comparison.user_values import UserValues, choose_metrics, meetings_of
 from recgauge.data.meeting import require_meeting
 from recgauge.errors import ConfigError, listed
-from recgauge.metrics.names import Directions, label
-from recgauge.report.run_tables import MARK
+from recgauge.metrics.names import Directions
 from recgauge.runs.finished import RunValues
-from recgauge.runs.protocol import Protocol, differences, judging, protocol
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
 USUAL = Procedure(correction="holm", interval="normal")
 """What needs no resamples: of so many users the mean is as good as normal."""
 _FEW = 30
-_REMEDY = (
-    "Name runs that agree, choose them with --where, or compare all the same with --mark, which marks them."
-)
 _MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
 
 
@@ -95,92 +91,47 @@ def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
     """
     named: Any = (tests,) if isinstance(tests, str) else tuple(tests)
     procedure = Procedure(baseline, correction, confidence, interval, named, n_resamples, seed)
-    directions = Directions.of(lower_is_better, higher_is_better)
-    read, means = (_by_dataset(runs), {}) if isinstance(runs, Mapping) else read_long(runs)
+    return compare_sources(runs, procedure, metrics, Directions.of(lower_is_better, higher_is_better))
+
+
+def compare_sources(
+    sources: Any, procedure: Procedure, metrics: Sequence[str] | None, directions: Directions
+) -> Comparison:
+    """Compare what `compare` takes, by a procedure."""
+    runs, means = read_sources(sources)
     if means:
         return _compare_means(means, procedure, metrics, directions)
-    tables = [
-        UserValues.of(of_dataset, metrics=metrics, dataset=dataset, directions=directions)
-        for dataset, of_dataset in read.items()
-    ]
+    tables = [pair_runs(of_dataset, metrics, directions, name) for name, of_dataset in runs.items()]
     directions.check_names(list(dict.fromkeys(key for table in tables for key in table.metrics)))
-    for table in tables:
-        check_protocols(read[table.dataset], table.metrics)
     return compare_values(tables, procedure)
 
 
-_Runs = Mapping[str, RunValues | Sequence[RunValues]]
+def read_sources(sources: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means]:
+    """Read runs by name, those of several data sets, or a long table, whose means `read_long` describes."""
+    if not isinstance(sources, Mapping):
+        return read_long(sources)
+    nested = (
+        sources if sources and all(isinstance(each, Mapping) for each in sources.values()) else {"": sources}
+    )
+    return {
+        dataset: {
+            name: [*map(read_run, each if isinstance(each, (list, tuple)) else [each])]
+            for name, each in of_dataset.items()
+        }
+        for dataset, of_dataset in nested.items()
+    }, {}
 
 
-def check_protocols(runs: _Runs, metrics: Sequence[str], subject: str = "compare") -> None:
-    """Refuse runs of recgauge that differ in more than the model; the message begins with `subject`."""
-    protocols = {}
-    for name, run in runs.items():
-        records = [repeat.record for repeat in ([run] if isinstance(run, RunValues) else run)]
-        if all(record is not None for record in records):
-            protocols[name] = protocol([record for record in records if record is not None], metrics)
-    remedy = "To compare all the same, give their per-user values as data frames or CSV."
-    require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
-    if len(protocols) < len(runs):
-        # of runs of recgauge the settings say which rows are relevant
-        _refuse_other_definitions(runs, metrics, subject, ["threshold"] if protocols else [])
-        _refuse_other_truths(runs, subject, remedy)
-
-
-def _refuse_other_definitions(
-    runs: _Runs, metrics: Sequence[str], subject: str, left_out: Collection[str]
-) -> None:
-    """Refuse runs whose metrics are not measured in the same way, as far as evaluations and files say it."""
-    for key in metrics:
-        texts: dict[str, dict[str, None]] = {}
-        for name, run in runs.items():
-            for repeat in [run] if isinstance(run, RunValues) else run:
-                if key in repeat.definitions:
-                    text, _, policies = repeat.definitions[key].rpartition("; ")
-                    texts.setdefault(f"{text}; {judging(policies, *left_out)}", {})[name] = None
-        if len(texts) > 1:
-            definitions = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in texts.items())
-            raise ConfigError(
-                f"{subject}: the runs measure {label(key)} differently: {definitions}. Evaluate them under "
-                "one convention."
-            )
-
-
-def _refuse_other_truths(runs: _Runs, subject: str, remedy: str) -> None:
-    """Refuse runs that are judged by other relevant items, as far as evaluations and files say it."""
-    truths: dict[str, list[str]] = {}
-    for name, run in runs.items():
-        own = {repeat.truth[:12] for repeat in ([run] if isinstance(run, RunValues) else run) if repeat.truth}
-        if own:
-            truths.setdefault(", ".join(sorted(own)), []).append(name)
-    if len(truths) > 1:
-        digests = "; ".join(f"{text} ({listed(names, most=3)})" for text, names in truths.items())
-        raise ConfigError(
-            f"{subject}: the runs are judged by different relevant items (users, items or grades); their "
-            f"digests are {digests}. Evaluate them on one truth. {remedy}"
-        )
-
-
-def require_equal_protocols(
-    protocols: Sequence[Protocol], names: Sequence[str], subject: str, *, mark: bool = False, remedy: str = ""
-) -> list[str]:
-    """Refuse runs that differ in more than the model; with `mark` return a marked line of each difference."""
-    lines = [f"{name}: {_by_value(values, names)}" for name, values in differences(protocols).items()]
-    if lines and not mark:
-        all_lines = "\n  ".join(lines)
-        raise ConfigError(
-            f"{subject}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
-            f"{all_lines}\n{remedy or _REMEDY}"
-        )
-    return [f"{MARK} {subject}: the runs differ in {line}" for line in lines]
-
-
-def _by_value(values: Sequence[str], names: Sequence[str]) -> str:
-    """Return each value with the runs that have it."""
-    runs: dict[str, list[str]] = {}
-    for value, name in zip(values, names, strict=True):
-        runs.setdefault(value, []).append(name)
-    return "; ".join(f"{value} ({listed(own, most=3)})" for value, own in runs.items())
+def pair_runs(
+    runs: Mapping[str, Sequence[RunValues]],
+    metrics: Sequence[str] | None,
+    directions: Directions | None,
+    dataset: str = "",
+) -> UserValues:
+    """Pair the users of runs that are measured alike."""
+    table = UserValues.of(runs, metrics=metrics, dataset=dataset, directions=directions)
+    check_protocols(runs, table.metrics)
+    return table
 
 
 def compare_values(tables: Sequence[UserValues], procedure: Procedure | None = None) -> Comparison:
@@ -398,15 +349,3 @@ def _compare_means(
             "Give such a table, or values per user (a column user)."
         )
     return Comparison((), procedure, compared, ("Means without users: compared over data sets only.", *notes))
-
-
-def _by_dataset(runs: Mapping[str, Any]) -> dict[str, dict[str, RunValues | list[RunValues]]]:
-    nested = runs if runs and all(isinstance(part, Mapping) for part in runs.values()) else {"": runs}
-    return {
-        dataset: {name: _read(source) for name, source in of_dataset.items()}
-        for dataset, of_dataset in nested.items()
-    }
-
-
-def _read(source: Any) -> RunValues | list[RunValues]:
-    return [read_run(repeat) for repeat in source] if isinstance(source, (list, tuple)) else read_run(source)

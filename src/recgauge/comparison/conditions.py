@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
+from recgauge.comparison.measured_alike import require_one
 from recgauge.comparison.user_values import choose_metrics
 from recgauge.errors import ConfigError, did_you_mean, listed, shortened
 from recgauge.metrics.names import Directions, headline_cutoff, importance, label, split_key, usual_direction
@@ -197,7 +198,7 @@ def chosen_metrics(
     higher = directions.higher_is_better(keys, recorded)
     for key in keys:
         _check_values(key, runs)
-    _require_equal(runs, [run.policies for run in runs], "judge lists")
+    _require_equal([(run.policies, run.name) for run in runs], "judge lists")
     left = [label(key) for key in _measures(common) if key not in keys and not _OF_TRAINING.fullmatch(key)]
     notes = [f"in all runs, and not compared here: {listed(left, most=8)}"] if left and not metrics else []
     return higher, notes
@@ -228,34 +229,28 @@ def _check_values(key: str, runs: Sequence[LoggedRun]) -> None:
                 f"--where \"attributes.run_id != '{run.run_id}'\"."
             )
     name = split_key(key)[0]
-    _require_equal(runs, [run.definitions.get(name, "") for run in runs], f"measure {label(key)}")
+    _require_equal([(run.definitions.get(name, ""), run.name) for run in runs], f"measure {label(key)}")
 
 
-def _require_equal(runs: Sequence[LoggedRun], texts: Sequence[str], subject: str) -> None:
-    """Refuse runs that do something differently, as far as they say how."""
-    names = {text: run.name for run, text in zip(runs, texts, strict=True) if text}
-    if len(names) > 1:
-        has = "; ".join(f"{text} ({name})" for text, name in names.items())
-        raise ConfigError(
-            f"the runs {subject} differently: {has}. Choose runs with --where, or evaluate them under one "
-            "convention."
-        )
+def _require_equal(texts: Sequence[tuple[str, str]], subject: str) -> None:
+    """Refuse runs that do something differently, as far as they say how: pairs of a text and a run."""
+    remedy = "Choose runs with --where, or evaluate them under one convention."
+    require_one(texts, f"the runs {subject} differently:", remedy)
 
 
 def _require_equal_truths(conditions: Sequence[Condition]) -> None:
     """Refuse conditions that are judged by other relevant items: under a seed or fold, or all over."""
-    truths: dict[tuple[str, str], dict[str, str]] = {}
+    truths: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for each in conditions:
         own = {text: run for text, run in each.runs.items() if run.truth}
         if len({run.truth for run in own.values()}) == 1:
             own[""] = next(iter(own.values()))
         for text, run in own.items():
-            truths.setdefault((each.dataset, text), {}).setdefault(run.truth[:12], run.name)
-    for (_, text), names in truths.items():
-        if len(names) > 1:
-            has = "; ".join(f"{digest} ({name})" for digest, name in names.items())
-            raise ConfigError(
-                f"the runs are judged by different relevant items{text and f' under {text}'}; their digests "
-                f"are {has}. Evaluate them on one truth, choose runs with --where, or log the data set as a "
-                "param: dataset."
-            )
+            truths.setdefault((each.dataset, text), []).append((run.truth[:12], run.name))
+    for (_, text), pairs in truths.items():
+        under = f" under {text}" if text else ""
+        require_one(
+            pairs,
+            f"the runs are judged by different relevant items{under}; their digests are",
+            "Evaluate them on one truth, choose runs with --where, or log the data set as a param: dataset.",
+        )

@@ -196,7 +196,7 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
     if not len(usable):
         raise few_users(table.metrics, n_complete)
     rounded = Rounded.of(table.contributions[usable])
-    means = flips = None
+    means = flips = np.empty((0, *rounded.shape))  # none where the procedure needs none
     exact = False
     if procedure.interval != "normal" or "bootstrap" in procedure.tests:
         means = bootstrap_means(rounded, procedure.n_resamples, procedure.seed)
@@ -206,10 +206,10 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
     for place, row in enumerate(usable.tolist()):
         metric, n = table.metrics[row], int(n_complete[row])
         _, own, n_left_out = table.complete(row)
-        values = own if table.shares is None else table.shares[row][:, rounded.used[place]].copy()
+        values = np.ascontiguousarray(table.contributions[row][:, rounded.used[place]])
         observed = centre = rounded.sums()[place] / n
-        drawn = None if means is None else means[:, place]
-        if drawn is not None and (parts := table.pooled.get(metric)) is not None:
+        drawn = means[:, place]
+        if len(drawn) and (parts := table.pooled.get(metric)) is not None:
             drawn, centre = bootstrap_pooled(parts, procedure.n_resamples, procedure.seed)
         measured = _InMemory(
             table.dataset,
@@ -219,10 +219,10 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
             procedure,
             values,
             own,
-            None if drawn is None else drawn[np.isfinite(drawn).all(axis=1)],
+            drawn[np.isfinite(drawn).all(axis=1)],
             observed,
             centre,
-            None if flips is None else flips[:, place] / n,
+            flips[:, place] / n,
             exact,
             2 * float(rounded.unit[place]),
             None if table.folds is None else table.folds[row],
@@ -244,11 +244,11 @@ class _InMemory(Measured):
     ----------
     values, own : ndarray of float64, shape (n_runs, m)
         What users with a value in every run contribute, and their own values.
-    drawn : ndarray of float64, shape (n, n_runs), or None
-        Means in samples of users.
+    drawn : ndarray of float64, shape (n, n_runs)
+        Means in samples of users; n is 0 where the procedure needs none, as in `flipped`.
     observed, centre : ndarray of float64, shape (n_runs,)
         Means without random signs and without resampling, each rounded as those with it are.
-    flipped : ndarray of float64, shape (n, n_runs), or None
+    flipped : ndarray of float64, shape (n, n_runs)
         Means over users with random signs.
     exact : bool
         Whether all signs were tried.
@@ -259,10 +259,10 @@ class _InMemory(Measured):
 
     values: DoubleArray
     own: DoubleArray
-    drawn: DoubleArray | None
+    drawn: DoubleArray
     observed: DoubleArray
     centre: DoubleArray
-    flipped: DoubleArray | None
+    flipped: DoubleArray
     exact: bool
     rounding: float
     folds: DoubleArray | None
@@ -275,14 +275,11 @@ class _InMemory(Measured):
         return float(self.values[run].mean())
 
     def interval(self, run: int) -> tuple[float, float]:
-        drawn = None if self.drawn is None else self.drawn[:, run]
-        return self._interval(self.values[run], drawn, float(self.centre[run]))
+        return self._interval(self.values[run], self.drawn[:, run], float(self.centre[run]))
 
-    def _interval(
-        self, values: DoubleArray, means: DoubleArray | None, observed: float
-    ) -> tuple[float, float]:
+    def _interval(self, values: DoubleArray, means: DoubleArray, observed: float) -> tuple[float, float]:
         method, confidence = self.procedure.interval, self.procedure.confidence
-        if method == "normal" or means is None:
+        if method == "normal":
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
@@ -291,9 +288,8 @@ class _InMemory(Measured):
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self.least:  # every user differs by the same
             deviation = 0.0
-        gains = differences if self.own is self.values else _differences(self.own, a, b, self.least)
-        gains = gains if self.higher_is_better else -gains
-        drawn = None if self.drawn is None else _difference(self.drawn, a, b)
+        gains = _differences(self.own, a, b, self.least) * (1 if self.higher_is_better else -1)
+        drawn = self.drawn[:, a] - self.drawn[:, b]
         of_folds = None if self.folds is None else self.folds[a] - self.folds[b]
         return Difference(
             mean,
@@ -319,10 +315,10 @@ class _InMemory(Measured):
             return sign_test(gains)
         if test == "permutation":
             observed = float(self.observed[i] - self.observed[j])
-            null, n_observed = _difference(_made(self.flipped), i, j), 0 if self.exact else 1
+            null, n_observed = self.flipped[:, i] - self.flipped[:, j], 0 if self.exact else 1
         else:
             observed = float(self.centre[i] - self.centre[j])
-            null, n_observed = _difference(_made(self.drawn), i, j) - observed, 1
+            null, n_observed = self.drawn[:, i] - self.drawn[:, j] - observed, 1
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + n_observed) / (len(null) + n_observed)
 
@@ -333,7 +329,7 @@ class _InMemory(Measured):
         """
         if self.procedure.correction != "max_t":
             return super().corrected(differences)
-        flipped, n = _made(self.flipped), self.n_compared
+        flipped, n = self.flipped, self.n_compared
         scale = np.array(
             [sqrt((n - 1) * (each.deviation / sqrt(n)) ** 2 + each.mean**2) for each in differences.values()]
         )
@@ -348,13 +344,6 @@ class _InMemory(Measured):
         critical = float(np.quantile(largest, self.procedure.confidence))
         rest = 1 - critical**2
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
-
-
-def _made(resamples: DoubleArray | None) -> DoubleArray:
-    """Return resamples, which `compare_table` has made where the procedure needs them."""
-    if resamples is None:
-        raise ValueError("the procedure needs resamples that were not made")
-    return resamples
 
 
 @dataclass(eq=False)
@@ -418,11 +407,6 @@ class Sums(Measured):
         p = {"t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1)}
         gains = sums if self.higher_is_better else -sums
         return Difference(sums.mean, deviation, self._interval(sums), p, gains.above, gains.below)
-
-
-def _difference(values: DoubleArray, i: int, j: int) -> DoubleArray:
-    difference: DoubleArray = values[:, i] - values[:, j]
-    return difference
 
 
 def _differences(values: DoubleArray, i: int, j: int, least: float) -> DoubleArray:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.comparing import compare_values, require_equal_protocols
+from recgauge.comparison.comparing import compare_values
+from recgauge.comparison.measured_alike import require_equal_protocols
 from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.run_groups import RunGroup, group, headline_keys
 from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common

@@ -129,15 +129,6 @@ class UserValues:
         meetings = meetings_of([cls(users, tuple(named), chosen, values, ())])
         for meeting in meetings:
             require_meeting(meeting)
-        if not np.isfinite(values).all(axis=1).any():
-            first = [
-                f"{name}: {listed(map(shown, repeats[0].users[:1])) or 'none'}"
-                for name, repeats in named.items()
-            ]
-            raise ConfigError(
-                f"compare: no user has a value of {listed(chosen, most=3)} in every run; the first users are "
-                f"{'; '.join(first[:3])}."
-            )
         unused = dict.fromkeys(
             column for repeats in named.values() for run in repeats for column in run.unused
         )

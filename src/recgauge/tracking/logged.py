@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.comparing import check_protocols, compare_values
+from recgauge.comparison.comparing import compare_values, pair_runs
 from recgauge.comparison.conditions import Condition, LoggedRun, chosen_metrics, conditions_of
 from recgauge.comparison.over_seeds import compare_over_seeds
 from recgauge.comparison.reading import read_run
@@ -150,9 +150,7 @@ def _tables(
         for text, run in each.runs.items():
             number, of_run = numbers.setdefault(text, len(numbers)), values[run.run_id]
             own.append(replace(of_run, fold=number) if each.of_folds else replace(of_run, seed=number))
-    for runs in by_dataset.values():
-        check_protocols(runs, list(higher))
-    return [UserValues.of(runs, metrics=list(higher), dataset=name) for name, runs in by_dataset.items()]
+    return [pair_runs(runs, list(higher), None, name) for name, runs in by_dataset.items()]
 
 
 def log_comparison(store: Store, comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recgauge.cli.commands.cli import main
-from recgauge.comparison.comparing import require_equal_protocols
+from recgauge.comparison.measured_alike import require_equal_protocols
 from recgauge.comparison.run_groups import group
 from recgauge.comparison.runs import agreeing, run_names
 from recgauge.errors import ConfigError

@@ -1,10 +1,9 @@
 """``recgauge compare`` and ``report``: finished runs side by side, in the terminal and as one page."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from recgauge.cli.commands.options import (
     add_allowed,
@@ -13,14 +12,14 @@ from recgauge.cli.commands.options import (
     are_tables,
     directions_of,
     named,
-    names_of,
     refuse_directions,
     refuse_missing,
     runs_of,
     say,
     store_uri,
+    tables_of,
 )
-from recgauge.comparison.comparing import USUAL, compare
+from recgauge.comparison.comparing import USUAL, compare_sources
 from recgauge.comparison.results import Comparison, Correction, Interval, Procedure, Test
 from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import ConfigError
@@ -28,7 +27,6 @@ from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.tracking import Store, compare_logged, log_comparison, named_experiment
 from recgauge.utils.files import check_formats
-
 
 _MARKS = """in the tables:
   a, b, ..  runs that share a letter are not shown to differ, after the correction for all pairs
@@ -80,7 +78,8 @@ def run_compare(options: Namespace) -> None:
     elif options.over or options.log:
         raise ConfigError("--over, --log: belong to --mlflow EXPERIMENT. Name it, or leave them out.")
     elif are_tables(options.sources):
-        comparison = _compared_tables(options)
+        source, directions = tables_of(options.sources), directions_of(options)
+        comparison = compare_sources(source, _procedure(options), options.metrics, directions)
     else:
         refuse_directions(options)
         comparison = compared_runs(options)
@@ -115,19 +114,6 @@ def _compared_logged(options: Namespace) -> Comparison:
     if options.log:
         say(f"logged   run {log_comparison(store, comparison)} of the experiment {store.experiment}")
     return comparison
-
-
-def _compared_tables(options: Namespace) -> Comparison:
-    """Return the comparison of a long table, or of several with a row per user each."""
-    runs = names_of(options.sources)
-    procedure: Any = asdict(_procedure(options))
-    return compare(
-        runs if len(runs) > 1 else options.sources[0],
-        metrics=options.metrics,
-        lower_is_better=options.lower_is_better,
-        higher_is_better=options.higher_is_better,
-        **procedure,
-    )
 
 
 def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:

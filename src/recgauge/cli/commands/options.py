@@ -6,13 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from recgauge.comparison.comparing import check_protocols
-from recgauge.comparison.reading import read_long, read_run
 from recgauge.comparison.user_tables import UserTable
-from recgauge.comparison.user_values import UserValues, in_common
 from recgauge.errors import ConfigError, MissingDataError, listed
 from recgauge.files.stored import PARQUET
-from recgauge.metrics.names import Directions, as_key
+from recgauge.metrics.names import Directions
 from recgauge.report.console import output
 from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.places import experiment_of_user, store_of_user
@@ -95,25 +92,10 @@ def are_tables(sources: Sequence[str]) -> bool:
     return bool(sources) and all(map(os.path.isfile, map(user_path, sources)))
 
 
-def values_of_tables(
-    sources: Sequence[str],
-    metrics: Sequence[str] | Callable[[Sequence[str]], Sequence[str]],
-    directions: Directions,
-) -> UserValues:
-    """Return the users' values of one long table, or of files that are a run each, paired by user."""
-    if len(sources) > 1:
-        runs = {name: [read_run(source)] for name, source in names_of(sources).items()}
-    else:
-        runs = read_long(sources[0])[0].get("", {})
-    values = [(name, run.values) for name, repeats in runs.items() for run in repeats]
-    if callable(metrics):
-        metrics = metrics(in_common(values)) if values else ()
-    check_protocols(runs, list(map(as_key, metrics)))
-    return UserValues.of(runs, metrics=metrics, directions=directions)
-
-
-def names_of(sources: Sequence[str]) -> dict[str, str]:
-    """Return files by the names of their runs."""
+def tables_of(sources: Sequence[str]) -> "str | dict[str, str]":
+    """Return files by the names of their runs, or one long table."""
+    if len(sources) == 1:
+        return sources[0]
     packed = (".gz", ".bz2", ".xz")
     plain = [source[: -len(end)] if (end := Path(source).suffix) in packed else source for source in sources]
     tables = {Path(name).stem: source for name, source in zip(plain, sources, strict=True)}

@@ -18,17 +18,20 @@ from recgauge.cli.commands.options import (
     refuse_directions,
     refuse_missing,
     runs_of,
+    tables_of,
     users_of,
-    values_of_tables,
     write_out,
 )
 from recgauge.cli.run_data import load_data
+from recgauge.comparison.comparing import pair_runs, read_sources
 from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
+from recgauge.comparison.user_values import in_common
 from recgauge.errors import ConfigError, listed
+from recgauge.metrics.names import headline_key
 from recgauge.report.blocks import lines
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.report.stability_tables import stability_blocks
@@ -105,8 +108,12 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     """Return users' values compared inside groups of a table."""
     if options.examples:
         raise ConfigError("--examples: users' values have no lists to show. Leave it out.")
-    metrics = [options.metric] if options.metric else _usual
-    values = values_of_tables(options.sources, metrics, directions_of(options))
+    runs, _ = read_sources(tables_of(options.sources))
+    if len(runs) != 1:
+        raise ConfigError("SOURCE: segments take users' values on one data set. Give a table with one.")
+    (of_runs,) = runs.values()
+    keys = in_common([(name, run.values) for name, repeats in of_runs.items() for run in repeats])
+    values = pair_runs(of_runs, [options.metric or headline_key(keys)], directions_of(options))
     table = users_of(options)
     if table is None:
         raise ConfigError(
@@ -117,11 +124,6 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
         groups = table.groups(by, options.groups)
         segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
     return segments, [], values.notes
-
-
-def _usual(metrics: Sequence[str]) -> Sequence[str]:
-    """Return nDCG at 10 if it is there, else the first metric."""
-    return ["ndcg_at_10"] if "ndcg_at_10" in metrics else metrics[:1]
 
 
 def add_stability_options(parser: ArgumentParser) -> None:
