@@ -12,7 +12,7 @@ import numpy as np
 from recgauge.checks.decision import Outcome
 from recgauge.checks.looks import Look, count_candidates
 from recgauge.checks.rules import Rule, Rules
-from recgauge.checks.verdicts import Verdict, judge_number, judge_users
+from recgauge.checks.verdicts import Verdict, judge_number, judge_users, outcome_of
 from recgauge.comparison.measured_alike import check_protocols
 from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Cost
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from recgauge.report.blocks import Block
 
     Source: TypeAlias = (
-        "Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
+        "Side | Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
     )
 
 Load = Callable[[FinishedRun], tuple[Dataset, Split]]
@@ -117,7 +117,7 @@ class CheckResult(Shown):
     @property
     def outcome(self) -> Outcome:
         """``worse`` if any rule is, else ``undecided`` if any is, else ``shown``."""
-        return _outcome(self.verdicts)
+        return outcome_of(self.verdicts)
 
     @property
     def passed(self) -> bool:
@@ -214,10 +214,39 @@ def check(
     >>> result.passed, [(verdict.rule, verdict.outcome) for verdict in result.verdicts]
     (False, [('not_worse.ndcg', 'shown'), ('better_by.ndcg', 'worse')])
     """
-    settings = Rules.of(rules)
-    sides = [read_side(source, role) for source, role in ((candidate, "candidate"), (baseline, "baseline"))]
-    table = None if users is None else UserTable.of(users)
-    return judge(sides[0], sides[1], settings, users=table, looks=looks, load=load)
+    rules = Rules.of(rules)
+    users = None if users is None else UserTable.of(users)
+    sides = read_side(candidate, "candidate"), read_side(baseline, "baseline")
+    roles = (" (candidate)", " (baseline)") if sides[0].name == sides[1].name else ("", "")
+    names = sides[0].name + roles[0], sides[1].name + roles[1]
+    runs = {name: side.values for name, side in zip(names, sides, strict=True)}
+    _check_sides(rules, sides, runs)
+    if users is not None and not rules.attributes:
+        raise ConfigError(
+            f"--users: no rule compares groups of {users.table.subject}. Name one of its columns under "
+            "segments in the rules, or leave the table out."
+        )
+    tested = [rule for rule in rules.rules if all(rule.metric in side.values[0].values for side in sides)]
+    verdicts = [_judge_number(rule, sides, rules.directions) for rule in rules.rules if rule not in tested]
+    warnings: list[str] = []
+    same = sides[0].sha256 == sides[1].sha256
+    notes = ["The candidate is the baseline itself."] if same else []
+    if tested:
+        metrics = list(dict.fromkeys(rule.metric for rule in tested))
+        values = UserValues.of(runs, metrics=metrics, directions=rules.directions)
+        groups = _groups(sides[0], rules, users, load)
+        meetings = _meetings(values, groups, users)
+        verdicts += (judged := judge_users(values, tested, groups, rules.alpha))
+        warnings += [meeting.warning for meeting in meetings if meeting.warning]
+        notes += [*values.notes, *(meeting.sentence for meeting in meetings)]
+        if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
+            rough = f"below {_FEW} the level is rough where values are skewed."
+            notes.append(f"{n_users} users stand behind a verdict: {rough}")
+    order = [rule.path for rule in rules.rules]
+    verdicts.sort(key=lambda verdict: order.index(verdict.rule))  # of groups, they keep their order
+    look = Look(sides[0].sha256, sides[1].test_sha256, outcome_of(verdicts))
+    n_before = None if looks is None else count_candidates(looks, look.candidate, look.test_sha256)
+    return CheckResult(*names, rules, tuple(verdicts), look, n_before, tuple(notes), tuple(warnings))
 
 
 def assert_not_worse(
@@ -263,53 +292,6 @@ def assert_not_worse(
     if not result.passed:
         raise AssertionError(result.to_markdown())
     return result
-
-
-def judge(
-    candidate: Side,
-    baseline: Side,
-    rules: Rules,
-    *,
-    users: UserTable | None = None,
-    looks: Sequence[Look] | None = None,
-    load: Load | None = None,
-) -> CheckResult:
-    """Do the same as `check` with two sides that have been read."""
-    sides, names = (candidate, baseline), (candidate.name, baseline.name)
-    if candidate.name == baseline.name:
-        names = f"{candidate.name} (candidate)", f"{baseline.name} (baseline)"
-    runs = {name: side.values for name, side in zip(names, sides, strict=True)}
-    _check_sides(rules, sides, runs)
-    if users is not None and not rules.attributes:
-        raise ConfigError(
-            f"--users: no rule compares groups of {users.table.subject}. Name one of its columns under "
-            "segments in the rules, or leave the table out."
-        )
-    tested = [rule for rule in rules.rules if all(rule.metric in side.values[0].values for side in sides)]
-    verdicts = [_judge_number(rule, sides, rules.directions) for rule in rules.rules if rule not in tested]
-    warnings: list[str] = []
-    notes = ["The candidate is the baseline itself."] if candidate.sha256 == baseline.sha256 else []
-    if tested:
-        metrics = list(dict.fromkeys(rule.metric for rule in tested))
-        values = UserValues.of(runs, metrics=metrics, directions=rules.directions)
-        groups = _groups(candidate, rules, users, load)
-        meetings = _meetings(values, groups, users)
-        verdicts += (judged := judge_users(values, tested, groups, rules.alpha))
-        warnings += [meeting.warning for meeting in meetings if meeting.warning]
-        notes += [*values.notes, *(meeting.sentence for meeting in meetings)]
-        if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
-            rough = f"below {_FEW} the level is rough where values are skewed."
-            notes.append(f"{n_users} users stand behind a verdict: {rough}")
-    order = [rule.path for rule in rules.rules]
-    verdicts.sort(key=lambda verdict: order.index(verdict.rule))  # of groups, they keep their order
-    look = Look(candidate.sha256, baseline.test_sha256, _outcome(verdicts))
-    n_before = None if looks is None else count_candidates(looks, look.candidate, look.test_sha256)
-    return CheckResult(*names, rules, tuple(verdicts), look, n_before, tuple(notes), tuple(warnings))
-
-
-def _outcome(verdicts: Sequence[Verdict]) -> Outcome:
-    outcomes = {verdict.outcome for verdict in verdicts}
-    return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
 
 
 def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserTable | None) -> list[Meeting]:
@@ -360,7 +342,7 @@ def _judge_number(rule: Rule, sides: Sequence[Side], directions: Directions) -> 
         return judge_number(rule, candidate, baseline, higher=higher)
     costs: list[float | None] = [getattr(side.cost, rule.metric) for side in sides]
     for side, cost in zip(sides, costs, strict=True):
-        if cost is None and (rule.bound.relative or side is sides[0]):
+        if cost is None and (rule.relative or side is sides[0]):
             raise ConfigError(
                 f"{rule.path}: nobody knows what {side.name} took; only runs of recgauge say it. Give its "
                 "output folder, or leave the rule out."
@@ -373,6 +355,8 @@ def read_side(source: "Source", role: str, name: str = "") -> Side:
 
     `role`, ``candidate`` or ``baseline``, is for messages; `name` is by default the model's or the file's.
     """
+    if isinstance(source, Side):
+        return source
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
         source = FinishedRun.read(Path(source), label=str(source))
     if isinstance(source, FinishedRun):

@@ -74,12 +74,8 @@ def read_looks(file: Path) -> list[Look]:
         return [Look.from_json(line) for line in read_own(file).splitlines()]
     except FileNotFoundError:
         return []
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise SchemaError(f"{file}: cannot be read ({said(error)}). Mend it or move it away.") from error
-    except ValueError as error:
-        raise SchemaError(
-            f"{file}: has a line that no check has written. Mend it or move it away."
-        ) from error
 
 
 def write_look(file: Path, look: Look) -> None:

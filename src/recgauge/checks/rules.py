@@ -21,49 +21,22 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A number of a rule: in the metric's own units, or a share of the baseline's value.
-
-    Examples
-    --------
-    >>> Bound.of("not_worse.ndcg@10", "2%"), str(Bound(0.005))
-    (Bound(value=0.02, relative=True), '0.005')
-    """
-
-    value: float
-    relative: bool = False
-
-    @classmethod
-    def of(cls, path: str, text: object) -> Self:
-        """Read ``0.005`` or ``2%``; ConfigError names the `path` of another value."""
-        match = re.fullmatch(rf"\s*({_NUMBER})\s*(%?)\s*", str(text)) if type(text) is not bool else None
-        if match is None:
-            raise ConfigError(
-                f"{path}: expected a number, such as 0.005, or a share of the baseline's value, such as 2%; "
-                f"got {text!r}."
-            )
-        value = check_real(path, float(match[1]), low=-1e300, high=1e300)
-        return cls(round(value / 100, 15), relative=True) if match[2] else cls(value)
-
-    def __str__(self) -> str:
-        return f"{100 * self.value:.6g} %" if self.relative else f"{self.value:.6g}"
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """What must hold for a metric or a cost.
 
     Parameters
     ----------
     kind : {"not_worse", "better_by", "at_least", "at_most", "cost"}
-        Not worse than the baseline by `bound` or more; better than it by more than `bound`, both in the
-        direction that is better for the metric; or the candidate's own value above or below `bound`. A cost
-        is at most `bound`; it is measured once, so it is compared and not tested.
+        Not worse than the baseline by `value` or more; better than it by more than `value`, both in the
+        direction that is better for the metric; or the candidate's own value above or below `value`. A cost
+        is at most `value`; it is measured once, so it is compared and not tested.
     metric : str
         Key, such as ``ndcg_at_10``; or ``fit_seconds``, ``recommend_seconds``, ``peak_bytes``,
         ``model_bytes``.
-    bound : Bound
-        Relative: a share of the baseline's value.
+    value : float
+        In the metric's own units, or a share of the baseline's value.
+    relative : bool
+        Which of the two.
     by : str
         An attribute of users, such as ``activity``: the rule must hold in each of its groups. Empty: all
         users as one.
@@ -72,16 +45,36 @@ class Rule:
     ------
     ConfigError
         If every candidate, or none, would keep the rule.
+
+    Examples
+    --------
+    >>> rule = Rule.of("not_worse", "ndcg@10", "2%")
+    >>> rule.path, rule.value, rule.relative, str(rule)
+    ('not_worse.ndcg@10', 0.02, True, 'not worse by 2 %')
     """
 
     kind: Kind
     metric: str
-    bound: Bound
+    value: float
+    relative: bool = False
     by: str = ""
+
+    @classmethod
+    def of(cls, kind: Kind, metric: str, text: object, by: str = "") -> Self:
+        """Return a rule with a number such as ``0.005``, or a share such as ``2%``."""
+        path = ".".join(filter(None, ["segments" if by else kind, by, metric]))
+        match = re.fullmatch(rf"\s*({_NUMBER})\s*(%?)\s*", str(text)) if type(text) is not bool else None
+        if match is None:
+            raise ConfigError(
+                f"{path}: expected a number, such as 0.005, or a share of the baseline's value, such as 2%; "
+                f"got {text!r}."
+            )
+        value = check_real(path, float(match[1]), low=-1e300, high=1e300)
+        return cls(kind, as_key(metric), round(value / 100, 15) if match[2] else value, bool(match[2]), by)
 
     def __post_init__(self) -> None:
         check_choice("a rule's kind", self.kind, get_args(Kind))
-        value = self.bound.value
+        value = self.value
         if self.kind == "cost" and self.metric not in get_args(Cost):
             hint = did_you_mean(self.metric, get_args(Cost))
             raise ConfigError(f"cost: there is no {self.metric}. {hint}There are {listed(get_args(Cost))}.")
@@ -90,13 +83,18 @@ class Rule:
             raise ConfigError(
                 f"{self.path}: a margin must be >= 0, got {self.bound}; {other} says the other."
             )
-        if self.kind == "not_worse" and self.bound.relative and value >= 1:
+        if self.kind == "not_worse" and self.relative and value >= 1:
             raise ConfigError(
                 f"{self.path}: a candidate that may lose {self.bound} of the baseline's value may lose all "
                 "of it; give less than 100%."
             )
-        if value <= 0 and (self.kind == "cost" or (self.is_value and self.bound.relative)):
+        if value <= 0 and (self.kind == "cost" or (self.is_value and self.relative)):
             raise ConfigError(f"{self.path}: must be above 0, got {self.bound}.")
+
+    @property
+    def bound(self) -> str:
+        """The number as people write it."""
+        return f"{100 * self.value:.6g} %" if self.relative else f"{self.value:.6g}"
 
     @property
     def is_value(self) -> bool:
@@ -110,7 +108,7 @@ class Rule:
 
     def __str__(self) -> str:
         words = {"not_worse": "not worse by", "better_by": "better by", "at_least": "at least"}
-        of = " of the baseline's" if self.bound.relative and self.is_value else ""
+        of = " of the baseline's" if self.relative and self.is_value else ""
         return f"{words.get(self.kind, 'at most')} {self.bound}{of}"
 
 
@@ -211,16 +209,13 @@ class Rules:
             hint = did_you_mean(unknown[0], keys)
             raise ConfigError(f"rules: there is no {unknown[0]}. {hint}There are {listed(keys)}.")
         rules = [
-            Rule(kind, as_key(metric), Bound.of(f"{kind}.{metric}", value))
+            Rule.of(kind, metric, value)
             for kind in get_args(Kind)
             for metric, value in _entries(kind, content.get(kind)).items()
         ]
         for by, margins in _entries("segments", content.get("segments")).items():
-            path = f"segments.{by}"
-            rules += [
-                Rule("not_worse", as_key(metric), Bound.of(f"{path}.{metric}", value), by)
-                for metric, value in _entries(path, margins).items()
-            ]
+            entries = _entries(f"segments.{by}", margins)
+            rules += [Rule.of("not_worse", metric, value, by) for metric, value in entries.items()]
         chosen = {key: content[key] for key in options if key in content}
         for key in ("lower_is_better", "higher_is_better"):
             if isinstance(names := chosen.get(key, ()), str):

@@ -1,23 +1,19 @@
 """What a check says of each rule, in all users and in groups of them, from the values of two runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recgauge.checks.decision import Estimate, Outcome, decide
+from recgauge.checks.decision import Decision, Estimate, Outcome, decide
 from recgauge.checks.rules import Rule
 from recgauge.comparison.tests_of_pairs import UserSums
 from recgauge.comparison.user_tables import UserGroups
 from recgauge.comparison.user_values import UserValues
-from recgauge.data.ids import IdArray
-from recgauge.errors import ConfigError, listed
+from recgauge.errors import ConfigError
 from recgauge.metrics.names import label
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import exact_sum, to_float
-
-_Test: TypeAlias = tuple[int, int]  # position of a rule, and code of its group
 
 NO_GROUP = -1
 """The code of users without a group, who are judged as a group of their own."""
@@ -86,6 +82,12 @@ class Verdict:
         return self.p_shown is not None
 
 
+def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
+    """Return ``worse`` if any verdict is, else ``undecided`` if any is, else ``shown``."""
+    outcomes = {verdict.outcome for verdict in verdicts}
+    return "worse" if "worse" in outcomes else "undecided" if "undecided" in outcomes else "shown"
+
+
 def judge_users(
     values: UserValues, rules: Sequence[Rule], groups: Mapping[str, UserGroups], alpha: float
 ) -> list[Verdict]:
@@ -95,58 +97,40 @@ def judge_users(
     has nobody, and an impossible margin.
     """
     _check_same_users(values)
-    contrasts = _contrasts(values, rules, groups)
-    _check_groups(contrasts, rules, groups, values.users)
-    sums = {test: [*map(UserSums.of, columns)] for test, columns in contrasts.items()}
-    estimates = []
-    for test, (contrast, *_) in contrasts.items():
-        rule, total = rules[test[0]], sums[test][0]
-        compared = rule.bound.relative or not rule.is_value  # the skewness of few differences is chance
-        estimates.append(Estimate.of(total, 0.0 if compared else _skewness(total, contrast)))
-    verdicts = []
-    for test, estimate, decision in zip(sums, estimates, decide(estimates, alpha), strict=True):
-        (number, code), (_, candidate, baseline) = test, sums[test]
-        rule = rules[number]
-        name = groups[rule.by].names[code] if rule.by and code != NO_GROUP else "no group"
-        higher = values.higher_is_better[values.metrics.index(rule.metric)]
-        sign, bound = _axis(rule, baseline, higher=higher)
-        low, high = (
-            None if end is None else sign * end + bound for end in (decision.low, decision.high)[:: int(sign)]
-        )
-        verdicts.append(
-            Verdict(
-                rule=rule.path,
-                words=str(rule),
-                metric=rule.metric,
-                segment=name if rule.by else "",
-                candidate=candidate.mean,
-                baseline=baseline.mean,
-                estimate=sign * estimate.mean + bound,
-                bound=bound,
-                above=sign > 0,
-                n_users=estimate.n,
-                **decision._replace(low=low, high=high)._asdict(),
-            )
-        )
-    return verdicts
-
-
-def _contrasts(
-    values: UserValues, rules: Sequence[Rule], groups: Mapping[str, UserGroups]
-) -> dict[_Test, tuple[DoubleArray, DoubleArray, DoubleArray]]:
-    """Return by rule and group the contrast of its users, and their values in the two runs."""
     codes = {by: of_users.codes(values.users) for by, of_users in groups.items()}
-    contrasts = {}
-    for number, rule in enumerate(rules):
+    verdicts, estimates = [], []
+    for rule in rules:
         position = values.metrics.index(rule.metric)
         pair, higher = values.contributions[position], values.higher_is_better[position]
-        for code in np.unique(codes[rule.by]).tolist() if rule.by else [0]:
-            chosen = pair[:, codes[rule.by] == code] if rule.by else pair
-            candidate, baseline = chosen[:, np.isfinite(chosen).all(axis=0)]
-            if len(candidate) or code != NO_GROUP:
-                contrast = _contrast(rule, candidate, baseline, higher=higher)
-                contrasts[number, code] = contrast, candidate, baseline
-    return contrasts
+        group = codes[rule.by] if rule.by else np.zeros(len(values.users), np.int32)
+        valued = np.isfinite(pair).all(axis=0)
+        for code in np.unique(group).tolist():
+            name = "" if not rule.by else "no group" if code == NO_GROUP else groups[rule.by].names[code]
+            candidate, baseline = pair[:, valued & (group == code)]
+            if not len(candidate):
+                if code == NO_GROUP:
+                    continue
+                raise ConfigError(f"{rule.path}: no user of {name or 'all'} has a value. Leave it out.")
+            contrast = _contrast(rule, candidate, baseline, higher=higher)
+            total, compared = UserSums.of(contrast), rule.relative or not rule.is_value
+            # the skewness of few differences is chance
+            estimate = Estimate.of(total, 0.0 if compared else _skewness(total, contrast))
+            means = UserSums.of(candidate).mean, UserSums.of(baseline)
+            verdict = _verdict(rule, estimate.mean, *means, higher=higher)
+            verdicts.append(replace(verdict, segment=name, n_users=estimate.n))
+            estimates.append(estimate)
+    return [
+        _decided(verdict, decision)
+        for verdict, decision in zip(verdicts, decide(estimates, alpha), strict=True)
+    ]
+
+
+def _decided(verdict: Verdict, decision: Decision) -> Verdict:
+    """Return a verdict with its outcome, and with bounds in the unit of its estimate."""
+    ends = (decision.low, decision.high) if verdict.above else (decision.high, decision.low)
+    sign = 1 if verdict.above else -1
+    low, high = (None if end is None else sign * end + verdict.bound for end in ends)
+    return replace(verdict, **decision._replace(low=low, high=high)._asdict())
 
 
 def _skewness(sums: UserSums, values: DoubleArray) -> float:
@@ -158,30 +142,38 @@ def _skewness(sums: UserSums, values: DoubleArray) -> float:
 
 def judge_number(rule: Rule, candidate: float, baseline: float | None, *, higher: bool) -> Verdict:
     """Judge a number for all users, such as coverage or a cost: it is compared, not tested."""
-    base = np.array([np.nan if baseline is None else baseline])
-    contrast = float(_contrast(rule, np.array([candidate]), base, higher=higher)[0])
-    sign, bound = _axis(rule, UserSums.of(base), higher=higher)
-    holds = contrast > 0 or (contrast == 0 and rule.is_value)
+    known = np.array([] if baseline is None else [baseline])
+    (contrast,) = _contrast(rule, np.array([candidate]), known if len(known) else np.zeros(1), higher=higher)
+    holds = contrast > 0 or bool(contrast == 0 and rule.is_value)
+    verdict = _verdict(rule, float(contrast), candidate, UserSums.of(known), higher=higher)
+    estimate = candidate if rule.kind == "cost" else verdict.estimate
+    return replace(verdict, outcome="shown" if holds else "worse", baseline=baseline, estimate=estimate)
+
+
+def _verdict(rule: Rule, contrast: float, candidate: float, baseline: UserSums, *, higher: bool) -> Verdict:
+    """Return a verdict with the numbers that are printed, its outcome open."""
+    sign, margin = _sign_and_margin(rule, higher=higher)
+    level = baseline.mean if rule.relative else 1.0
+    _check_margin(rule, baseline, level, higher=higher)
     return Verdict(
         rule=rule.path,
         words=str(rule),
         metric=rule.metric,
-        outcome="shown" if holds else "worse",
+        outcome="undecided",
         candidate=candidate,
-        baseline=baseline,
-        estimate=candidate if rule.kind == "cost" else sign * contrast + bound,
-        bound=bound,
+        baseline=baseline.mean,
+        estimate=sign * contrast + margin * level,
+        bound=margin * level,
         above=sign > 0,
     )
 
 
 def _sign_and_margin(rule: Rule, *, higher: bool) -> tuple[float, float]:
     """Return 1 if above the margin is good, else -1, and the margin of the value or of the difference."""
-    value = rule.bound.value
     if rule.is_value:
-        return (1.0 if rule.kind == "at_least" else -1.0), value
+        return (1.0 if rule.kind == "at_least" else -1.0), rule.value
     sign = 1.0 if higher else -1.0
-    return sign, sign * (-value if rule.kind == "not_worse" else value)
+    return sign, sign * (-rule.value if rule.kind == "not_worse" else rule.value)
 
 
 def _contrast(rule: Rule, candidate: DoubleArray, baseline: DoubleArray, *, higher: bool) -> DoubleArray:
@@ -191,27 +183,19 @@ def _contrast(rule: Rule, candidate: DoubleArray, baseline: DoubleArray, *, high
     """
     sign, margin = _sign_and_margin(rule, higher=higher)
     value = candidate if rule.is_value else candidate - baseline
-    contrast: DoubleArray = sign * value - sign * margin * (baseline if rule.bound.relative else 1.0)
+    contrast: DoubleArray = sign * value - sign * margin * (baseline if rule.relative else 1.0)
     return contrast
-
-
-def _axis(rule: Rule, baseline: UserSums, *, higher: bool) -> tuple[float, float]:
-    """Return sign and bound of ``sign * contrast + bound``, the number that is printed."""
-    level = baseline.mean if rule.bound.relative else 1.0
-    _check_margin(rule, baseline, level, higher=higher)
-    sign, margin = _sign_and_margin(rule, higher=higher)
-    return sign, margin * level
 
 
 def _check_margin(rule: Rule, baseline: UserSums, level: float, *, higher: bool) -> None:
     if rule.by or rule.kind == "cost":  # a group may be all zeros
         return
-    if rule.bound.relative and level <= 0:
+    if rule.relative and level <= 0:
         raise ConfigError(
             f"{rule.path}: {rule.bound} of the baseline's value, which is {level:.6g}; give a number."
         )
-    lowest = rule.kind == "not_worse" and higher and not rule.bound.relative and baseline.least >= 0
-    if lowest and baseline.mean <= rule.bound.value:
+    lowest = rule.kind == "not_worse" and higher and not rule.relative and baseline.least >= 0
+    if lowest and baseline.mean <= rule.value:
         raise ConfigError(
             f"{rule.path}: the margin {rule.bound} is not below the baseline's value, {baseline.mean:.6g}: "
             "every candidate would keep it. Give a smaller one."
@@ -226,26 +210,4 @@ def _check_same_users(values: UserValues) -> None:
             raise ConfigError(
                 f"the two runs have other users: {len(alone):,} have a value of {label(metric)} in one of "
                 f"them alone, such as {example}. Judge both on the same test rows and users."
-            )
-
-
-def _check_groups(
-    contrasts: Mapping[_Test, Sequence[DoubleArray]],
-    rules: Sequence[Rule],
-    groups: Mapping[str, UserGroups],
-    users: IdArray,
-) -> None:
-    """Refuse an attribute that groups no user, and a group without a value."""
-    for number, rule in enumerate(rules):
-        if not any(position == number and code != NO_GROUP for position, code in contrasts):
-            raise ConfigError(
-                f"segments.{rule.by}: no user of the two runs has a group. Users look like "
-                f"{listed(users[:3])}, those with a group like {groups[rule.by]}."
-            )
-    for (number, code), (contrast, *_) in contrasts.items():
-        if not len(contrast):
-            by = rules[number].by
-            name = groups[by].names[code] if by else "all"
-            raise ConfigError(
-                f"{rules[number].path}: no user of {by} {name} has a value. Leave the group out."
             )

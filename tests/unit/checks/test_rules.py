@@ -2,7 +2,7 @@
 
 import pytest
 
-from recgauge.checks.rules import Bound, Rules
+from recgauge.checks.rules import Rules
 from recgauge.errors import ConfigError
 
 FILE = """
@@ -31,7 +31,7 @@ def test_a_file_says_what_it_says(tmp_path):
         ("cost.fit_seconds", "at most 60"),
         ("cost.model_bytes", "at most 150 % of the baseline's"),
     ]
-    assert rules.rules[0].bound == Bound(0.02, relative=True)
+    assert (rules.rules[0].value, rules.rules[0].relative) == (0.02, True)
     assert rules.alpha == 0.1
 
 

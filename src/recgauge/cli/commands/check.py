@@ -1,13 +1,13 @@
 """``recgauge check --candidate A --baseline B``: may A replace B, by rules; the exit code says it."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from recgauge.checks.checking import Side, judge, read_side
+from recgauge.checks.checking import Side, check, read_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules
 from recgauge.cli.commands.options import (
@@ -50,11 +50,10 @@ from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:
     from recgauge.checks.checking import CheckResult
-    from recgauge.checks.looks import Look
 
 SHOWN, WORSE, WRONG_USE, UNDECIDED, NOT_PROMOTED = 0, 1, 2, 3, 4
 _WRITERS = {".md": check_markdown, ".xml": check_junit, ".json": check_json, ".html": check_page}
-_LOOKS = "looks.jsonl"
+_LOOKS = Path("outputs", "looks.jsonl")
 _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, a table of users' values (.csv, .parquet), or, with
 --truth, a file of lists"""
@@ -95,52 +94,39 @@ def run_check(options: Namespace) -> int:
         model = None if options.promote is None else _target(options)
         rules = _rules(options)
         candidate, baseline = _of_lists(options, rules) if options.truth else _of_runs(options)
-        store = _Store.of(options, candidate)
-        users = users_of(options)
-        before = store.looks(baseline.test_sha256)
+        run_id, uri, users = _tracked_id(options, candidate), store_uri(options), users_of(options)
+        looks = read_looks(work_folder() / _LOOKS) if run_id is None else looks_in(uri, baseline.test_sha256)
         load = partial(load_data, trusted=options.allow)
-        result = judge(candidate, baseline, rules, users=users, looks=before, load=load)
+        result = check(candidate, baseline, rules, users=users, looks=looks, load=load)
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
-        store.write(result)
+        _keep(result, run_id, uri)
     except RecgaugeError as error:
         print_error(str(error))
         return WRONG_USE
     code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
-    return code if model is None else _promoted(result, model, store) or code
+    return code if model is None else _promoted(result, model, run_id, uri) or code
 
 
-@dataclass(frozen=True)
-class _Store:
-    """Where checks are kept: in the candidate's run of a tracking store, else in a file."""
+def _tracked_id(options: Namespace, candidate: Side) -> str | None:
+    """Return the id of the candidate's run, None where the tracking store has none."""
+    store, run_id = Store(store_uri(options)), candidate.run_id
+    has_run = run_id is not None and store.exists and stored_run(store, run_id) is not None
+    return run_id if has_run else None
 
-    uri: str
-    run_id: str | None
-    file: Path | None
 
-    @classmethod
-    def of(cls, options: Namespace, candidate: Side) -> Self:
-        uri, run_id = store_uri(options), candidate.run_id
-        if run_id is not None and (not (store := Store(uri)).exists or stored_run(store, run_id) is None):
-            run_id = None  # a folder that another store has
-        return cls(uri, run_id, work_folder() / "outputs" / _LOOKS if run_id is None else None)
-
-    def looks(self, test_sha256: str) -> "list[Look]":
-        """Return the earlier checks."""
-        return looks_in(self.uri, test_sha256) if self.file is None else read_looks(self.file)
-
-    def write(self, result: "CheckResult") -> None:
-        """Keep a check and print where; TrackingError if it cannot be kept."""
-        try:
-            if self.file is not None:
-                write_look(self.file, result.look)
-                say(f"looks    {shown_path(self.file)}")
-            if self.run_id is not None:
-                texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
-                record_check(self.uri, self.run_id, result.look, texts)
-                say(f"tracked  run {self.run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/")
-        except (TrackingError, OSError) as error:
-            raise TrackingError(f"the check is not kept, so later ones do not count it: {error}") from error
+def _keep(result: "CheckResult", run_id: str | None, uri: str) -> None:
+    """Keep a check in the candidate's run, else in a file, and print where; TrackingError if it cannot be."""
+    try:
+        if run_id is None:
+            write_look(file := work_folder() / _LOOKS, result.look)
+            say(f"looks    {shown_path(file)}")
+        else:
+            texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
+            record_check(uri, run_id, result.look, texts)
+            say(f"tracked  run {run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/")
+    except (TrackingError, OSError) as error:
+        raise TrackingError(f"the check is not kept, so later ones do not count it: {error}") from error
 
 
 def _rules(options: Namespace) -> Rules:
@@ -181,8 +167,6 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     from recgauge.recorded import read_recorded
     from recgauge.report.measured_lists import grade_lines
 
-    if costs := [rule.path for rule in rules.rules if rule.kind == "cost"]:
-        raise ConfigError(f"{costs[0]}: files of lists do not say what they took.")
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
@@ -227,15 +211,15 @@ def _target(options: Namespace) -> Registered:
     return model
 
 
-def _promoted(result: "CheckResult", model: Registered, store: _Store) -> int:
+def _promoted(result: "CheckResult", model: Registered, run_id: str | None, uri: str) -> int:
     """Move the alias if all rules are shown, and print it or the reason; 0 if nothing failed."""
     if result.outcome != "shown":
         say(f"promoted nothing: {model} stays, since not all rules are shown")
         return 0
     try:
-        if store.run_id is None:
-            raise ConfigError(f"the candidate is no tracked run of {store.uri}.")
-        say(f"promoted {promote(store.uri, model, store.run_id)}")
+        if run_id is None:
+            raise ConfigError(f"the candidate is no tracked run of {uri}.")
+        say(f"promoted {promote(uri, model, run_id)}")
     except RecgaugeError as error:
         print_error(f"not promoted, {model} stays: {error}")
         return NOT_PROMOTED
