@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
-from recgauge.errors import ConfigError, SchemaError
+from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.report.shown import Shown
 from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
@@ -84,11 +84,15 @@ class AxisOrders:
         below: BoolArray = self.p <= round(1.0 - self.confidence, DECIMALS)
         return below
 
+    def _row(self, option: str) -> DoubleArray:
+        """Return the goodness of the models under an option."""
+        row: DoubleArray = self.goodness[self.options.index(option)]
+        return row
+
     def order(self, option: str) -> list[str]:
         """Return the models from best to worst; equal ones in the order of the reference."""
-        rank = np.argsort(-self.goodness[0], kind="stable")
-        row = self.goodness[self.options.index(option)][rank]
-        return [self.models[rank[index]] for index in np.argsort(-row, kind="stable")]
+        rank = np.lexsort((-self.goodness[0], -self._row(option)))
+        return [self.models[place] for place in rank]
 
     def agreement(self, option: str) -> float:
         """Return Kendall's tau-b between the reference and an option; NaN where a side has all models equal.
@@ -101,55 +105,42 @@ class AxisOrders:
         """
         from scipy import stats  # half a second of start-up
 
-        pair = self.goodness[0], self.goodness[self.options.index(option)]
-        return (
-            nan if min(map(np.ptp, pair)) == 0 else round(float(stats.kendalltau(*pair).statistic), DECIMALS)
-        )
+        pair = self.goodness[0], self._row(option)
+        if min(map(np.ptp, pair)) == 0:
+            return nan
+        return round(float(stats.kendalltau(*pair).statistic), DECIMALS)
 
-    @property
-    def turned(self) -> BoolArray:
-        """Which pairs an option has in another order than the first option that has one: (o, n, n)."""
-        turned: BoolArray = self.directions * self._first < 0
-        return turned
+    def turns(self) -> tuple[BoolArray, BoolArray]:
+        """Return which pairs turn, and which of them beyond noise, each of shape (o, n, n).
 
-    @property
-    def surely_turned(self) -> BoolArray:
-        """Turned pairs that are beyond noise: the option shows its order, and another option the reverse."""
-        kept: BoolArray = self.directions * self._first > 0
-        shown: BoolArray = np.any(kept & self.significant, axis=0)
-        surely: BoolArray = self.turned & self.significant & shown
-        return surely
-
-    @property
-    def _first(self) -> DoubleArray:
-        """The order of each pair under the first option that has one, (n, n)."""
+        An option turns a pair if it has another order than the first option that has one. Beyond noise: the
+        option shows its order, and another option the reverse.
+        """
         directions = self.directions
-        first = np.argmax(directions != 0, axis=0)
-        orders: DoubleArray = np.take_along_axis(directions, first[None], axis=0)[0]
-        return orders
+        place = np.argmax(directions != 0, axis=0)
+        kept = directions * np.take_along_axis(directions, place[None], axis=0)
+        shown = np.any((kept > 0) & self.significant, axis=0)
+        turned: BoolArray = kept < 0
+        surely: BoolArray = turned & self.significant & shown
+        return turned, surely
 
     @property
     def n_turned(self) -> tuple[int, int]:
         """How many pairs turn between any two options, and how many of them beyond noise."""
-        pairs = np.triu_indices(len(self.models), 1)
-        turned, surely = (
-            int(np.any(chosen[:, *pairs], axis=0).sum()) for chosen in (self.turned, self.surely_turned)
-        )
+        turned, surely = (int(chosen.any(axis=0).sum()) // 2 for chosen in self.turns())
         return turned, surely
 
     def order_text(self, option: str) -> str:
         """Return the order of the models, such as ``svd > ease = item_knn``."""
-        goodness = dict(zip(self.models, self.goodness[self.options.index(option)], strict=True))
-        order = self.order(option)
-        words = [order[0]]
-        for before, model in pairwise(order):
-            words += ["=" if goodness[before] == goodness[model] else ">", model]
-        return " ".join(words)
+        goodness = dict(zip(self.models, self._row(option), strict=True))
+        first, *rest = order = self.order(option)
+        signs = ("=" if goodness[a] == goodness[b] else ">" for a, b in pairwise(order))
+        return " ".join([first, *(f"{sign} {model}" for sign, model in zip(signs, rest, strict=True))])
 
     def turns_text(self, option: str) -> str:
         """Return which pairs an option turns, those beyond noise marked: ``svd above ease!``."""
         at = self.options.index(option)
-        turned, surely = self.turned[at], self.surely_turned[at]
+        turned, surely = (chosen[at] for chosen in self.turns())
         above = np.argwhere(turned & (self.directions[at] > 0)).tolist()
         return "; ".join(
             f"{self.models[i]} above {self.models[j]}{BEYOND_NOISE if surely[i, j] else ''}"
@@ -166,13 +157,11 @@ class AxisOrders:
         Beyond noise: the option shows its winner above the reference's winner, and another option shows the
         reverse, both significantly after correction.
         """
-        best, surely = self.winner(self.reference), self.surely_turned
-        winners = {option: self.winner(option) for option in self.options}
-        at = self.models.index
+        (_, surely), best, at = self.turns(), self.winner(self.reference), self.models.index
         return {
             option: (model, bool(surely[place, at(model), at(best)]))
-            for place, (option, model) in enumerate(winners.items())
-            if model != best
+            for place, option in enumerate(self.options)
+            if (model := self.winner(option)) != best
         }
 
 
@@ -200,7 +189,7 @@ class Stability(Shown):
 
         rows = []
         for axis in self.axes:
-            turned, surely = (chosen.sum(axis=(1, 2)) // 2 for chosen in (axis.turned, axis.surely_turned))
+            turned, surely = (chosen.sum(axis=(1, 2)) // 2 for chosen in axis.turns())
             for place, option in enumerate(axis.options):
                 row: dict[str, Any] = {
                     "choice": axis.axis,
@@ -298,17 +287,14 @@ def _axis(
     axis: str, options: Mapping[str, Any], lower: Collection[tuple[str, str]], confidence: float
 ) -> AxisOrders:
     tables = {option: _table(f"{axis}={option}", values) for option, values in options.items()}
-    if len(tables) < 2:
-        raise SchemaError(f"{axis}: there must be at least two options, got {', '.join(tables) or 'none'}.")
-    models = next(iter(tables.values()))[0]
-    for option, (names, _) in tables.items():
-        if sorted(names) != sorted(models):
-            raise SchemaError(
-                f"{axis}={option}: every option must have the models {', '.join(models)}, got "
-                f"{', '.join(names)}."
-            )
-    if len(models) < 2:
-        raise SchemaError(f"{axis}: there must be at least two models, got {', '.join(models) or 'none'}.")
+    models, _ = next(iter(tables.values()), ([], None))
+    if len(tables) < 2 or len(models) < 2:
+        raise SchemaError(
+            f"{axis}: there must be at least two options and two models, got {listed(tables) or 'none'} and "
+            f"{listed(models) or 'none'}."
+        )
+    if odd := [option for option, (names, _) in tables.items() if sorted(names) != sorted(models)]:
+        raise SchemaError(f"{axis}={odd[0]}: every option must have the models {listed(models)}.")
     columns = [table[:, [names.index(m) for m in models]] for names, table in tables.values()]
     return AxisOrders(
         axis,
@@ -345,14 +331,9 @@ def _adjusted(tables: Sequence[DoubleArray]) -> DoubleArray:
     """Return p-values of all paired differences after Holm's correction, (n_options, n_models, n_models)."""
     n_models = tables[0].shape[1]
     first, second = np.triu_indices(n_models, 1)
-    raw = np.array(
-        [
-            [_p_value(table[:, i] - table[:, j]) for i, j in zip(first, second, strict=True)]
-            for table in tables
-        ]
-    )
+    raw = [_p_value(change) for table in tables for change in (table[:, first] - table[:, second]).T]
     p = np.ones((len(tables), n_models, n_models))
-    p[:, first, second] = p[:, second, first] = holm(raw.ravel()).reshape(raw.shape)
+    p[:, first, second] = p[:, second, first] = holm(raw).reshape(len(tables), -1)
     return p
 
 
@@ -360,9 +341,7 @@ def _p_value(differences: DoubleArray) -> float:
     differences = np.round(differences, DECIMALS)
     if len(differences) < 2 or not differences.any():
         return 1.0
-    if np.ptp(differences) == 0:
-        return constant_p(len(differences))
-    return paired_t(differences)
+    return constant_p(len(differences)) if np.ptp(differences) == 0 else paired_t(differences)
 
 
 def constant_p(n: int) -> float:

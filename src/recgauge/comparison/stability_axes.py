@@ -165,24 +165,22 @@ def _neighbours(
     reference: tuple[str, ...],
     choices: Sequence[str],
     notes: list[str],
-) -> dict[str, dict[str, Mapping[str, FinishedRun]]]:
+) -> dict[str, dict[str, dict[str, FinishedRun]]]:
     """Return the runs that differ from the reference in one choice, by choice and option."""
-    axes: dict[str, dict[str, Mapping[str, FinishedRun]]] = {}
+    axes = {axis: {option: table[reference]} for axis, option in zip(choices, reference, strict=True)}
     n_far = 0
     for setting, runs in table.items():
         changed = [i for i, option in enumerate(setting) if option != reference[i]]
         if len(changed) == 1:
-            (i,) = changed
-            options = axes.setdefault(choices[i], {reference[i]: table[reference]})
-            options[setting[i]] = runs
+            axes[choices[changed[0]]][setting[changed[0]]] = runs
         n_far += len(runs) if len(changed) > 1 else 0
     if n_far:
         notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
-    return {axis: axes[axis] for axis in choices if axis in axes}
+    return {axis: options for axis, options in axes.items() if len(options) > 1}
 
 
 def _of_runs(
-    axes: Mapping[str, Mapping[str, Mapping[str, FinishedRun]]], key: str, notes: list[str]
+    axes: Mapping[str, Mapping[str, dict[str, FinishedRun]]], key: str, notes: list[str]
 ) -> dict[str, Frames]:
     """Return the values of the models that all options of a choice have, by choice and option."""
     values: dict[str, Frames] = {}

@@ -55,7 +55,7 @@ def test_turned_pairs_are_those_whose_order_differs(orders):
     wanted = {
         (a, b) for a, b in combinations(range(5), 2) if len({order[a] < order[b] for order in orders}) > 1
     }
-    assert {(int(a), int(b)) for a, b in np.argwhere(axis.turned.any(axis=0)) if a < b} == wanted
+    assert {(int(a), int(b)) for a, b in np.argwhere(axis.turns()[0].any(axis=0)) if a < b} == wanted
     assert axis.n_turned == (len(wanted), 0)
 
 
