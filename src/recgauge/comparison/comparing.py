@@ -255,7 +255,14 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
             n_users[row] += values.shape[1]
     described = zip(first.metrics, first.higher_is_better, largest.tolist(), n_users, strict=True)
     sums = {
-        row: Sums(first.dataset, metric, first.runs, higher, procedure, greatest)
+        row: Sums(
+            dataset=first.dataset,
+            metric=metric,
+            runs=first.runs,
+            higher_is_better=higher,
+            procedure=procedure,
+            largest=greatest,
+        )
         for row, (metric, higher, greatest, n) in enumerate(described)
         if n > 1
     }
@@ -264,7 +271,7 @@ def compare_parts(parts: Iterable[UserValues], procedure: Procedure = USUAL) -> 
     for part in parts:
         for row, of_metric in sums.items():
             of_metric.add(*part.complete(row)[1:])
-    results = [of_metric.compared(of_metric.n_left_out) for of_metric in sums.values()]
+    results = [of_metric.compared() for of_metric in sums.values()]
     notes = notes_on(first.metrics, results, procedure)
     return Comparison(tuple(results), procedure, (), tuple(notes), tuple(warnings))
 
@@ -338,7 +345,7 @@ def _over_datasets(
 def _compare_means(
     means: Means, procedure: Procedure, metrics: Sequence[str] | None, directions: Directions
 ) -> Comparison:
-    chosen = {metric: means[metric] for metric in choose_metrics(metrics, list(means))}
+    chosen = {metric: means[metric] for metric in choose_metrics(metrics, [("", means)])}
     check_baseline(procedure.baseline, sorted({run for of_runs in chosen.values() for run in of_runs}))
     directions.check_names(list(chosen))
     higher = directions.higher_is_better(chosen)

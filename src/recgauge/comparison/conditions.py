@@ -187,7 +187,7 @@ def chosen_metrics(
         )
     recorded = {key: own for key in common if (own := _direction(key)) is not None}
     if metrics:
-        keys = choose_metrics(metrics, common, "--metrics")
+        keys = choose_metrics(metrics, [(run.name, run.metrics) for run in runs], "--metrics")
     else:
         measures = [key for key in measures if not _OF_TRAINING.fullmatch(key)] or measures
         directed = {*recorded, *directions.lower, *directions.higher}

@@ -56,10 +56,7 @@ def require_equal_protocols(
     protocols: Sequence[Protocol], names: Sequence[str], subject: str, *, mark: bool = False, remedy: str = ""
 ) -> list[str]:
     """Refuse runs that differ in more than the model; with `mark` return a marked line of each difference."""
-    lines = [
-        f"{setting}: {_with_names(_by_text(zip(values, names, strict=True)))}"
-        for setting, values in differences(protocols).items()
-    ]
+    lines = difference_lines(protocols, names)
     if lines and not mark:
         all_lines = "\n  ".join(lines)
         raise ConfigError(
@@ -67,6 +64,14 @@ def require_equal_protocols(
             f"{all_lines}\n{remedy or _REMEDY}"
         )
     return [f"{MARK} {subject}: the runs differ in {line}" for line in lines]
+
+
+def difference_lines(protocols: Sequence[Protocol], names: Sequence[str]) -> list[str]:
+    """Return each setting in which runs differ, with its values and the runs that have them."""
+    return [
+        f"{setting}: {_with_names(_by_text(zip(values, names, strict=True)))}"
+        for setting, values in differences(protocols).items()
+    ]
 
 
 def require_one(texts: Iterable[tuple[str, str]], problem: str, remedy: str) -> None:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import inf, sqrt
@@ -56,15 +56,22 @@ class Difference(NamedTuple):
     p_folds: float | None = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Measured(ABC):
-    """Runs by one metric, from values of users or from sums over them: their rows, pairs and claims."""
+    """Runs by one metric, from values of users or from sums over them: their rows, pairs and claims.
+
+    The last fields are those of `MetricComparison`, and the repeats of each run.
+    """
 
     dataset: str
     metric: str
     runs: tuple[str, ...]
     higher_is_better: bool
     procedure: Procedure
+    n_left_out: int = 0
+    over_rows: bool = False
+    n_held_out: int | None = None
+    repeats: Mapping[str, Repeats] = field(default_factory=dict)
     unit: ClassVar[Unit] = "users"
 
     @property
@@ -125,14 +132,7 @@ class Measured(ABC):
             p_folds=difference.p_folds,
         )
 
-    def compared(
-        self,
-        n_left_out: int,
-        *,
-        over_rows: bool = False,
-        repeats: Mapping[int, Repeats | None] | None = None,
-        n_held_out: int | None = None,
-    ) -> MetricComparison:
+    def compared(self) -> MetricComparison:
         """Return the leaderboard, the pairs, letters and claims."""
         means = [self.mean(run) for run in range(len(self.runs))]
         sign = 1.0 if self.higher_is_better else -1.0
@@ -161,7 +161,7 @@ class Measured(ABC):
                 letters=mark,
                 is_best=rank == 0,
                 is_second=rank == 1,
-                repeats=(repeats or {}).get(run),
+                repeats=self.repeats.get(self.runs[run]),
             )
             for run, rank, mark in zip(order, ranks, marks or [""] * len(order), strict=True)
         ]
@@ -172,9 +172,9 @@ class Measured(ABC):
             tuple(rows),
             tuple(pairs),
             self.n_compared,
-            n_left_out,
-            over_rows=over_rows,
-            n_held_out=n_held_out,
+            self.n_left_out,
+            over_rows=self.over_rows,
+            n_held_out=self.n_held_out,
             unit=self.unit,
         )
         return replace(result, claims=metric_claims(result, self.procedure))
@@ -212,31 +212,30 @@ def compare_table(table: UserValues, procedure: Procedure) -> list[MetricCompari
         if len(drawn) and (parts := table.pooled.get(metric)) is not None:
             drawn, centre = bootstrap_pooled(parts, procedure.n_resamples, procedure.seed)
         measured = _InMemory(
-            table.dataset,
-            metric,
-            table.runs,
-            table.higher_is_better[row],
-            procedure,
-            values,
-            own,
-            drawn[np.isfinite(drawn).all(axis=1)],
-            observed,
-            centre,
-            flips[:, place] / n,
-            exact,
-            2 * float(rounded.unit[place]),
-            None if table.folds is None else table.folds[row],
+            dataset=table.dataset,
+            metric=metric,
+            runs=table.runs,
+            higher_is_better=table.higher_is_better[row],
+            procedure=procedure,
+            n_left_out=n_left_out,
+            over_rows=metric in table.pooled,
+            n_held_out=table.n_held_out,
+            repeats={run: each for (key, run), each in table.repeats.items() if key == metric},
+            values=values,
+            own=own,
+            drawn=drawn[np.isfinite(drawn).all(axis=1)],
+            observed=observed,
+            centre=centre,
+            flipped=flips[:, place] / n,
+            exact=exact,
+            rounding=2 * float(rounded.unit[place]),
+            folds=None if table.folds is None else table.folds[row],
         )
-        repeats = {run: table.repeats.get((metric, name)) for run, name in enumerate(table.runs)}
-        over_rows = metric in table.pooled
-        compared = measured.compared(
-            n_left_out, over_rows=over_rows, repeats=repeats, n_held_out=table.n_held_out
-        )
-        results.append(compared)
+        results.append(measured.compared())
     return results
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _InMemory(Measured):
     """Runs by one metric, from the values of all users.
 
@@ -346,7 +345,7 @@ class _InMemory(Measured):
         return adjusted, critical * sqrt((n - 1) / rest) if rest > ROUNDING else inf
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Sums(Measured):
     """Runs by one metric, from sums over users, which are empty at first.
 
@@ -357,7 +356,6 @@ class Sums(Measured):
     """
 
     largest: float
-    n_left_out: int = 0
 
     def __post_init__(self) -> None:
         base, n = self.procedure.baseline, len(self.runs)

@@ -85,10 +85,19 @@ def compare_over_seeds(
         for key, higher in metrics.items():
             values = [each.values(key) for each in own]
             folds = all(each.of_folds for each in own)
-            measured = _OverSeeds(dataset, key, names, higher, procedure, values, folds)
             repeats = [Repeats.of(list(numbers.values()), list(numbers)) for numbers in values]
-            results.append(measured.compared(0, repeats=dict(enumerate(repeats))))
-            idle = [name for name, each in zip(names, repeats, strict=True) if len({*each.means}) == 1]
+            measured = _OverSeeds(
+                dataset=dataset,
+                metric=key,
+                runs=names,
+                higher_is_better=higher,
+                procedure=procedure,
+                repeats=dict(zip(names, repeats, strict=True)),
+                values=values,
+                folds=folds,
+            )
+            results.append(measured.compared())
+            idle = [name for name, each in measured.repeats.items() if len({*each.means}) == 1]
             notes += [f"{name}: all its seeds have one {key}, which says nothing of chance" for name in idle]
     if alone:
         key = next(iter(metrics))
@@ -111,7 +120,7 @@ class _Error(NamedTuple):
         return sqrt(total), total**2 / float((terms**2 / (sizes - 1)).sum()) if total else float(sizes[0] - 1)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class _OverSeeds(Measured):
     """Conditions by one metric.
 

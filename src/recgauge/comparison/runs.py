@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.comparing import compare_values
-from recgauge.comparison.measured_alike import require_equal_protocols
+from recgauge.comparison.measured_alike import difference_lines, require_equal_protocols
 from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.run_groups import RunGroup, group, headline_keys
-from recgauge.comparison.user_values import UserValues, choose_common, choose_metric, in_common
+from recgauge.comparison.user_values import UserValues, choose_metrics
 from recgauge.errors import ConfigError, DataError, listed
-from recgauge.metrics.names import headline_cutoff, importance, split_key
+from recgauge.metrics.names import headline_key, importance
 from recgauge.recorded.direction import opposite_orders
 from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import FinishedRun
@@ -82,9 +82,9 @@ def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> t
     """Return the keys of the metrics to compare, and notes."""
     runs = [run for run_group in groups for run in run_group.runs]
     keys_of_runs = [(run.label, run.user_metrics()) for run in runs]
+    common = choose_metrics(metrics, keys_of_runs, "--metrics")
     if metrics:
-        return [*choose_common(metrics, keys_of_runs, "--metrics")], []
-    common = in_common(keys_of_runs)
+        return [*common], []
     headline = [key for key in headline_keys([run.record for run in runs]) if key in common]
     chosen = sorted(headline or common, key=importance)[:MOST_METRICS]
     n_left = len(common) - len(chosen)
@@ -120,16 +120,12 @@ def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]
         if len(largest) > 1:
             kept |= {run for run_group in largest for run in run_group.runs}
         if rest and len(largest) > 1:
-            protocols = [protocol(run_group.records) for run_group in (largest[0], *rest)]
-            reason = "; ".join(
-                f"{name} {listed([value or 'none' for value in dict.fromkeys(values) if value != first])} "
-                f"instead of {first or 'none'}"
-                for name, (first, *values) in differences(protocols).items()
-            )
-            left = listed(run_names([*largest, *rest])[len(largest) :], most=4)
+            names = run_names([*largest, *rest])
+            lines = difference_lines([protocol(each.records) for each in (*largest, *rest)], names)
             notes.append(
                 f"{dataset}: {len(largest)} of {len(largest) + len(rest)} runs are compared, the largest "
-                f"number that differs in the model alone. Left out: {left} ({reason})"
+                f"number that differs in the model alone. Left out: {listed(names[len(largest) :], most=4)} "
+                f"({'; '.join(lines)})"
             )
     return [run for run in runs if run in kept], notes
 
@@ -224,12 +220,6 @@ def values_by_run(runs: Mapping[str, FinishedRun], keys: Sequence[str]) -> "dict
 
 
 def reference_key(runs: Mapping[str, FinishedRun], metric: str) -> str:
-    """Return the key of a metric of all runs; without a name nDCG, else any, at the headline cutoff."""
-    keys = common_metrics(runs)
-    if metric:
-        return choose_metric(metric, keys, "--metric")
-    if not keys:
-        raise ConfigError("The runs have no per-user metric in common.")
-    keys = [key for key in keys if split_key(key)[0] == "ndcg"] or keys
-    cutoff = headline_cutoff(split_key(key)[1] for key in keys)
-    return next(key for key in keys if split_key(key)[1] == cutoff)
+    """Return the key of a metric of all runs; without a name the one that people look at first."""
+    stored = [(name, user_columns(run.folder)) for name, run in runs.items()]
+    return headline_key(choose_metrics(metric, stored, "--metric"))

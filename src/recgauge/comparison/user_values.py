@@ -129,10 +129,9 @@ class UserValues:
         meetings = meetings_of([cls(users, tuple(named), chosen, values, ())])
         for meeting in meetings:
             require_meeting(meeting)
-        unused = dict.fromkeys(
-            column for repeats in named.values() for run in repeats for column in run.unused
-        )
-        notes += unused_note(unused)
+        columns = {column: None for repeats in named.values() for run in repeats for column in run.unused}
+        if columns:
+            notes += (f"Not used, since it holds no numbers: {listed(columns, most=10)}.",)
         shares, pooled = _shares(named, chosen, codes, folds, cells, values, fold_means)
         return cls(
             users,
@@ -167,12 +166,6 @@ class UserValues:
         return self.users[complete], np.ascontiguousarray(self.values[row][:, complete]), left_out
 
 
-def unused_note(columns: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on columns of users' values that are no metrics, if there are any."""
-    columns = list(dict.fromkeys(columns))
-    return (f"Not used, since it holds no numbers: {listed(columns, most=10)}.",) if columns else ()
-
-
 def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:
     """Count how many users each run shares with one of them, by default with the first."""
     meetings: dict[int, Meeting] = {}
@@ -190,7 +183,9 @@ def meetings_of(parts: Iterable[UserValues], first: int = 0) -> list[Meeting]:
 def _metrics_in_common(
     runs: Mapping[str, Sequence[RunValues]], metrics: Sequence[str] | None
 ) -> tuple[str, ...]:
-    chosen = choose_common(metrics, [(name, run.values) for name, repeats in runs.items() for run in repeats])
+    chosen = choose_metrics(
+        metrics, [(name, run.values) for name, repeats in runs.items() for run in repeats]
+    )
     for key in chosen:
         over_rows = [name for name, repeats in runs.items() if all(key in run.pooled for run in repeats)]
         if over_rows and len(over_rows) < len(runs):
@@ -202,57 +197,51 @@ def _metrics_in_common(
     return chosen
 
 
-def in_common(metrics: Iterable[tuple[str, Collection[str]]]) -> list[str]:
-    """Return the metrics that every run has, in the order of the first; what each has stands by its name."""
-    pairs = list(metrics)
-    common = [key for key in pairs[0][1] if all(key in keys for _, keys in pairs)]
-    if not common:
-        first = list(dict(pairs).items())[:3]
+def choose_metrics(
+    metrics: Sequence[str] | str | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
+) -> tuple[str, ...]:
+    """Return the keys of the metrics asked for, which every run must have; all in common if none.
+
+    A metric is ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at the headline cutoff. `runs` are names with the
+    keys of each; `place` is where the metrics were named, for messages.
+    """
+    common = [key for key in runs[0][1] if all(key in keys for _, keys in runs)]
+    if not metrics and not common:
+        first = list(dict(runs).items())[:3]
         has = "; ".join(f"{run}: {listed(map(label, keys), most=6)}" for run, keys in first)
         raise ConfigError(
             "the runs have no metric in common that has a value for each user. Give runs of the same metrics "
             f"and cutoffs; these have {has}."
         )
-    return common
+    chosen: dict[str, None] = {}
+    names = [metrics] if isinstance(metrics, str) else metrics
+    for name in names if metrics and names else common:
+        key = _key_of(name, common)
+        if key is None:
+            raise ConfigError(f"{place}: {_lacking(name, common, runs)}")
+        chosen[key] = None
+    return tuple(chosen)
 
 
-def choose_common(
-    metrics: Sequence[str] | None, runs: Sequence[tuple[str, Collection[str]]], place: str = "metrics"
-) -> tuple[str, ...]:
-    """Return the keys of the metrics asked for, which every run must have; all in common if none."""
-    try:
-        return choose_metrics(metrics, in_common(runs), place)
-    except ConfigError:  # a metric that no run has, or else runs that lack it
-        all_keys = dict.fromkeys(key for _, keys in runs for key in keys)
-        for key in choose_metrics(metrics, list(all_keys), place) if metrics else ():
-            if without := [run for run, keys in runs if key not in keys]:
-                raise ConfigError(
-                    f"{place}: {label(key)} is not in {listed(without, most=5)}. Choose other runs (by "
-                    "folders, ids, or --where), or a metric that all have."
-                ) from None
-        raise
-
-
-def choose_metrics(
-    metrics: Sequence[str] | None, common: Sequence[str], place: str = "metrics"
-) -> tuple[str, ...]:
-    """Return the keys of the metrics asked for, all in common if none is."""
-    names = [metrics] if isinstance(metrics, str) else metrics or common
-    return tuple(dict.fromkeys(choose_metric(name, common, place) for name in names))
-
-
-def choose_metric(name: str, common: Sequence[str], place: str) -> str:
-    """Return the key of ``ndcg@10``, ``ndcg_at_10``, or ``ndcg``: at the headline cutoff.
-
-    `place` is where the metric was named, for the message if not every run has it.
-    """
-    own, key = {as_key(key): key for key in common}, as_key(name)
+def _key_of(name: str, keys: Collection[str]) -> str | None:
+    """Return the key that a name means, None if there is none."""
+    own, key = {as_key(key): key for key in keys}, as_key(name)
     if key not in own:
         key = metric_key(key, headline_cutoff(k for base, k in map(split_key, own) if base == key))
-    if key not in own:
-        hint = did_you_mean(label(key), map(label, common))
-        raise ConfigError(f"{place}: there is no {label(key)}. {hint}There are {listed(map(label, common))}.")
-    return own[key]
+    return own.get(key)
+
+
+def _lacking(name: str, common: Sequence[str], runs: Sequence[tuple[str, Collection[str]]]) -> str:
+    """Say that no run has a metric, or which runs lack it."""
+    key = _key_of(name, dict.fromkeys(key for _, keys in runs for key in keys))
+    if key is None:
+        labels, text = [label(key) for key in common], label(as_key(name))
+        return f"there is no {text}. {did_you_mean(text, labels)}There are {listed(labels)}."
+    without = [run for run, keys in runs if key not in keys]
+    return (
+        f"{label(key)} is not in {listed(without, most=5)}. Choose other runs (by folders, ids, or --where), "
+        "or a metric that all have."
+    )
 
 
 def _held_out(runs: Mapping[str, Sequence[RunValues]]) -> int | None:
@@ -356,8 +345,8 @@ def _shares(
     cells: DoubleArray,
     values: DoubleArray,
     fold_means: DoubleArray | None,
-) -> tuple[DoubleArray | None, dict[str, tuple[Pooled, ...]]]:
-    """Return what users contribute to each run's mean over seeds and folds, None if these are `values`.
+) -> tuple[DoubleArray, dict[str, tuple[Pooled, ...]]]:
+    """Return what users contribute to each run's mean over seeds and folds.
 
     Also, of metrics over all rows, what each user adds to the value of every seed and fold, by run; their
     numbers take the place of means over users in `fold_means`.
@@ -380,7 +369,7 @@ def _shares(
                 continue
             shares = values.copy() if shares is values else shares
             shares[i, j] = np.where(used, _contributions(parts, int(used.sum())), np.nan)
-    return None if shares is values else shares, pooled
+    return shares, pooled
 
 
 def _parts(metric: str, repeats: Sequence[RunValues], rows: Sequence[tuple[IntArray, BoolArray]]) -> Pooled:

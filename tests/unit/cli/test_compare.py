@@ -206,7 +206,7 @@ def test_without_sources_the_largest_number_of_runs_that_agree_is_compared_and_t
     assert kept == runs[1:]
     assert note.startswith("d: 2 of 3 runs are compared")
     assert "Left out: svd tuned=tpe, 20 trials" in note
-    assert "split.validation_size 0.1 instead of 0.0" in note
+    assert "split.validation_size: 0.0 (" in note
     assert agreeing(runs[:1]) == ([], [])
 
 

@@ -1,6 +1,7 @@
 """``recgauge compare`` and ``report``: finished runs side by side, in the terminal and as one page."""
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -52,19 +53,18 @@ def add_compare_options(parser: ArgumentParser) -> None:
 
 def add_procedure(parser: ArgumentParser) -> None:
     """Add what is compared, and how."""
-    usual, default, add = Procedure(), "(default: %(default)s)", parser.add_argument
-    over_seeds = {"correction": USUAL.correction, "interval": USUAL.interval}
+    usual, add = Procedure(), parser.add_argument
     add("--metrics", metavar="NAMES", type=named, help="such as ndcg@10,recall@20; the first one orders")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     for name, choices in (("correction", get_args(Correction)), ("interval", get_args(Interval))):
-        text = f"{', '.join(choices)} (default: {getattr(usual, name)}; over seeds {over_seeds[name]})"
-        add(f"--{name}", choices=choices, metavar="NAME", help=text)
-    add("--confidence", type=float, default=usual.confidence, help=f"of intervals {default}")
-    tests = f"of {', '.join(get_args(Test))} {default}"
-    add("--tests", metavar="NAMES", type=named, default=",".join(usual.tests), help=tests)
-    resamples = f"resamples of users, sign flips {default}"
-    add("--resamples", type=int, default=usual.n_resamples, help=resamples)
-    add("--seed", type=int, default=usual.seed, help=f"of the resamples {default}")
+        default = f"{getattr(usual, name)}; over seeds {getattr(USUAL, name)}"
+        add(f"--{name}", choices=choices, metavar="NAME", help=f"{', '.join(choices)} (default: {default})")
+    add("--confidence", type=float, help=f"of intervals (default: {usual.confidence})")
+    tests = f"of {', '.join(get_args(Test))} (default: {','.join(usual.tests)})"
+    add("--tests", metavar="NAMES", type=named, help=tests)
+    resamples = f"resamples of users, sign flips (default: {usual.n_resamples})"
+    add("--resamples", dest="n_resamples", metavar="N", type=int, help=resamples)
+    add("--seed", type=int, help=f"of the resamples (default: {usual.seed})")
     mark = "compare runs that differ in more than the model, and mark them, instead of refusing"
     add("--mark", action="store_true", help=mark)
 
@@ -118,16 +118,9 @@ def _compared_logged(options: Namespace) -> Comparison:
 
 def _procedure(options: Namespace, usual: Procedure | None = None) -> Procedure:
     """Return the procedure of the options, `usual` where they name nothing."""
-    usual = usual or Procedure()
-    return Procedure(
-        options.baseline,
-        options.correction or usual.correction,
-        options.confidence,
-        options.interval or usual.interval,
-        options.tests,
-        options.resamples,
-        options.seed,
-    )
+    chosen = {entry.name: getattr(options, entry.name) for entry in fields(Procedure)}
+    named = {name: value for name, value in chosen.items() if value is not None}
+    return replace(usual or Procedure(), **named)
 
 
 def print_comparison(comparison: Comparison) -> None:

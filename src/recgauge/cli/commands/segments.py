@@ -27,9 +27,8 @@ from recgauge.comparison.comparing import pair_runs, read_sources
 from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
-from recgauge.comparison.stability import Stability
 from recgauge.comparison.stability_axes import stability_of
-from recgauge.comparison.user_values import in_common
+from recgauge.comparison.user_values import choose_metrics
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import headline_key
 from recgauge.report.blocks import lines
@@ -112,8 +111,9 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     if len(runs) != 1:
         raise ConfigError("SOURCE: segments take users' values on one data set. Give a table with one.")
     (of_runs,) = runs.values()
-    keys = in_common([(name, run.values) for name, repeats in of_runs.items() for run in repeats])
-    values = pair_runs(of_runs, [options.metric or headline_key(keys)], directions_of(options))
+    stored = [(name, run.values) for name, repeats in of_runs.items() for run in repeats]
+    key = headline_key(choose_metrics(options.metric, stored, "--metric"))
+    values = pair_runs(of_runs, [key], directions_of(options))
     table = users_of(options)
     if table is None:
         raise ConfigError(
@@ -137,6 +137,8 @@ def add_stability_options(parser: ArgumentParser) -> None:
 
 def run_stability(options: Namespace) -> None:
     """Print how stable the order of stored models is, and write files."""
+    from recgauge.report.figures.style import save_png  # imports matplotlib
+
     check_formats(options.out, (".md", ".csv", ".png"))
     runs, notes = runs_of(options)
     stability = stability_of(runs, options.metric, options.confidence)
@@ -144,12 +146,6 @@ def run_stability(options: Namespace) -> None:
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(stability.to_markdown() + "\n"),
         ".csv": text_writer(csv_text(stability.to_frame().to_dict("records"))),
-        ".png": partial(_draw_stability, stability),
+        ".png": lambda path: save_png(stability.plot(), path),
     }
     write_out({path: writers[path.suffix] for path in options.out})
-
-
-def _draw_stability(stability: Stability, path: Path) -> None:
-    from recgauge.report.figures.style import save_png
-
-    save_png(stability.plot(), path)
