@@ -13,7 +13,8 @@ from recgauge.metrics.names import Directions, headline_cutoff, importance, labe
 
 RUN_ID = "run_id"
 """What tells all runs apart, for `over`."""
-MOST_METRICS = 4  # that are compared unless the user names metrics
+MOST_METRICS = 4
+"""Metrics that are compared unless the user names some."""
 _REPEAT = re.compile(
     r"(?:.*[./:]|.*__)?(?!n_|num_|max_)(?:(?:\w+_)?(?:seed|fold)(?:_id|_idx|_index|_no|_number)?"
     r"|random_?state|repeat|repetition|replicate|replication|window)",

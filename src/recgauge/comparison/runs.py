@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.comparing import compare_values
+from recgauge.comparison.conditions import MOST_METRICS
 from recgauge.comparison.measured_alike import difference_lines, require_equal_protocols
 from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.run_groups import RunGroup, group, headline_keys
@@ -21,8 +22,6 @@ from recgauge.runs.stored import user_columns
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_METRICS = 4  # that are compared unless the user names metrics
 
 
 def compare_runs(

@@ -410,9 +410,9 @@ def _ratio(
     """
     n, total = len(sums), int(counts.sum())
     mean = to_float(exact_sum(sums), count=total)
-    residual = sums - mean * counts
-    if n > 1 and np.round(residual, DECIMALS).any():
-        error = (Moments.of(residual).stderr() or 0.0) * n / total
+    own = sums - mean * (counts - 1)  # of a user with one value the value: its spread is exact
+    if n > 1 and np.round(own - mean, DECIMALS).any():
+        error = (Moments.of(own).stderr() or 0.0) * n / total
         half = student_quantile((1 + confidence) / 2, n - 1) * error
         return (mean, mean - half, mean + half), two_sided_t(mean, error, n - 1)
     p = constant_p(n) if n > 1 and round(mean, DECIMALS) else 1.0

@@ -58,17 +58,11 @@ def test_the_share_of_users_in_the_table_is_told_and_next_to_none_refused(old, p
         recgauge.check(old.set_axis(pd.Index([f"00{user}" for user in IDS], name="user")), old, RULES)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda plans: plans.set_axis(range(N)), "Name the column user_id"),
-        (lambda plans: plans == "NA", "Name one of its columns"),
-    ],
-)  # fmt: skip
-def test_tables_that_cannot_be_meant_are_refused(old, plans, change, message):
-    rules = RULES if message != "Name one of its columns" else {"not_worse": {"ndcg@10": "2%"}}
-    with pytest.raises((ConfigError, SchemaError), match=message):
-        recgauge.check(old, old, rules, users=change(plans))
+def test_tables_that_cannot_be_meant_are_refused(old, plans):
+    with pytest.raises(SchemaError, match="Name the column user_id"):
+        recgauge.check(old, old, RULES, users=plans.set_axis(range(N)))
+    with pytest.raises(ConfigError, match="Name one of its columns"):
+        recgauge.check(old, old, {"not_worse": {"ndcg@10": "2%"}}, users=plans)
 
 
 def test_errors_of_users_and_metrics_of_ones_own_have_a_direction(old):

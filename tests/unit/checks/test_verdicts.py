@@ -90,30 +90,11 @@ def test_every_kind_of_rule_has_its_good_side(old, rng):
     assert set(outcomes(recgauge.check(new, old, broken)).values()) == {"worse"}
 
 
-def test_swapped_roles_mirror_the_verdicts(old, rng):
-    new = moved(old, rng, [0.004, -0.02])
-    rules = {"better_by": {"ndcg@10": 0, "recall@10": 0}}
-    there, back = recgauge.check(new, old, rules), recgauge.check(old, new, rules)
-    mirror = {"shown": "worse", "worse": "shown", "undecided": "undecided"}
-    for one, other in zip(there.verdicts, back.verdicts, strict=True):
-        assert other.outcome == mirror[one.outcome]
-        assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
-    assert len({one.outcome for one in there.verdicts}) == 2
-
-
 def test_a_pass_needs_no_correction_and_a_claim_of_one_rule_does():
     borderline = Estimate(0.02, 0.01, 1000)  # p = .023
     hopeless = Estimate(0.0, 0.01, 1000)
     assert [one.outcome for one in decide([borderline] * 8, 0.05)] == ["shown"] * 8
     assert [one.outcome for one in decide([borderline, *[hopeless] * 7], 0.05)] == ["undecided"] * 8
-
-
-def test_bounds_and_corrected_p_say_the_same(rng):
-    for _ in range(50):
-        estimates = [Estimate(rng.normal(0.01, 0.02), 0.01, 300) for _ in range(rng.integers(1, 9))]
-        for one in decide(estimates, 0.05):
-            assert (one.low >= 0) == (one.outcome == "shown") == (one.p_shown <= 0.05)
-            assert (one.high <= 0) == (one.outcome == "worse") == (one.p_worse <= 0.05)
 
 
 def test_no_group_may_lose_too_much(old, rng):
@@ -128,14 +109,6 @@ def test_no_group_may_lose_too_much(old, rng):
         "segments.plan.ndcg@10 paid": "worse",
     }
     assert [one.n_users for one in result.verdicts] == [500, 450, 50]
-    some = recgauge.check(new, old, rules, users=plan[:400])
-    assert [(one.segment, one.n_users) for one in some.verdicts[1:]] == [
-        ("no group", 100),
-        ("free", 350),
-        ("paid", 50),
-    ]
-    as_text = plan.set_axis(plan.index.astype(str))  # a CSV of ids that are numbers here
-    assert recgauge.check(new, old, rules, users=as_text).verdicts == result.verdicts
 
 
 def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
@@ -166,8 +139,7 @@ def demo_runs(tmp_path_factory):
 def test_groups_of_a_run_come_from_its_own_data(demo_runs):
     from recgauge.cli.run_data import load_data
 
-    rules = {"segments": {"activity": {"ndcg@10": "20%"}}}
-    new, old = demo_runs
+    rules, (new, old) = {"segments": {"activity": {"ndcg@10": "20%"}}}, demo_runs
     result = recgauge.check(new, old, rules, load=load_data)
     assert len(result.verdicts) == 4
     assert sum(one.n_users for one in result.verdicts) == 937
@@ -211,14 +183,3 @@ def test_rules_that_cannot_be_judged_are_refused_in_one_line(old, rules, message
         recgauge.check(old, old, rules, users=users if "segments" in rules else None)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_evaluations_with_other_definitions_are_refused():
-    truth = {"ann": {"y": 3, "q": 1}, "bob": ["w"]}
-    lists = {"ann": ["x", "y"], "bob": ["z"]}
-    first, second = (
-        recgauge.evaluate(lists, truth, metrics=("ndcg",), cutoffs=(2,), conventions=name)
-        for name in ("ranx", "standard")
-    )
-    with pytest.raises(ConfigError, match="the runs measure ndcg@2 differently"):
-        recgauge.check(first, second, {"not_worse": {"ndcg@2": "1%"}})

@@ -8,7 +8,6 @@ import pytest
 
 from recgauge.comparison import UserValues, compare, read_run
 from recgauge.comparison.comparing import compare_parts
-from recgauge.errors import ConfigError
 
 
 def test_parts_say_what_all_users_say(rng) -> None:
@@ -33,9 +32,3 @@ def test_parts_say_what_all_users_say(rng) -> None:
             assert (pair.low, pair.high, pair.p_adjusted) == pytest.approx(
                 (other.low, other.high, other.p_adjusted)
             )
-
-
-def test_one_run_alone_is_refused() -> None:
-    run = read_run(pd.DataFrame({"user": [1, 2], "ndcg": [0.5, 0.25]}))
-    with pytest.raises(ConfigError, match="at least two runs"):
-        compare_parts([UserValues.paired({"a": run}, {"ndcg": True})])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recgauge.comparison import compare_item_groups, compare_segments, cut_groups, extreme_users
+from recgauge.comparison import compare_item_groups, compare_segments, cut_groups
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.report.segment_tables import claims
 
@@ -109,11 +109,6 @@ def test_groups_of_numbers_cover_all_keep_equal_ones_together_and_rise(numbers, 
     assert (series.to_frame("n").assign(g=cut.cat.codes).groupby("n")["g"].nunique() == 1).all()
     order = series.groupby(cut.cat.codes).agg(["min", "max"])
     assert (order["min"].iloc[1:].to_numpy() > order["max"].iloc[:-1].to_numpy()).all()
-
-
-def test_users_who_gain_and_lose_most_are_found_in_their_order():
-    table = pd.DataFrame({"a": [0.1, 0.9, 0.5, 0.9], "b": [0.4, 0.1, 0.5, 0.1]}, ["x", "y", "z", "w"])
-    assert extreme_users(table, "a", "b", 5) == (["w", "y"], ["x"])
 
 
 def test_what_cannot_be_compared_is_refused(values):

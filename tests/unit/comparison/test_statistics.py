@@ -1,6 +1,7 @@
 """Intervals, tests and corrections against scipy on the same arrays, and other libraries' values."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -64,13 +65,6 @@ def test_permutation_of_few_users_is_exact_as_scipys(rng, n):
     assert pair.p["permutation"] == pytest.approx(theirs.pvalue, rel=1e-12)
 
 
-class FromOurs:
-    """A scipy result that holds our means, so that both take the interval of the same samples."""
-
-    def __init__(self, means):
-        self.bootstrap_distribution = means
-
-
 @pytest.mark.parametrize("method", ["bca", "percentile"])
 def test_bootstrap_intervals_are_scipys_of_the_same_samples(rng, method):
     values = ndcg_like(rng, 150, n_runs=1)[0]
@@ -81,7 +75,7 @@ def test_bootstrap_intervals_are_scipys_of_the_same_samples(rng, method):
         n_resamples=0,
         method={"bca": "BCa"}.get(method, method),
         confidence_level=0.99,
-        bootstrap_result=FromOurs(means),
+        bootstrap_result=SimpleNamespace(bootstrap_distribution=means),  # of the same samples
     ).confidence_interval
     ours = bootstrap_interval(means, values, 0.99, method)
     assert ours == pytest.approx((theirs.low, theirs.high), rel=1e-9)

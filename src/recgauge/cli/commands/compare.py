@@ -150,11 +150,8 @@ def run_report(options: Namespace) -> None:
     data = report_data(comparison, partial(load_data, trusted=options.allow))
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
-    for claim in comparison.results[0].claims:
-        output().print(claim)
-    for part in data.parts:
-        for note in part.notes:
-            output().print(f"left out {note}")
-    say(f"report   {page.resolve()}")
+    left_out = [f"left out {note}" for part in data.parts for note in part.notes]
+    for line in (*comparison.results[0].claims, *left_out, f"report   {page.resolve()}"):
+        say(line)
     if figures:
         say(f"figures  {len(figures)} files in {options.figures}")
