@@ -252,7 +252,7 @@ def segments_of(
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
     meeting = require_meeting(groups.meeting(values.users))
     warnings = (meeting.warning,) if meeting.warning else ()
-    notes = (f"{meeting.sentence}.",) if groups.as_text else ()
+    notes = (f"{meeting.sentence}.",) if groups.table else ()
     base, codes, results = base_of(baseline, values.runs), groups.codes(values.users), []
     rest = [run for run in range(len(values.runs)) if run != base]
     for metric, of_metric, is_higher in zip(

@@ -103,7 +103,7 @@ class UserTable:
             names, group = list(map(str, distinct.to_pylist())), np.arange(len(counts))
         places = to_numpy(pc.fill_null(pc.index_in(column, value_set=distinct), len(counts)))
         users = np.array(self.table.column(self.user).cast(pa.large_string()).to_pylist(), object)
-        return UserGroups(by, tuple(names), users, np.append(group, -1)[places], as_text=True)
+        return UserGroups(by, tuple(names), users, np.append(group, -1)[places], address)
 
     def _values(self, by: str) -> "pa.ChunkedArray":
         """Return what cells of a column hold: texts as numbers where all are, true and false as texts."""
@@ -148,15 +148,15 @@ class UserGroups:
         Ids.
     group : ndarray of int, shape (n,)
         The position of each user's group among the names; -1 for none.
-    as_text : bool
-        Whether ids are those of a table, which are compared as texts.
+    table : str
+        What messages call the table that has the users, whose ids are compared as texts; empty: no table.
     """
 
     by: str
     names: tuple[str, ...]
     users: IdArray
     group: IntArray
-    as_text: bool = False
+    table: str = ""
 
     def __str__(self) -> str:
         """Return the first users."""
@@ -164,7 +164,7 @@ class UserGroups:
 
     def meeting(self, users: IdArray) -> Meeting:
         """Count the users of values who are known here."""
-        sides = "values", "table of users" if self.as_text else "groups"
+        sides = "values", "table of users" if self.table else "groups"
         return meet(self._ids(users), self.users, name="user", sides=sides)
 
     def codes(self, users: IdArray) -> IntArray:
@@ -172,16 +172,15 @@ class UserGroups:
         ids, (ours, theirs) = encode([self._ids(users), self.users], in_order=True)
         twice = np.bincount(theirs, minlength=len(ids))[ours] > 1
         if twice.any():
-            raise SchemaError(
-                f"{self.by}: the table has user {shown(users[twice.argmax()])} in several rows; keep one."
-            )
+            user = shown(users[twice.argmax()])
+            raise SchemaError(f"--users: {self.table} has user {user} in several rows; keep one.")
         of_id = np.full(len(ids), -1, np.int32)
         of_id[theirs] = self.group
         return of_id[ours]
 
     def _ids(self, users: IdArray) -> IdArray:
         """Return ids as they are compared."""
-        if not self.as_text:
+        if not self.table:
             return users
         texts = np.array(list(map(str, users.tolist())), object)
         if len(set(texts)) < len(texts):
