@@ -120,7 +120,9 @@ def is_count(index: Any) -> bool:
 def _of_table(source: Any, subject: str, *, from_file: bool = False) -> RunValues:
     table, user = read_users(source, subject)
     columns = metric_columns(table.names, user, table.subject)
-    unused = [key for key in columns if may_be_words(key) and not _has_numbers(table, columns[key])]
+    # what is no metric and chooses no rows may hold words, such as a user's region
+    others = [key for key in columns if usual_direction(key) is None and not is_label(key)]
+    unused = [key for key in others if not _has_numbers(table, columns[key])]
     unused = unused if len(unused) < len(columns) else []  # the first is then refused
     about = about_values(_schema(source, table))
     return RunValues(
@@ -141,11 +143,6 @@ def _schema(source: Any, table: OwnTable) -> "pa.Schema":
     from pyarrow import parquet
 
     return parquet.read_schema(source)
-
-
-def may_be_words(key: str) -> bool:
-    """Whether a column of users' values may hold something else: it is no metric, and chooses no rows."""
-    return usual_direction(key) is None and not is_label(key)
 
 
 def _has_numbers(table: OwnTable, name: str) -> bool:
