@@ -112,7 +112,7 @@ def engine(request, monkeypatch):
         daemons = request.getfixturevalue("slurm")
         for name, text in daemons.environment.items():
             monkeypatch.setenv(name, text)
-        return Engine(("hydra/launcher=submitit_slurm", "hydra.launcher.poll_seconds=1"), daemons)
+        return Engine(("hydra/launcher=submitit_slurm",), daemons)
     if request.param == "dask":
         if find_spec("distributed") is None:
             pytest.skip("distributed is not installed: make clusters")
@@ -267,14 +267,13 @@ def test_an_example_judges_parts_of_lists(name, request, lists, workplace):
     assert str(values) in done.stdout, done.stderr[-3000:]
 
 
-def test_slurm_says_why_it_refuses_a_job_and_that_it_has_no_accounting(slurm, workplace, monkeypatch):
+def test_slurm_says_why_it_refuses_a_job(slurm, workplace, monkeypatch):
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
-    words = ["hydra/launcher=submitit_slurm", "hydra.launcher.poll_seconds=1", "tracking=off"]
+    words = ["hydra/launcher=submitit_slurm", "tracking=off"]
     code, printed = sweep(workplace, *WORDS, *words, "hydra.launcher.partition=nowhere")
     assert code == 1
     assert printed.count("error:") == 1
     assert "sbatch refuses the jobs: invalid partition specified: nowhere" in printed
-    assert "no accounting here (sacct)" in printed
 
 
 def test_slurm_without_its_commands(workplace, monkeypatch):
@@ -283,4 +282,4 @@ def test_slurm_without_its_commands(workplace, monkeypatch):
     monkeypatch.setenv("PATH", str(workplace.folder))
     code, said = sweep(workplace, *WORDS, "hydra/launcher=submitit_slurm")
     assert code == 1
-    assert "this machine has no sbatch" in said
+    assert "submitit_slurm" in said
