@@ -6,8 +6,8 @@ with the exit code; or, if there is `leave` in it, with the process id of the fo
 number`` the run kills itself just before the rename with that number, as a power cut would, and the answer
 is the exit code and how many renames there were. Most of the time of a short run goes to
 imports, to numba's tables of types and to the demo data; here they are paid for once.
-The process that delivers runs to MLflow is a fork, too: what it imports takes as long as a run. Workers
-of sweeps are forks as well. A new SQLite store is a copy of one that was made before the first run. Runs that
+The process that delivers runs to MLflow and the workers of sweeps are forks, too: what they import takes as
+long as a run. A new SQLite store is a copy of one that was made before the first run. Runs that
 are started as a user starts them (`run_fresh`) have the real processes and make their own store, as do runs
 that kill themselves.
 """
@@ -21,13 +21,12 @@ import signal
 import struct
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any
 
 import hydra
 from hydra.core.singleton import Singleton
@@ -42,13 +41,12 @@ from recgauge.experiment import run_experiment
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder, work_folder
-from recgauge.tracking import __main__ as tracking_program
-from recgauge.tracking import outbox
 from recgauge.tracking import store as tracking_store
 from recgauge.tracking.store import MLFLOW_DEFAULTS
 
 IMPORTED_LATE = (
     "matplotlib.backends.backend_agg",
+    "mlflow.store.tracking.sqlalchemy_store",
     "pandas",
     "PIL.PngImagePlugin",
 )  # by runs, sweeps and pages
@@ -59,7 +57,7 @@ def warm_up() -> None:
     ours = (module.name for module in walk_packages(recgauge.__path__, "recgauge."))
     for name in MLFLOW_DEFAULTS.keys() - os.environ.keys():
         os.environ[name] = MLFLOW_DEFAULTS[name]  # MLflow reads some when it is imported
-    for name in (*ours, *IMPORTED_LATE, *tracking_program.TAKE_LONG):
+    for name in (*ours, *IMPORTED_LATE):
         if not name.endswith("__main__"):
             import_module(name)
     cpu_target.typing_context.refresh()
@@ -93,39 +91,6 @@ def copy_store(empty: Path, file: Path) -> None:
         hidden = file.with_name(f".{file.name}.unfinished")
         shutil.copy(empty, hidden)
         hidden.replace(file)
-
-
-class Delivering:
-    """A fork that delivers, as far as `outbox.Deliveries` needs the methods of a process."""
-
-    def __init__(self) -> None:
-        (child_in, parent_out), (parent_in, child_out) = os.pipe(), os.pipe()
-        self._pid = os.fork()
-        if not self._pid:
-            os.dup2(child_in, 0)
-            os.dup2(child_out, 1)
-            for number in (child_in, child_out, parent_in, parent_out):
-                os.close(number)
-            sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
-            try:
-                tracking_program.main()
-            finally:
-                os._exit(0)
-        os.close(child_in)
-        os.close(child_out)
-        self.stdin, self.stdout = os.fdopen(parent_out, "w"), os.fdopen(parent_in)
-
-    def kill(self) -> None:
-        os.kill(self._pid, signal.SIGKILL)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        with suppress(BrokenPipeError):
-            self.stdin.close()
-        self.stdout.close()
-        os.waitpid(self._pid, 0)
 
 
 def exit_code(child: int, options: int = 0) -> int | None:
@@ -183,7 +148,6 @@ def run_in_fork(request: dict[str, Any], prepare: Callable[[], None]) -> int | N
         for name, number in ((os.devnull, 0), (request["out"], 1), (request["err"], 2)):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
         prepare()
-        outbox.delivery_process = Delivering
         code = command_line(words=request["arguments"])
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

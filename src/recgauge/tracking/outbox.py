@@ -1,126 +1,122 @@
 """Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, CancelledError, Future, wait
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recgauge import errors
-from recgauge.errors import RecgaugeError, TrackingError
-from recgauge.tracking.store import MLFLOW_DEFAULTS, Store
+from recgauge.errors import RecgaugeError, TrackingError, said
+from recgauge.tracking.delivering import deliver
+from recgauge.tracking.pages import address, run_address
+from recgauge.tracking.store import Store, open_store
 from recgauge.utils.messages import print_note
+from recgauge.utils.workers import worker_process
+
+if TYPE_CHECKING:
+    from loky.process_executor import ProcessPoolExecutor
 
 _PATIENCE = 10  # seconds without a word
 
 
-def delivery_process() -> "subprocess.Popen[str]":
-    """Start the process that delivers; it imports MLflow at once, beside what goes on here."""
-    command = (sys.executable, "-P", "-W", "ignore", "-m", "recgauge.tracking")
-    pipe, environment = subprocess.PIPE, MLFLOW_DEFAULTS | os.environ
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True, encoding="utf-8")
+def _open(store: Store) -> None:
+    """Open a store before the first folder comes; what is wrong with it is said of that folder."""
+    open_store(store)
+
+
+def _delivered(folder: Path, store: Store) -> tuple[str, str]:
+    """Deliver a folder; return its run and the run's page."""
+    run_id = deliver(folder, store)
+    return run_id, run_address(store, run_id)
 
 
 class Deliveries(AbstractContextManager["Deliveries"]):
     """Delivers folders in the background; leaving the context waits for what is under way.
 
-    A store that fails is left alone until then, when what it lacks is delivered once more. The `store` that
-    is named here is opened at once, so that the first folder need not wait for it.
+    What a store did not take is delivered once more then. The `store` that is named here is opened at once,
+    so that the first folder need not wait for it.
     """
 
     def __init__(self, store: Store | None = None) -> None:
-        self._thread = ThreadPoolExecutor(1, "deliveries")
+        self._process: ProcessPoolExecutor | None = None
         self._stores: dict[Path, Store] = {}
-        self._done: dict[Path, Future[dict[str, Any]]] = {}
-        self._failed: dict[Store, TrackingError] = {}
+        self._done: dict[Path, Future[tuple[str, str]]] = {}
         self._repeated = set[Path]()
-        self._process: subprocess.Popen[str] | None = None
         if store is not None:
-            self._process = delivery_process()
-            self._thread.submit(self._request, "open", store)
+            self._submit(_open, store)
 
     def submit(self, folder: Path, store: Store) -> None:
         """Deliver a complete folder in the background."""
         self._stores[folder] = store
-        self._done[folder] = self._thread.submit(self._deliver, folder.absolute(), store)
+        self._done[folder] = self._submit(_delivered, folder.absolute(), store)
 
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
         """The run ids of folders that were delivered, and the errors of those that were not."""
-        results: dict[Path, str | RecgaugeError] = {}
-        for folder, done in self._done.items():
-            if done.done():
-                error = done.exception()
-                ours = error if isinstance(error, RecgaugeError) else TrackingError(str(error))
-                results[folder] = str(done.result()["run_id"]) if error is None else ours
-        return results
+        return {folder: _result(done) for folder, done in self._done.items() if done.done()}
 
     def address(self, store: Store, tag: str | None = None, value: str = "true") -> str | None:
         """Return `recgauge.tracking.address`, asked in the background; None if the store fails."""
-        with suppress(RecgaugeError):
-            return str(self._thread.submit(self._request, "address", store, tag, value).result()["address"])
+        with suppress(Exception):
+            return str(self._submit(address, store, tag, value).result())
         return None
 
     def run_address(self, folder: Path) -> str | None:
         """Return the page of a folder's run, once it is delivered; None if it is not."""
-        with suppress(RecgaugeError):
-            return str(self._done[folder].result()["address"])
+        with suppress(Exception):
+            return self._done[folder].result()[1]
         return None
 
     def __exit__(self, *raised: object) -> None:
         try:
             self.finish()
-        except KeyboardInterrupt:
-            if self._process is not None:
-                self._process.kill()  # what is torn is completed by the next delivery
-            raise
         finally:
-            self._thread.shutdown(cancel_futures=True)
-            if self._process is not None:
-                with self._process:  # its input ends, and with it the process
-                    pass
+            if self._process is not None:  # what is torn is completed by the next delivery
+                self._process.shutdown(kill_workers=True)
 
     def finish(self) -> None:
-        """Wait for all folders, and deliver those once more whose store failed."""
+        """Wait for all folders, and deliver those once more that their store did not take."""
         if waiting := len(wait(self._done.values(), timeout=_PATIENCE).not_done):
             print_note(
                 f"results are complete; waiting for the tracking store, which has {waiting} still to take."
             )
-        failed = {
-            folder for folder, done in self._done.items() if isinstance(done.exception(), TrackingError)
-        }
-        self._failed.clear()
+        self._wait()
+        failed = {folder for folder, result in self.results.items() if isinstance(result, TrackingError)}
         for folder in failed - self._repeated:
             self.submit(folder, self._stores[folder])
         self._repeated |= failed
-        for done in self._done.values():
-            done.exception()
+        self._wait()
 
-    def _deliver(self, folder: Path, store: Store) -> dict[str, Any]:
-        if store in self._failed:
-            raise self._failed[store]
-        try:
-            return self._request("deliver", store, str(folder))
-        except TrackingError as error:
-            self._failed[store] = error
-            raise
+    def _wait(self) -> None:
+        """Wait for all folders; once the store fails, those that wait need not try it each."""
+        waiting = {future for future in self._done.values() if not future.done()}
+        while waiting:
+            ended, waiting = wait(waiting, return_when=FIRST_EXCEPTION)
+            if any(isinstance(_result(future), TrackingError) for future in ended):
+                for future in waiting:
+                    future.cancel()
 
-    def _request(self, request: str, store: Store, *arguments: str | None) -> dict[str, Any]:
-        self._process = self._process or delivery_process()
-        question, reply = self._process.stdin, self._process.stdout
-        try:
-            if question is None or reply is None:
-                raise OSError("the process has no pipes")
-            print(json.dumps([request, asdict(store), *arguments]), file=question, flush=True)
-            answer: dict[str, Any] = json.loads(reply.readline())
-        except (OSError, ValueError) as error:
-            self._process = None
-            raise TrackingError("the process that delivers has ended; `recgauge sync` delivers.") from error
-        if "error" in answer:
-            raise getattr(errors, answer["error"], TrackingError)(answer["message"])
-        return answer
+    def _submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
+        """Give the process something to do; after a death, a new process."""
+        for _ in range(2):
+            if self._process is None:
+                self._process = worker_process({"PYTHONWARNINGS": "ignore"})
+            try:
+                future: Future[Any] = self._process.submit(function, *arguments)
+            except BrokenExecutor:
+                self._process = None
+            else:
+                return future
+        raise TrackingError("no process that delivers can be started; `recgauge sync` delivers.")
+
+
+def _result(done: Future[tuple[str, str]]) -> str | RecgaugeError:
+    """Return the run of a folder that was delivered, or why it was not."""
+    try:
+        return done.result()[0]
+    except RecgaugeError as error:
+        return error
+    except (BrokenExecutor, CancelledError):
+        return TrackingError("the process that delivers has ended, or the store fails; see `recgauge sync`.")
+    except Exception as error:
+        return TrackingError(f"{type(error).__name__}: {said(error)}")
