@@ -1,18 +1,21 @@
 """The order of models under other conventions and relevance thresholds, from stored lists."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from recgauge.comparison.stability_axes import Frames
 from recgauge.conventions import Definition, conventions, get_convention
+from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import split_key
 from recgauge.runs.finished import FinishedRun
+from recgauge.runs.stored import StoredLists
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from recgauge.evaluation.codes import EvaluationInputs
 
 MOST_THRESHOLDS = 10
 
@@ -41,7 +44,7 @@ class _Lists:
     def by_convention(self, name: str, k: int) -> Frames:
         """Return values by convention, the runs' own first."""
         own, lowest = self.record.names["conventions"], self.record.dataset.relevant_from
-        inputs = {model: lists.inputs(lowest, list_each=True) for model, lists in self.stored.items()}
+        inputs = {model: with_a_list_each(lists.inputs(lowest)) for model, lists in self.stored.items()}
         registry = conventions()
         rivals = {other: rule for other, rule in registry.items() if other != own and rule.defines(name)}
         options = {own: self.convention, **rivals}
@@ -62,7 +65,7 @@ class _Lists:
         definition = self.convention.definition(name)
         axis: Frames = {}
         for threshold in [float(own), *(value for value in ratings if value != own)]:
-            inputs = {model: each.inputs(threshold, listed_only=True) for model, each in self.stored.items()}
+            inputs = {model: _listed(each).inputs(threshold) for model, each in self.stored.items()}
             axis[f"{threshold:g}"] = self._values(name, definition, k, inputs)
         return axis
 
@@ -78,3 +81,21 @@ class _Lists:
             for model, lists in inputs.items()
         }
         return pd.DataFrame({model: result.to_frame()[key] for model, result in values.items()})
+
+
+def _listed(stored: StoredLists) -> StoredLists:
+    """Return the same of users with lists alone."""
+    return replace(stored, test=stored.test[stored.test["user_id"].isin(stored.lists["user"].unique())])
+
+
+def with_a_list_each(lists: EvaluationInputs) -> EvaluationInputs:
+    """Return the same, where each user without relevant items has a list, as in runs that count them.
+
+    Runs do not store lists of users whom their convention leaves out. Others count them, and by accuracy all
+    lists of such a user are worth the same.
+    """
+    top_k = lists.top_k
+    rows = (top_k.lengths == 0) & (np.diff(lists.relevant.start) == 0)
+    items, scores = top_k.items.copy(), np.array(top_k.scores)
+    items[rows, 0], scores[rows, 0] = 0, 0.0
+    return replace(lists, top_k=replace(top_k, items=items, scores=scores))

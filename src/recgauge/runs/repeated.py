@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import flat_settings
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 SHOWN = 12
@@ -91,42 +90,30 @@ def differing_table(file: str, then: "pa.Table", now: "pa.Table") -> Difference 
     if then.column_names != now.column_names or len(then) != len(now):
         texts = [f"{len(table):,} rows of {', '.join(table.column_names)}" for table in (then, now)]
         return Difference(file, texts[0], texts[1])
-    unequal = {name: _unequal(then, now, name) for name in then.column_names}
-    rows = np.logical_or.reduce([wrong for wrong, _ in unequal.values()])
-    if not rows.any():
+    before, after = then.to_pandas(), now.to_pandas()
+    differing = before.compare(after)
+    if differing.empty:
         return None
-    first = int(np.argmax(rows))
-    names = [name for name, (wrong, _) in unequal.items() if wrong.any()]
-    shown = ["user_id", *(name for name in names if name != "user_id")]
-    texts = [
-        ", ".join(f"{name} {table[name][first]}" for name in shown if name in table.column_names)
-        for table in (then, now)
-    ]
-    users = len(np.unique(_column(then, "user_id")[rows])) if "user_id" in then.column_names else 0
+    names = list(dict.fromkeys(differing.columns.get_level_values(0)))
+    users = before.loc[differing.index, "user_id"].nunique() if "user_id" in then.column_names else 0
+    shown = ["user_id"] * ("user_id" in then.column_names) + [name for name in names if name != "user_id"]
+    first = differing.index[0]
+    texts = [", ".join(f"{name} {table[name][first]}" for name in shown) for table in (before, after)]
     of_users = f", {users:,} user{'s' * (users > 1)}" if users else ""
     return Difference(
-        f"{file} ({int(rows.sum()):,} of {len(then):,} rows{of_users})",
+        f"{file} ({len(differing):,} of {len(then):,} rows{of_users})",
         texts[0],
         texts[1],
-        max(size for _, size in unequal.values()),
+        max(_size(before[name], after[name]) for name in names),
     )
 
 
-def _column(table: "pa.Table", name: str) -> np.ndarray:
-    return np.asarray(table[name].to_pandas())
-
-
-def _unequal(then: "pa.Table", now: "pa.Table", name: str) -> tuple[np.ndarray, float]:
-    """Return which rows differ in a column, and the largest difference, inf if it does not hold numbers."""
-    before, after = _column(then, name), _column(now, name)
-    if before.dtype.kind != "f" or after.dtype.kind != "f":
-        wrong = np.asarray(before != after)
-        return wrong, inf if wrong.any() else 0.0
-    wrong = ~((before == after) | (np.isnan(before) & np.isnan(after)))
-    if not wrong.any():
-        return wrong, 0.0
-    size = float(np.abs(before[wrong] - after[wrong]).max())
-    return wrong, inf if isnan(size) else size
+def _size(then: "pd.Series", now: "pd.Series") -> float:
+    """Return the largest difference of a column, inf if it does not hold numbers with fractions."""
+    if then.dtype.kind != "f" or now.dtype.kind != "f":
+        return inf
+    size = float((then - now)[then.notna() | now.notna()].abs().max(skipna=False))
+    return inf if isnan(size) else size
 
 
 def differing_surroundings(stored: Mapping[str, Any], repeated: Mapping[str, Any]) -> list[Difference]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isclose, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,39 +38,20 @@ class StoredLists:
     lists: "pd.DataFrame"  # with the columns user, item, score
     test: "pd.DataFrame"  # with the columns user_id, item_id, rating
 
-    def inputs(
-        self, relevant_from: float | None, *, listed_only: bool = False, list_each: bool = False
-    ) -> EvaluationInputs:
-        """Return lists and relevance as an evaluation takes them; see `_with_a_list_each` for `list_each`."""
-        test = self.test
-        if listed_only:
-            test = test[test["user_id"].isin(self.lists["user"].unique())]
-        judged = judged_rows(test, relevant_from)
-        inputs = convert(
+    def inputs(self, relevant_from: float | None) -> EvaluationInputs:
+        """Return lists and relevance as an evaluation takes them."""
+        judged = judged_rows(self.test, relevant_from)
+        return convert(
             self.lists,
             judged.rename(columns={"user_id": "user", "item_id": "item"})[["user", "item", "grade"]],
             train=None,
             item_features=None,
             n_items=None,
             scores=None,
-            users=list(test["user_id"].unique()),
+            users=list(self.test["user_id"].unique()),
             threshold=0.0,
             relevant_from=relevant_from,
         )
-        return _with_a_list_each(inputs) if list_each else inputs
-
-
-def _with_a_list_each(lists: EvaluationInputs) -> EvaluationInputs:
-    """Return the same, where each user without relevant items has a list, as in runs that count them.
-
-    Runs do not store lists of users whom their convention leaves out. Others count them, and by accuracy all
-    lists of such a user are worth the same.
-    """
-    top_k = lists.top_k
-    rows = (top_k.lengths == 0) & (np.diff(lists.relevant.start) == 0)
-    items, scores = top_k.items.copy(), np.array(top_k.scores)
-    items[rows, 0], scores[rows, 0] = 0, 0.0
-    return replace(lists, top_k=replace(top_k, items=items, scores=scores))
 
 
 def judged_rows(test: "pd.DataFrame", relevant_from: float | None) -> "pd.DataFrame":

@@ -7,6 +7,7 @@ import pytest
 from finished import experiment_of, finished
 from recgauge.cli.commands.cli import main
 from recgauge.experiment import run_experiment
+from recgauge.experiments.stability.list_axes import with_a_list_each
 from recgauge.report.conventions import convention_values
 from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.artifacts import CONVENTIONS
@@ -50,7 +51,7 @@ def test_the_table_of_a_run_has_the_numbers_of_runs(folder, in_runs):
 def test_so_have_stored_lists_where_each_user_has_one(folder, in_runs):
     """As stability compares conventions."""
     run = FinishedRun.read(folder)
-    lists = run.lists().inputs(run.record.dataset.relevant_from, list_each=True)
+    lists = with_a_list_each(run.lists().inputs(run.record.dataset.relevant_from))
     values = convention_values(["ndcg", "recall", "map"], lists, cutoffs=(5,))
     check({(v.convention, v.key): v.value for v in values if v.convention in OTHERS}, in_runs)
 
