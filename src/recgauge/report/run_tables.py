@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from recgauge.data.split import Step
 from recgauge.models.recommend import leak_mark
-from recgauge.report.blocks import Block, Heading, TableBlock, lines, markdown_table
+from recgauge.report.blocks import Block, Heading, TableBlock, lines
 
 if TYPE_CHECKING:
     from recgauge.runs.record import MetricValue, RunRecord, SanityFacts
@@ -217,16 +217,6 @@ def _counts_after_each(filters: Sequence[Step]) -> list[tuple[int, int, int]]:
     """Return rows, users and items as loaded and after each filter; nothing without filters."""
     loaded = [(step.rows[0], step.users[0], step.items[0]) for step in filters[:1]]
     return [*loaded, *((step.rows[1], step.users[1], step.items[1]) for step in filters)]
-
-
-def steps_markdown(record: "RunRecord") -> list[str]:
-    """Return the lines of a table of all filters, and of what the split dropped, before and after."""
-    rows = [
-        [_text(step), *(f"{before:,} → {after:,}" for before, after in (step.rows, step.users, step.items))]
-        for step in record.split.steps
-        if step.stage == "filters" or step.dropped_rows or step.note
-    ]
-    return markdown_table(rows, ["step", *COUNTS], right=COUNTS).splitlines() if rows else []
 
 
 def filter_points(record: "RunRecord") -> list[tuple[str, int, float]]:

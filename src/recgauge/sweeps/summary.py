@@ -14,7 +14,7 @@ from recgauge.report.blocks import escaped
 from recgauge.report.comparison_tables import interval, number, on_dataset
 from recgauge.runs.folder import Summary
 from recgauge.runs.record import JobFacts
-from recgauge.tracking.page import SPACE, metric_name, shortened
+from recgauge.tracking.page import metric_name, shortened, spaced
 
 MOST_RUNS, MOST_LINKS = 12, 5  # of a table in the description, and of a run's seeds and folds
 
@@ -62,12 +62,12 @@ def _table(comparison: Comparison, results: list[MetricComparison], runs: Mappin
         labels = row.repeats.labels if row.repeats is not None else ()
         links = [f"[{text}](runs/{run_id})" for text, run_id in zip(labels, ids, strict=False)][:MOST_LINKS]
         name = f"[{escaped(row.run)}](runs/{ids[0]})" if len(ids) == 1 else escaped(row.run)
-        cells = [f"{SPACE}{number(each.row(row.run).mean)} {each.row(row.run).letters}" for each in results]
-        cells[0] = f"{SPACE}**{number(row.mean)}** {interval(row)} {row.letters}"
-        rows.append([name, *cells, f"{SPACE}{', '.join(links)}" if len(ids) > 1 else ""])
-    heads = [f"{SPACE}{label(each.metric)}" for each in results]
-    header = ["run", *heads, *([f"{SPACE}runs"] if any(row[-1] for row in rows) else [])]
-    table = markdown_table([row[: len(header)] for row in rows], header, heads).split("\n")
+        cells = [f"{number(each.row(row.run).mean)} {each.row(row.run).letters}" for each in results]
+        cells[0] = f"**{number(row.mean)}** {interval(row)} {row.letters}"
+        rows.append([name, *cells, ", ".join(links) if len(ids) > 1 else ""])
+    heads = [label(each.metric) for each in results]
+    header = ["run", *heads, *(["runs"] if any(row[-1] for row in rows) else [])]
+    table = spaced(markdown_table([row[: len(header)] for row in rows], header, heads)).split("\n")
     n_more = len(results[0].rows) - MOST_RUNS
     return [*table, *(["", f"{n_more} more runs are in the report."] if n_more > 0 else [])]
 
@@ -89,6 +89,6 @@ def _values(comparison: Comparison) -> dict[str, float]:
 
 
 def title(comparison: Comparison, name: str) -> str:
-    """Return the name of the comparison's run."""
-    n_runs = len({row.run for result in comparison.results for row in result.rows})
-    return f"{name} · {n_runs} runs · {listed(comparison.datasets)}"
+    """Return the name of the comparison's run: its first runs, the best in front, and its data."""
+    runs = dict.fromkeys(row.run for result in comparison.results for row in result.rows)
+    return f"{name} · {listed(list(runs), most=3)} · {listed(comparison.datasets)}"

@@ -7,7 +7,6 @@ from recgauge.utils.lazy import lazy_names
 if TYPE_CHECKING:
     from recgauge.tracking.delivering import deliver as deliver
     from recgauge.tracking.delivering import delivered as delivered
-    from recgauge.tracking.delivering import draw_metrics as draw_metrics
     from recgauge.tracking.delivering import store_of as store_of
     from recgauge.tracking.delivering import waiting as waiting
     from recgauge.tracking.finding import check_experiment as check_experiment

@@ -4,8 +4,6 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import IntegrityError, MissingDataError, SchemaError, TrackingError
@@ -21,7 +19,7 @@ from recgauge.runs.folder import (
 )
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import registers_model
-from recgauge.tracking.description import LONGEST, describe, linked
+from recgauge.tracking.description import describe, linked
 from recgauge.tracking.page import (
     FILES_TAG,
     FINGERPRINT_TAG,
@@ -31,11 +29,10 @@ from recgauge.tracking.page import (
     TRIAL_TAG,
     Entry,
     entry_of,
-    metrics_figure,
-    shortened,
     trial_entries,
 )
-from recgauge.tracking.store import Opened, Store, check_still_there, explained, local_folder, open_store
+from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
+from recgauge.tracking.writing import NOTHING, write
 from recgauge.utils.files import exclusive, read_own, written_whole
 
 if TYPE_CHECKING:
@@ -44,9 +41,8 @@ if TYPE_CHECKING:
 DELIVERED = "delivered.json"
 """Says which run of which store a folder is in; written last, and not among the folder's digests."""
 LOCK = ".delivery.lock"
-LONGEST_PARAM = 6000  # MLflow cuts longer values with only a warning; config.yaml holds them whole
-# the most that one call of MLflow takes: 1000 entries, of them 100 params or tags
-MOST_METRICS, MOST_TEXTS = 900, 100
+REPORT = "report.html"
+"""The page of a comparison."""
 
 
 def deliver(folder: Path, store: Store) -> str:
@@ -68,7 +64,7 @@ def deliver(folder: Path, store: Store) -> str:
                 with explained(store, f"store {folder}"):
                     run_id = _store(opened, folder, files, content)
                     if isinstance(content, Summary) and content.text:
-                        _describe(opened, content, run_id)
+                        _describe(opened, content, run_id, has_report=folder / REPORT in files)
                 check_still_there(store)
                 mark_delivered(folder, store, run_id, opened.experiment_id)
             with suppress(OSError):  # who waits for it finds the folder delivered
@@ -78,28 +74,13 @@ def deliver(folder: Path, store: Store) -> str:
     return run_id
 
 
-def draw_metrics(folder: Path, store: Store, run_id: str) -> None:
-    """Store a figure of a run's metrics over cutoffs; nothing of what has no such metrics."""
-    content = read_folder(folder)
-    figure = metrics_figure(content) if isinstance(content, RunRecord) else None
-    if figure is not None:
-        from recgauge.report.figures.style import save_png
-
-        with TemporaryDirectory() as made, explained(store, f"store the figure of {folder}"):
-            file = save_png(figure, Path(made) / "metrics.png")
-            open_store(store).client.log_artifact(run_id, str(file))
-
-
 def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
     """Return the store that a complete folder is for, None if it is for none.
 
     What is recorded has no login: that of an address of the user's, one of `named`, is taken.
     """
-    content = read_folder(folder)
-    recorded: Any = content.job.store if content.job is not None else None
-    if recorded is None and isinstance(content, RunRecord):  # of an earlier version
-        recorded = content.settings.get("tracking")
-    store = Store.of(recorded)
+    job = read_folder(folder).job
+    store = None if job is None else Store.of(job.store)
     return None if store is None else store.with_login(named)
 
 
@@ -167,35 +148,31 @@ def _store(
     content: RunRecord | Failure | Summary,
 ) -> str:
     entry, digest = entry_of(content), file_digest(folder / CHECKSUMS)
-    # MLflow refuses times before 1970, which wrong clocks show
-    ended = max(0, int(1000 * (entry.job.ended or time())))
-    started = max(0, int(1000 * entry.job.started) or ended - int(1000 * entry.job.ended))
     run = _find(opened, content, digest)
-    if run is not None and run.info.status in ("FINISHED", "FAILED", "KILLED"):
+    if run is not None and run.info.status != "RUNNING":
         return str(run.info.run_id)
-    if run is None:
-        tags = {**entry.tags, FILES_TAG: digest}
-        tags |= {NOTE_TAG: linked(opened, tags[NOTE_TAG])} if isinstance(content, Summary) else {}
-        run = opened.client.create_run(opened.experiment_id, started, tags, entry.job.name)
-    run_id = str(run.info.run_id)
+    tags = {FILES_TAG: digest}
+    if isinstance(content, Summary):
+        tags[NOTE_TAG] = linked(opened, content.note)
+    run_id = _begin(opened, entry, tags) if run is None else str(run.info.run_id)
     if isinstance(content, RunRecord):
         _store_trials(opened, run_id, trial_entries(content, run_id))
-    _store_values(opened, run_id, entry, ended)
-    _store_files(opened, run, files, folder)
+    places = {file: file.parent.relative_to(folder).as_posix() for file in files}
+    _write(opened, run_id, entry, places)
     saved = folder / MODEL_FILES[0] in files
     if saved and isinstance(content, RunRecord) and registers_model(content.settings):
         from recgauge.tracking.served import register
 
         register(opened.client, run_id, folder / MODEL)
-    opened.client.set_terminated(run_id, entry.status, ended)
+    _end(opened, run_id, entry)
     return run_id
 
 
-def _describe(opened: Opened, summary: Summary, run_id: str) -> None:
-    """Let the experiment's description be that of its newest comparison."""
-    lines = linked(opened, summary.text).split("\n")
-    report = linked(opened, f"\n\n[Report](runs/{run_id}/artifacts/report.html), [comparison](runs/{run_id})")
-    describe(opened, shortened(lines, f"{summary.subject}.md", LONGEST) + report, summary.job.ended)
+def _describe(opened: Opened, summary: Summary, run_id: str, *, has_report: bool) -> None:
+    """Let the experiment's description be that of its newest comparison, with a link to its run."""
+    report = f"[Report](runs/{run_id}/artifacts/{REPORT}), " if has_report else ""
+    link = linked(opened, f"{report}[{summary.subject}](runs/{run_id})")
+    describe(opened, linked(opened, summary.text), link, summary.job.ended)
 
 
 def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -> "Run | None":
@@ -213,52 +190,24 @@ def _store_trials(opened: Opened, parent: str, entries: Mapping[str, Entry]) -> 
     """Store each trial of a search as a run below the one that it led to, once."""
     where = f"tags.`{PARENT_TAG}` = '{parent}'"
     runs = opened.client.search_runs([opened.experiment_id], where, max_results=50_000) if entries else []
-    stored = {run.data.tags[TRIAL_TAG]: run for run in runs}
+    stored = {run.data.tags[TRIAL_TAG]: run.info for run in runs}
     for number, entry in entries.items():
-        started, ended = (max(0, int(1000 * seconds)) for seconds in (entry.job.started, entry.job.ended))
-        run = stored.get(number) or opened.client.create_run(
-            opened.experiment_id, started, dict(entry.tags), entry.job.name
-        )
-        if run.info.status == "RUNNING":
-            _store_values(opened, run.info.run_id, entry, ended)
-            opened.client.set_terminated(run.info.run_id, entry.status, ended)
+        info = stored.get(number)
+        if info is None or info.status == "RUNNING":
+            run_id = _begin(opened, entry) if info is None else str(info.run_id)
+            _write(opened, run_id, entry)
+            _end(opened, run_id, entry)
 
 
-def _store_values(opened: Opened, run_id: str, entry: Entry, now: int) -> None:
-    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
-
-    params = [Param(key, value[:LONGEST_PARAM]) for key, value in entry.params.items()]
-    metrics = [Metric(key, value, now, step) for key, value, step in entry.metrics]
-    while params or metrics:
-        opened.client.log_batch(run_id, params=params[:MOST_TEXTS], metrics=metrics[:MOST_METRICS])
-        params, metrics = params[MOST_TEXTS:], metrics[MOST_METRICS:]
-    inputs = [
-        DatasetInput(
-            Dataset(**{key: text for key, text in part.items() if key != "context"}),
-            tags=[InputTag("mlflow.data.context", part["context"])],
-        )
-        for part in entry.inputs
-    ]
-    if inputs:
-        opened.client.log_inputs(run_id, datasets=inputs)
+def _begin(opened: Opened, entry: Entry, more: Mapping[str, str] = NOTHING) -> str:
+    started, tags = int(1000 * entry.job.started), {**entry.tags, **more}
+    return str(opened.client.create_run(opened.experiment_id, started, tags, entry.job.name).info.run_id)
 
 
-def _store_files(opened: Opened, run: "Run", files: Sequence[Path], folder: Path) -> None:
-    """Store files, all of which a store on another machine must have kept."""
-    run_id = run.info.run_id
-    for file in files:
-        inside = file.parent.relative_to(folder).as_posix()
-        opened.client.log_artifact(run_id, str(file), None if inside == "." else inside)
-    if local_folder(run.info.artifact_uri) is None:
-        _check_kept(opened, run_id, {file.relative_to(folder).as_posix(): file for file in files})
+def _write(opened: Opened, run_id: str, entry: Entry, files: Mapping[Path, str] = NOTHING) -> None:
+    values, at = entry.metrics, entry.job.ended
+    write(opened.client, run_id, values, at=at, params=entry.params, inputs=entry.inputs, files=files)
 
 
-def _check_kept(opened: Opened, run_id: str, files: Mapping[str, Path]) -> None:
-    """Refuse a store that took files and has not kept them: a proxy's page has status 200, too."""
-    kept: dict[str, int | None] = {}
-    for inside in dict.fromkeys(name.rpartition("/")[0] for name in files):
-        entries = opened.client.list_artifacts(run_id, inside or None)
-        kept |= {entry.path: entry.file_size for entry in entries}
-    for name, file in files.items():
-        if name not in kept or kept[name] not in (file.stat().st_size, None):
-            raise OSError(f"the store has not kept {name} whole")
+def _end(opened: Opened, run_id: str, entry: Entry) -> None:
+    opened.client.set_terminated(run_id, entry.status, int(1000 * entry.job.ended))

@@ -4,20 +4,19 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import time
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mlflow.models.evaluation import EvaluationDataset, EvaluationResult, ModelEvaluator
 
 from recgauge._version import __version__
-from recgauge.comparison.reading import is_count
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
 from recgauge.evaluation.measured import user_table
 from recgauge.files.columns import USERS, Roles, column_of, is_label
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.page import EVALUATED_TAG, JUDGING_TAG, LONGEST, TRUTH_TAG, definitions, interval_ends
+from recgauge.tracking.page import EVALUATED_TAG, JUDGING_TAG, TRUTH_TAG, definitions, interval_ends
+from recgauge.tracking.writing import write
 from recgauge.utils.checks import shown
 from recgauge.utils.messages import print_note
 
@@ -100,28 +99,18 @@ def _is_several(cell: Any) -> bool:
 
 def _output(output: Any, frame: "pd.DataFrame", name: str | None) -> Sequence[Any]:
     """Return what a model returns for each row: of several columns the one that `predictions` names."""
-    output = _in_order(output, frame.index) if hasattr(output, "reindex") else output
+    if hasattr(output, "reindex") and not output.index.equals(frame.index):
+        own, labels = (listed(map(shown, index), 3) for index in (output.index, frame.index))
+        raise ConfigError(
+            f"model: its rows are labelled {own}, those of the data {labels}. Return a list, or a "
+            "series with the index of the data."
+        )
     if hasattr(output, "columns") or isinstance(output, Mapping):
         columns = list(output)
         if (name := columns[0] if len(columns) == 1 else name) not in columns:
             raise ConfigError(f"predictions: name the column of lists; the model has {listed(columns)}.")
         output = output[name]
     return list(output) if _is_several(output) else []
-
-
-def _in_order(output: Any, labels: "pd.Index") -> Any:
-    """Return a series or frame in the order of the data: by labels, unless its own only count the rows."""
-    own = output.index
-    if own.equals(labels) or len(own) != len(labels):
-        return output
-    are_same = own.is_unique and labels.is_unique and bool(own.isin(labels).all())
-    if are_same != is_count(own):
-        return output.reindex(labels) if are_same else output
-    raise ConfigError(
-        f"model: its rows are labelled {listed(map(shown, own), 3)}, those of the data "
-        f"{listed(map(shown, labels), 3)}, so that nobody knows which belong together. Return a list, or a "
-        "series with the index of the data."
-    )
 
 
 def _by_user(
@@ -179,7 +168,6 @@ def _by_pair(
 def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> EvaluationResult:
     """Log metrics with intervals, definitions and users' values to a run, and return them."""
     from mlflow import MlflowClient
-    from mlflow.entities import Metric, RunTag
     from mlflow.models.evaluation.artifacts import ParquetEvaluationArtifact
     from pyarrow import parquet
 
@@ -192,12 +180,13 @@ def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> Evaluation
     tags |= {EVALUATED_TAG: PER_USER} if has_ids else {}
     for warning in evaluation.warnings():
         print_note(warning)
-    client, now = MlflowClient(), int(1000 * time())
-    metrics = [Metric(key, value, now, 0) for key, value in values.items()]
-    client.log_batch(run_id, metrics, tags=[RunTag(key, text[:LONGEST]) for key, text in tags.items()])
+    client = MlflowClient()
     with TemporaryDirectory() as folder:
-        parquet.write_table(user_table(evaluation, "user" if has_ids else "row"), Path(folder, PER_USER))
-        client.log_artifact(run_id, str(Path(folder, PER_USER)))
+        file = Path(folder, PER_USER)
+        parquet.write_table(user_table(evaluation, "user" if has_ids else "row"), file)
+        write(
+            client, run_id, [(key, value, 0) for key, value in values.items()], tags=tags, files={file: "."}
+        )
     uri = f"{client.get_run(run_id).info.artifact_uri}/{PER_USER}"
     artifact: Any = ParquetEvaluationArtifact  # which has no types, as has the result
     result: Any = EvaluationResult

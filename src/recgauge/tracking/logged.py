@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import time
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.comparing import compare_values, pair_runs
@@ -15,15 +17,17 @@ from recgauge.comparison.user_values import UserValues
 from recgauge.errors import MissingDataError
 from recgauge.metrics.names import Directions, label
 from recgauge.report.comparison_tables import write_comparison
+from recgauge.runs.environment import user_name
+from recgauge.runs.folder import Summary, write_folder
 from recgauge.runs.protocol import judging
+from recgauge.runs.record import JobFacts
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.description import append
+from recgauge.tracking.delivering import deliver
 from recgauge.tracking.finding import chosen_runs, no_experiment, reading, run_files
 from recgauge.tracking.page import (
     EVALUATED_TAG,
     FILES_TAG,
     JUDGING_TAG,
-    NOTE_TAG,
     SUMMARY_TAG,
     TRUTH_TAG,
     metric_name,
@@ -161,25 +165,22 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
     str
         The run's id.
     """
-    experiment, client = _experiment(store, store.experiment), reading(store)
-    first = comparison.results[0]
     n_runs = len({row.run for result in comparison.results for row in result.rows})
-    lines = [*(f"- {claim}" for claim in comparison.claims), "", *comparison.to_markdown().splitlines()]
-    with explained(store, "log the comparison"), TemporaryDirectory() as folder:
-        run = client.create_run(
-            experiment.experiment_id,
-            tags={SUMMARY_TAG: "comparison", NOTE_TAG: shortened(lines, "comparison.md")},
-            run_name=f"comparison · {label(first.metric)} · {n_runs} conditions",
-        )
-        run_id = str(run.info.run_id)
-        for name, value in _numbers(comparison).items():
-            client.log_metric(run_id, name, value)
+    name = f"comparison · {label(comparison.results[0].metric)} · {n_runs} conditions"
+    now, markdown = time(), comparison.to_markdown()
+    lines = [*(f"- {claim}" for claim in comparison.claims), "", *markdown.splitlines()]
+    summary = Summary(
+        JobFacts(name, now, now, user_name(), store=store.plain()),
+        "comparison",
+        sha256(markdown.encode()).hexdigest(),
+        shortened(lines, "comparison.md"),
+        _numbers(comparison),
+        "\n".join(lines),
+    )
+    with TemporaryDirectory() as folder:
         files = [Path(folder, f"comparison{suffix}") for suffix in (".md", ".csv", ".json")]
-        for file in write_comparison(comparison, files):
-            client.log_artifact(run_id, str(file))
-        client.set_terminated(run_id)
-        append(client, experiment, lines, f"comparison.md of run {run_id}")
-    return run_id
+        write_folder(summary, Path(folder, "run"), write_comparison(comparison, files))
+        return deliver(Path(folder, "run"), store)
 
 
 def _numbers(comparison: Comparison) -> dict[str, float]:

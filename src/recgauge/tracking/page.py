@@ -8,23 +8,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import headline_cutoff, metric_label
+from recgauge.metrics.names import headline_cutoff
 from recgauge.models.recommend import leak_mark
-from recgauge.report import markdown_table
-from recgauge.report.run_tables import (
-    by_cutoffs,
-    dropped_words,
-    filter_points,
-    mark_lines,
-    steps_markdown,
-    users_words,
-)
+from recgauge.report.blocks import Lines, lines, render_markdown
+from recgauge.report.run_tables import filter_points, mark_lines, run_blocks
 from recgauge.runs.folder import Failure, Summary
-from recgauge.runs.record import JobFacts, MetricValue, RunRecord, SanityFacts, coverage_counts
+from recgauge.runs.record import JobFacts, MetricValue, RunRecord, coverage_counts
 from recgauge.runs.settings import (
     FOLDS,
     LOCAL_DATASET_SETTINGS,
@@ -35,9 +28,7 @@ from recgauge.runs.settings import (
     part,
 )
 from recgauge.search.trials import importances
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from recgauge.tracking.writing import LONGEST
 
 NOTE_TAG = "mlflow.note.content"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
@@ -49,10 +40,8 @@ BY_CUTOFF = "by_cutoff/"
 """Before the names of metrics that are drawn against the cutoff: their newest value is that of the last."""
 COUNTS = ("users_evaluated", "test_rows_dropped")
 """Metrics that are no measure of a model."""
-LONGEST = 7_900  # characters; MLflow cuts a tag at 8,000 without a word
 LONGEST_ERROR, LONGEST_METRIC = 5_000, 250  # of a text, and of a metric's name
 JUDGING_TAG, TRUTH_TAG = "recgauge.judging", "recgauge.truth"
-SPACE = "&emsp;"  # MLflow draws columns of a table without space between them, and trims a plain space
 
 
 def experiment_tag(experiment: str) -> str:
@@ -84,9 +73,7 @@ def entry_of(content: RunRecord | Failure | Summary) -> Entry:
         values = [(key, value, 0) for key, value in content.values.items()]
         return Entry(job, "FINISHED", _job_tags(job) | own, metrics=values)
     names, settings = content.names, content.settings
-    if (facts := content.job) is None:  # of an earlier version, which left nobody to say when
-        ended = float(sum(content.seconds.values())) if isinstance(content, RunRecord) else 0.0
-        facts = JobFacts(f"{names['model']} · {names['dataset']}", 0.0, ended)
+    facts = content.job or JobFacts(f"{names['model']} · {names['dataset']}", 0.0)
     tags = _job_tags(facts) | _made_by(content.command, content.environment)
     tags["mlflow.runColor"] = colour(facts.name, names.get("dataset", ""))
     params = _params(settings, names, content.seed) if names else {}
@@ -302,27 +289,6 @@ def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
     return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
 
 
-def metrics_figure(record: RunRecord) -> "Figure | None":
-    """Return a figure of the metrics to read first over cutoffs, with intervals; None without cutoffs."""
-    ks = sorted({entry.k for entry in record.results if entry.k is not None})
-    by_name: dict[str, list[MetricValue]] = {}
-    for entry in sorted(headline_first(record.results), key=lambda entry: entry.k or 0):
-        by_name.setdefault(entry.name, []).append(entry)
-    drawn = {name: by_name[name] for name in HEADLINE if [e.k for e in by_name.get(name, [])] == ks}
-    if not ks or not drawn:
-        return None
-    from recgauge.report.figures.metrics import plot_metric_over_k
-
-    values = {metric_label(name): [entry.value for entry in entries] for name, entries in drawn.items()}
-    stderr = {
-        metric_label(name): [float(entry.stderr or 0.0) for entry in entries]
-        for name, entries in drawn.items()
-        if all(entry.stderr is not None for entry in entries)
-    }
-    title = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
-    return plot_metric_over_k(ks, values, stderr=stderr, metric="mean over users", title=title)
-
-
 def final_tags(record: RunRecord) -> dict[str, str]:
     """Return the tags of what came out: note, digests, counts, seconds, marks, definitions."""
     data = record.dataset
@@ -359,37 +325,27 @@ def final_tags(record: RunRecord) -> dict[str, str]:
 def run_note(record: RunRecord) -> str:
     """Return the run's note in Markdown, at most as long as MLflow keeps.
 
-    MLflow shows its first lines: what marks the run, then the table with the metrics to read first.
+    MLflow shows its first lines: what marks the run, then the table.
     """
-    names, data = record.names, record.dataset
-    mark = leak_mark(record.fit_on)
-    results = headline_first(record.results)
-    marks = [f"> {line}" for line in mark_lines(record)] + ([f"> **Marked**: {mark}"] if mark else [])
-    lines = [
-        *([*marks, ""] if marks else []),
-        *_table(results, {entry.key: _value(entry) for entry in results}),
-        "",
-        *_sanity_lines(results, record.sanity),
-        f"**{names['model']}** on **{names['dataset']}**, split {names['split']}, seed {record.seed}"
-        + (f", {users}" if (users := users_words(record)) else ""),
-        "",
-        f"    {record.command}",
-        "",
-        f"{data.n_rows:,} rows, {data.n_users:,} users, {data.n_items:,} items "
-        f"({data.provenance}; sha256 {data.sha256[:12]}...). "
-        + "".join(f"{name} {part.rows:,} rows, " for name, part in record.split.parts.items())
-        + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in record.counts.items())
-        + ".",
-        *([f"Dropped: {dropped}."] if (dropped := dropped_words(record)) else []),
-        "",
-        *steps_markdown(record),
-        "",
-        *(f"- {name}: {definition}" for name, definition in definitions(record).items()),
-        *(f"- {name} refused: {reason}" for name, reason in record.refused.items()),
-        "",
-        f"Policies: {record.policies}",
-    ]
-    return shortened(lines, "record.json")
+    notes = [f"command  {record.command}", *(f"{name}: {text}" for name, text in definitions(record).items())]
+    blocks = run_blocks(record, notes)[1:]
+    leak = leak_mark(record.fit_on)
+    marks = lines([*mark_lines(record), *([leak] if leak else [])])
+    rest = [block for block in blocks if not (isinstance(block, Lines) and block.look == "marks")]
+    return shortened(spaced(render_markdown([*marks, *rest])).split("\n"), "record.json")
+
+
+def spaced(markdown: str) -> str:
+    r"""Return Markdown with space between the columns of tables, which MLflow draws without any.
+
+    Examples
+    --------
+    >>> print(spaced("| run | @1 |\n| --- | ---: |\n| svd | 0.2 |"))
+    | run | &emsp;@1 |
+    | --- | ---: |
+    | svd | &emsp;0.2 |
+    """
+    return re.sub(r"(?<=.\|) (?!---)", " &emsp;", markdown)
 
 
 def definitions(record: RunRecord | Evaluation) -> dict[str, str]:
@@ -422,26 +378,6 @@ def shortened(lines: Sequence[str], file: str, longest: int = LONGEST) -> str:
             break
         kept.append(line)
     return "\n".join(kept) + end
-
-
-def _table(results: Sequence[MetricValue], cells: dict[str, str]) -> list[str]:
-    """Return metrics by cutoffs, one row per metric."""
-    table = by_cutoffs("metric", results, {key: SPACE + text for key, text in cells.items()})
-    heads = [SPACE + name for name in table.header[1:]]
-    rows = [[cell.text for cell in row] for row in table.cells()]
-    return markdown_table(rows, ["metric", *heads], heads).split("\n")
-
-
-def _value(entry: MetricValue) -> str:
-    return f"{entry.value:.4f}" + ("" if entry.stderr is None else f" ± {entry.stderr:.4f}")
-
-
-def _sanity_lines(results: Sequence[MetricValue], sanity: SanityFacts | None) -> list[str]:
-    if sanity is None:
-        return []
-    best = {key: f"{value:.4f}" for key, value in sanity.oracle.items()}
-    cells = {key: f"{value:.4f} / {best.get(key, '')}" for key, value in sanity.chance.items()}
-    return ["Chance / best reachable:", "", *_table(results, cells), ""]
 
 
 def dataset_inputs(record: RunRecord) -> list[dict[str, str]]:
