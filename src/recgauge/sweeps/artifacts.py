@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +31,12 @@ from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS, QUERIES, held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
-from recgauge.utils.messages import print_note
 from recgauge.utils.progress import NoProgress, Timings
 
 CONVENTIONS = "conventions.csv"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
 """What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
 ROWS_OF_A_GROUP = 1_000_000
-LARGE = 100_000_000  # bytes; larger lists are announced before they are written
 
 
 def write_run(
@@ -51,8 +48,6 @@ def write_run(
     model is not saved.
     """
     lists = lists_setting(settings.artifacts.lists)
-    if lists == "true" and result.ranking is not None:
-        _announce(result.ranking.top_k, result.dataset.interactions.n_items)
     write_tables(result, folder, lists)
     lines: list[str] = []
     unsaved = None
@@ -287,13 +282,3 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
                 to_arrow(scores[row, column]),
             )
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-
-
-def _announce(top_k: TopK, n_items: int) -> None:
-    """Say it before large lists are written: items take the bits of their number, scores about 2.5 bytes."""
-    size = top_k.lengths.sum() * (log2(max(n_items, 2)) / 8 + 2.5)
-    if size >= LARGE:
-        print_note(
-            f"{LISTS} takes about {size / 1e6:,.0f} MB ({len(top_k.users):,} lists). Smaller: "
-            "artifacts.lists=relevant_k keeps the rows of relevant items only, artifacts.lists=false none."
-        )

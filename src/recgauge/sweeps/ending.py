@@ -9,19 +9,17 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.markdown import Markdown
 
 from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import agreeing, compare_runs
-from recgauge.errors import RecgaugeError, listed, said
-from recgauge.report import markdown_table
+from recgauge.errors import RecgaugeError, said
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, shown_path
 from recgauge.runs.environment import user_name
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import RECORD, JobOutcome, Summary, is_finished, write_folder, write_jobs
+from recgauge.runs.folder import JobOutcome, Summary, write_folder, write_jobs
 from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import use_of
 from recgauge.runs.stored import PER_USER
@@ -42,6 +40,7 @@ from recgauge.sweeps.summary import comparison_summary, title
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import print_sweep
 from recgauge.tracking import Deliveries, experiment_tag
+from recgauge.tracking.delivering import REPORT
 from recgauge.tracking.page import shortened
 from recgauge.utils.files import csv_text, is_writable
 from recgauge.utils.messages import explain_error, print_error, print_note
@@ -54,10 +53,7 @@ _MOST_LINES = 45  # lines of a study that the terminal shows; the others are in 
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_CLAIMS = 4  # under a sweep's table
-MOST_FIGURES = 2
-MOST_LEFT = 5  # runs of an earlier sweep that are named
 NAME = "comparison"
-REPORT = "report.html"
 
 
 def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = None) -> bool:
@@ -70,7 +66,9 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.all_outcomes]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
-    _leave_earlier_sweep(jobs, folder)
+    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):  # of an earlier sweep
+        with suppress(OSError):
+            old.unlink()
     try:
         write_jobs(jobs, folder)
         _write_summary(jobs, folder)
@@ -99,20 +97,6 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         print_error(str(explain_error(error, folder)))
         return False
     return ended_well
-
-
-def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
-    """Remove what an earlier sweep in this folder has made of its runs, and name those that are left."""
-    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):
-        with suppress(OSError):
-            old.unlink()
-    own = {job.folder for job in jobs}
-    folders = {file.parent for file in folder.rglob(RECORD)} - own
-    if left := [str(run.relative_to(folder)) for run in sorted(folders) if is_finished(run)]:
-        print_note(
-            f"{shown_path(folder)} also holds finished runs of an earlier sweep, which are not in this "
-            f"table: {listed(left, most=MOST_LEFT)}. Delete them, or name another: hydra.sweep.dir=FOLDER."
-        )
 
 
 @contextmanager
@@ -168,15 +152,10 @@ def _track(summary: Summary, files: Sequence[Path], sweep: Sweep, deliveries: De
 
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
-    """Write summary.csv, summary.md and summary.parquet: one row per job; a metric that it lacks is empty."""
+    """Write summary.csv: one row per job; a metric that it lacks is empty."""
     tuned = any(job.record is not None and job.record.search is not None for job in jobs)
     rows = [_row(job, folder, with_costs=tuned) for job in jobs]
-    columns = list(dict.fromkeys(name for row in rows for name in row))
     (folder / "summary.csv").write_text(csv_text(rows), encoding="utf-8", newline="")
-    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
-    (folder / "summary.md").write_text(f"{markdown_table(cells, columns)}\n", encoding="utf-8")
-    table = pa.table({name: [row.get(name) for row in rows] for name in columns})
-    pq.write_table(table, folder / "summary.parquet")
 
 
 def _row(job: JobOutcome, sweep: Path, *, with_costs: bool) -> dict[str, Any]:
@@ -199,10 +178,6 @@ def _costs(record: RunRecord) -> dict[str, Any]:
         "fit_seconds": record.seconds.get("fit"),
         "chosen": "" if search is None else search.chosen.words,
     }
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:
@@ -278,7 +253,7 @@ def _checkout_folder(name: str) -> Path | None:
 
 
 def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[Comparison, list[Path]] | None:
-    """Compare a sweep's finished runs, and write comparison.md, .tex, .csv, .json and figures to its folder.
+    """Compare a sweep's finished runs, and write comparison.md, .tex, .csv and .json to its folder.
 
     Where runs on one data set differ in more than the model, as under several candidate rules, the largest
     number of runs that agree is compared.
@@ -286,15 +261,7 @@ def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[Comparison,
     comparison = compare_finished([run for job in jobs if (run := job.run) is not None], len(jobs))
     if comparison is None:
         return None
-    from recgauge.report.figures.compared import forest
-    from recgauge.report.figures.style import save_png
-
-    files = write_comparison(comparison, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
-    for dataset in comparison.datasets[:MOST_FIGURES]:
-        figure = forest(comparison, comparison.metrics[0], dataset)
-        name = NAME if len(comparison.datasets) == 1 else f"{NAME}_{dataset}"
-        files.append(save_png(figure, folder / f"{name}.png"))
-    return comparison, files
+    return comparison, write_comparison(comparison, [folder / f"{NAME}{suffix}" for suffix in FORMATS])
 
 
 def compare_finished(runs: Sequence[FinishedRun], n_jobs: int) -> Comparison | None:
@@ -303,7 +270,7 @@ def compare_finished(runs: Sequence[FinishedRun], n_jobs: int) -> Comparison | N
     if not chosen:
         return None
     if n_left := n_jobs - len(runs):
-        notes.append(f"{n_left} of {n_jobs} jobs have no results and are left out: summary.md says why")
+        notes.append(f"{n_left} of {n_jobs} jobs have no results and are left out: summary.csv says why")
     procedure = Procedure()
     n_users = [int(pq.read_metadata(run.folder / PER_USER).num_rows) for run in chosen]
     if sum(n_users) > MOST_CELLS:

@@ -13,13 +13,10 @@ from shutil import rmtree
 from time import monotonic
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from recgauge.datasets import DatasetSource
 from recgauge.errors import (
     ConfigError,
     DataError,
-    IntegrityError,
     MissingDataError,
     RecgaugeError,
     TrackingError,
@@ -28,18 +25,16 @@ from recgauge.errors import (
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.environment import fingerprint_of
-from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, JobOutcome
 from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
-from recgauge.sweeps.jobs import LOG, Job, find_finished, fits, leave_failure, run_job
+from recgauge.sweeps.jobs import LOG, Job, find_finished, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
 from recgauge.sweeps.tables import print_job_line
-from recgauge.tracking import Deliveries, Store, delivered, fetch, find, mark, waiting
+from recgauge.tracking import Deliveries, Store, delivered, waiting
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
 _NAMED = 3  # jobs whose words are shown where many are wrong for one reason
-_LOOK = 0.5  # seconds between two looks at jobs that another sweep is at
 
 
 @dataclass
@@ -136,62 +131,45 @@ class Workers:
     """Workers of an engine, and the jobs that wait for them.
 
     A worker is given a job that needs the rows that it has, or else rows that nobody has. A job whose worker
-    dies is tried once more. One that another sweep of this folder is at comes back when there is nothing else
-    to do: then it is finished, or free.
+    dies is tried once more.
     """
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
-        self._fingerprints, self._engine = sweep.fingerprints, engine
-        self._waiting, self._elsewhere = sweep.waiting, list[Job]()
-        self._busy: dict[Future[JobOutcome], tuple[Job, Executor, FileLock | None, float]] = {}
+        self._engine, self._waiting = engine, sweep.waiting
+        self._busy: dict[Future[JobOutcome], tuple[Job, Executor, float]] = {}
         self._idle: list[tuple[Executor, str]] = []  # with the rows that they have
         self._tried: set[int] = set()
 
     def run(self) -> Iterator[JobOutcome]:
         """Run all jobs, and yield how each ended."""
-        while self._waiting or self._busy or self._elsewhere:
-            if not self._waiting:
-                self._waiting, self._elsewhere = self._elsewhere, []
+        while self._waiting or self._busy:
             while self._waiting and len(self._busy) < self._engine.n_workers:
-                yield from self._start_job()
-            if self._elsewhere and not self._busy:
-                time.sleep(_LOOK)
-            elif self._busy:
-                for future in wait(self._busy, _LOOK if self._elsewhere else None, FIRST_COMPLETED).done:
-                    yield from self._end_job(future)
+                self._start_job()
+            for future in wait(self._busy, return_when=FIRST_COMPLETED).done:
+                yield from self._end_job(future)
 
     def mark_stopped(self) -> None:
         """Say in the folders of jobs whose processes have been ended that they were stopped."""
-        for job, _, _, began in self._busy.values() if isinstance(self._engine, Processes) else ():
+        for job, _, began in self._busy.values() if isinstance(self._engine, Processes) else ():
             if not (job.folder / CHECKSUMS).exists():
                 for hidden in job.folder.glob(".unfinished-*"):
                     rmtree(hidden, ignore_errors=True)
                 leave_failure(job, began, "stopped", killed=True)
 
-    def _start_job(self) -> Iterator[JobOutcome]:
-        """Give a job to a worker; yield its outcome if another sweep has finished it meanwhile."""
+    def _start_job(self) -> None:
+        """Give a job to a worker."""
         kept = self._idle[-1][1] if self._idle else ""
         running = {job.rows for job, *_ in self._busy.values()}
         job = min(self._waiting, key=lambda job: (job.rows != kept, job.rows in running))
         self._waiting.remove(job)
-        fingerprint = self._fingerprints.get(job.number, "")
-        lock = _lock(job, fingerprint) if fingerprint else None
-        if lock is not None and not lock.is_locked:
-            self._elsewhere.append(job)
-        elif lock is not None and (done := find_finished(job, fingerprint)) is not None:
-            lock.release()
-            yield done
-        else:
-            worker = self._idle.pop()[0] if self._idle else self._engine.worker()
-            sent = replace(job, dataset=None, output=self._engine.output)
-            began = time.time()
-            self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, lock, began
+        worker = self._idle.pop()[0] if self._idle else self._engine.worker()
+        sent = replace(job, dataset=None, output=self._engine.output)
+        began = time.time()
+        self._busy[worker.submit(self._engine.call, run_job, sent)] = job, worker, began
 
     def _end_job(self, future: Future[JobOutcome]) -> Iterator[JobOutcome]:
         """Yield how a job ended, unless its worker has died and it is tried once more."""
-        job, worker, lock, _ = self._busy.pop(future)
-        if lock is not None:
-            lock.release()
+        job, worker, _ = self._busy.pop(future)
         try:
             outcome = future.result()
         except RecgaugeError:
@@ -209,19 +187,6 @@ class Workers:
         else:
             self._idle.append((worker, job.rows))
             yield outcome
-
-
-def _lock(job: Job, fingerprint: str) -> FileLock | None:
-    """Return the lock of a job, held unless another sweep is at it; the system frees those of the dead."""
-    try:
-        job.index.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(job.index / f"{fingerprint}.lock", thread_local=False)
-        lock.acquire(timeout=0)
-    except Timeout:
-        pass
-    except OSError:  # a disk that takes nothing: the job is done here
-        return None
-    return lock
 
 
 def check(sweep: Sweep) -> None:
@@ -297,66 +262,13 @@ def _fingerprints(jobs: Sequence[Job], dataset: DatasetSource) -> dict[int, str]
         return {}
 
 
-def reuse(sweep: Sweep, *, copy: bool = True) -> None:
-    """Find finished runs for jobs with a fingerprint: on this disk, else in the store, which is asked once.
-
-    `copy` says whether the files of stored runs are needed here.
-    """
-    store, fingerprints = sweep.store, sweep.fingerprints
-    reusing = [job for job in sweep.waiting if job.number in fingerprints]
-    for job in reusing:
-        if (done := find_finished(job, fingerprints[job.number])) is not None:
-            delivery = None if store is None else delivered(done.folder, store)
+def reuse(sweep: Sweep) -> None:
+    """Find finished runs on this disk for jobs with a fingerprint."""
+    for job in [job for job in sweep.waiting if job.number in sweep.fingerprints]:
+        if (done := find_finished(job, sweep.fingerprints[job.number])) is not None:
+            delivery = None if sweep.store is None else delivered(done.folder, sweep.store)
             run_id = None if delivery is None else delivery["run_id"]
             sweep.outcomes[job.number] = replace(done, run_id=run_id)
-    if store is not None and reusing:
-        _reuse_stored(reusing, sweep, store, copy=copy)
-
-
-def _reuse_stored(jobs: Sequence[Job], sweep: Sweep, store: Store, *, copy: bool) -> None:
-    fingerprints, stored = sweep.fingerprints, dict[str, list[str]]()
-    in_store = {number for number, done in sweep.outcomes.items() if done.run_id}
-    try:
-        stored = find(store, {fingerprints[job.number] for job in jobs if job.number not in in_store})
-    except TrackingError as error:
-        ConsoleProgress().note(f"finished runs are only looked for on this disk: {error}")
-    for job in jobs:
-        outcome = sweep.outcomes.get(job.number)
-        is_here = outcome is not None and outcome.folder == job.folder
-        if job.number not in in_store and not is_here and (run_ids := stored.get(fingerprints[job.number])):
-            job.check_folder()
-            there = replace(job.outcome, status="reused", run_id=run_ids[0])
-            outcome = (_fetched(job, fingerprints[job.number], run_ids, store) if copy else there) or outcome
-        if outcome is None:
-            continue
-        sweep.outcomes[job.number] = outcome
-        if copy and outcome.run_id and job.experiment not in ("", _experiment(outcome)):
-            mark(store, outcome.run_id, job.experiment)
-
-
-def _experiment(outcome: JobOutcome) -> str:
-    """Return the experiment that a run was made for, which the store counts it among from the start."""
-    facts = None if outcome.record is None else outcome.record.job
-    return "" if facts is None else facts.experiment
-
-
-def _fetched(job: Job, fingerprint: str, run_ids: Sequence[str], store: Store) -> JobOutcome | None:
-    """Copy the first of these runs that can take the place of the job."""
-    study = job.study()
-    names = dict.fromkeys(["record.json", "per_user.parquet", *(() if study is None else study.artifacts)])
-    for run_id in run_ids:
-        problem = "its files have been changed, or lack what the job asks for"
-        try:
-            fetch(store, run_id, list(names), job.folder)
-        except (IntegrityError, TrackingError) as error:
-            problem = str(error)
-        else:
-            if fits(job, fingerprint, job.folder):
-                record = FinishedRun.read(job.folder).record
-                return replace(job.outcome, status="reused", run_id=run_id, record=record)
-            (job.folder / CHECKSUMS).unlink(missing_ok=True)  # no finished run of the user's: a copy
-        ConsoleProgress().note(f"run {run_id} is the same but cannot be reused: {problem}.")
-    return None
 
 
 class JobLines:
@@ -404,7 +316,7 @@ def show_plan(sweep: Sweep) -> bool:
     """Print what a command would do, and do nothing; return whether all jobs can run, as far as is known."""
     check(sweep)
     look_for_data(sweep, fetch_them=False)
-    reuse(sweep, copy=False)
+    reuse(sweep)
     check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.all_outcomes
     rows = tuple(

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from recgauge.tracking.delivering import waiting as waiting
     from recgauge.tracking.finding import check_experiment as check_experiment
     from recgauge.tracking.finding import chosen_runs as chosen_runs
-    from recgauge.tracking.finding import fetch as fetch
-    from recgauge.tracking.finding import find as find
     from recgauge.tracking.finding import find_runs as find_runs
-    from recgauge.tracking.finding import mark as mark
     from recgauge.tracking.finding import require_stored as require_stored
     from recgauge.tracking.finding import run_folder as run_folder
     from recgauge.tracking.finding import stored_run as stored_run

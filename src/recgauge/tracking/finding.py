@@ -2,7 +2,7 @@
 
 import re
 from atexit import register
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import rmtree
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from recgauge.errors import (
     ConfigError,
-    IntegrityError,
     MissingDataError,
     RecgaugeError,
     TrackingError,
@@ -19,11 +18,11 @@ from recgauge.errors import (
     listed,
 )
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import CHECKSUMS, file_digest, read_checksums, read_jobs, unfinished
+from recgauge.runs.folder import read_jobs
 from recgauge.runs.stored import PER_USER, PREDICTIONS, RECORD
-from recgauge.tracking.delivering import delivered, mark_delivered
-from recgauge.tracking.page import FILES_TAG, FINGERPRINT_TAG, SUMMARY_TAG, TRIAL_TAG, experiment_tag
-from recgauge.tracking.store import Store, check_there, client_of, explained, local_folder, open_store
+from recgauge.tracking.delivering import delivered
+from recgauge.tracking.page import FILES_TAG, SUMMARY_TAG, TRIAL_TAG, experiment_tag
+from recgauge.tracking.store import Store, check_there, client_of, explained, local_folder
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -39,49 +38,6 @@ _CUTOFF = re.compile(r"\b(metrics?\.[`\"]?\w+)@(\d+)", re.IGNORECASE)
 _FIELDS = {"p": "params", "m": "metrics", "t": "tags"}
 """Names in a search of MLflow, and where a run has them."""
 _PAGE = 1000  # runs that are asked for at a time
-_FEW = 20
-"""More fingerprints than these are looked for in one walk over all finished runs."""
-
-
-def find(store: Store, fingerprints: Collection[str]) -> dict[str, list[str]]:
-    """Return the ids of the finished runs with each of these fingerprints, newest first."""
-    ids: dict[str, list[str]] = {fingerprint: [] for fingerprint in fingerprints}
-    if not store.exists or not ids:
-        return ids
-    searches = [FINISHED]
-    if len(ids) <= _FEW:
-        searches = [f"{FINISHED} and tags.`{FINGERPRINT_TAG}` = '{fingerprint}'" for fingerprint in ids]
-    for search in searches:
-        for run in runs_of(store, search):
-            if (fingerprint := run.data.tags.get(FINGERPRINT_TAG)) in ids:
-                ids[fingerprint].append(run.info.run_id)
-    return ids
-
-
-def fetch(store: Store, run_id: str, names: Sequence[str], folder: Path) -> None:
-    """Copy a stored run's files to `folder`, which then counts as delivered; they are as they were stored."""
-    files = (*names, CHECKSUMS)
-    opened = open_store(store)
-    with unfinished(folder) as hidden:
-        with explained(store, f"read run {run_id}"):
-            digest = opened.client.get_run(run_id).data.tags.get(FILES_TAG)
-            _copy(opened.client, run_id, files, hidden)
-        sums = read_checksums(hidden / CHECKSUMS) | {CHECKSUMS: digest}
-        wrong = [
-            name
-            for name in files
-            if not (hidden / name).is_file() or file_digest(hidden / name) != sums.get(name)
-        ]
-        if wrong:
-            raise IntegrityError(f"{', '.join(wrong)} is missing or not as it was stored")
-    mark_delivered(folder, store, run_id, opened.experiment_id)
-
-
-def mark(store: Store, run_id: str, experiment: str) -> None:
-    """Count a run among those of an experiment, as in ``experiment=NAME``."""
-    opened = open_store(store)
-    with explained(store, f"mark run {run_id}"):
-        opened.client.set_tag(run_id, experiment_tag(experiment), "true")
 
 
 def stored_run(store: Store, run_id: str) -> "Run | None":

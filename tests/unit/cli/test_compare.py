@@ -293,7 +293,7 @@ def test_of_a_sweep_over_candidates_the_runs_that_agree_are_compared(pair, tmp_p
     assert not any("no results" in note for note in found.notes)
     failed = JobOutcome(3, "", status="failed", reason="it diverged")
     found, _ = compare_sweep([*jobs, failed], tmp_path / "sweep")
-    assert "1 of 4 jobs have no results and are left out: summary.md says why" in found.notes
+    assert "1 of 4 jobs have no results and are left out: summary.csv says why" in found.notes
     assert compare_sweep(jobs[1:], tmp_path) is None
 
 

@@ -1,13 +1,11 @@
-"""Stored lists: complete, small, or only what the numbers rest on; large ones are told of beforehand."""
+"""Stored lists: complete, or only what the numbers rest on."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from finished import finished
 from recgauge.experiment import run_experiment
 from recgauge.runs.folder import unfinished
-from recgauge.sweeps import artifacts
 from recgauge.sweeps.artifacts import write_tables
 from small_runs import experiment
 
@@ -76,11 +74,3 @@ def test_lists_of_another_run_do_not_stay_in_the_folder(tmp_path):
     assert (tmp_path / "recommendations.parquet").read_text() == "lists"
     run_files(tmp_path, record_json="3")
     assert {path.name for path in tmp_path.iterdir()} == {"record.json", "SHA256SUMS", "mine.txt"}
-
-
-def test_large_lists_are_told_of_beforehand(tmp_path, monkeypatch, capsys):
-    finished(tmp_path / "small", "popularity")
-    assert "takes about" not in capsys.readouterr().err
-    monkeypatch.setattr(artifacts, "LARGE", 10_000)
-    finished(tmp_path / "large", "popularity")
-    assert "artifacts.lists=relevant_k" in capsys.readouterr().err
