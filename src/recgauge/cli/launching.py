@@ -48,7 +48,7 @@ def run_alone(config: DictConfig) -> bool:
     study = job.study()
     if study is None or study.needs_runs:
         return run_sweep(sweep, Engine, _end_alone)
-    from recgauge.sweeps.ending import conclude_study
+    from recgauge.sweeps.conclusion import conclude_study
 
     check(sweep)
     with Deliveries(sweep.store) as deliveries:

@@ -1,55 +1,36 @@
-"""After the last job: a sweep's table, its runs compared, and what an experiment's study makes of them."""
+"""After the last job: a sweep's table, its runs compared, a report."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
-from rich.markdown import Markdown
 
 from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import RecgaugeError, said
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, shown_path
-from recgauge.runs.environment import user_name
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import JobOutcome, Summary, write_folder, write_jobs
-from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
-from recgauge.runs.settings import use_of
+from recgauge.runs.folder import JobOutcome, write_jobs
+from recgauge.runs.record import RunRecord, coverage_counts
 from recgauge.runs.stored import PER_USER
-from recgauge.studies import (
-    Row,
-    Study,
-    publish,
-    read_results,
-    results_file,
-    results_text,
-    without_details,
-    write_page,
-    write_results,
-)
-from recgauge.studies.published_table import OPEN
-from recgauge.sweeps.places import experiment_folder, served_by
+from recgauge.sweeps.conclusion import conclude_study, job_facts, track
+from recgauge.sweeps.places import served_by
 from recgauge.sweeps.summary import comparison_summary, title
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import print_sweep
 from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.delivering import REPORT
-from recgauge.tracking.page import shortened
-from recgauge.utils.files import csv_text, is_writable
+from recgauge.utils.files import csv_text
 from recgauge.utils.messages import explain_error, print_error, print_note
 
 if TYPE_CHECKING:
     from recgauge.page.data import Load
 
 _BADLY = ("failed", "stopped", "not tracked", "not saved")
-_MOST_LINES = 45  # lines of a study that the terminal shows; the others are in its file
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_CLAIMS = 4  # under a sweep's table
@@ -131,24 +112,8 @@ def _write_report(
     if tracked:
         ids = {job.folder: job.run_id for job in sweep.all_outcomes if job.run_id}
         ids |= {place: run_id for place, run_id in deliveries.results.items() if isinstance(run_id, str)}
-        summary = comparison_summary(comparison, _facts(sweep, title(comparison, NAME)), NAME, ids)
-        _track(summary, files, sweep, deliveries)
-
-
-def _facts(sweep: Sweep, name: str, experiment: str = "") -> JobFacts:
-    now, store = time(), {} if sweep.store is None else sweep.store.plain()
-    return JobFacts(name, now, now, user_name(), sweep.folder.as_posix(), experiment, store)
-
-
-def _track(summary: Summary, files: Sequence[Path], sweep: Sweep, deliveries: Deliveries) -> None:
-    """Store what a sweep or a study ends with as a run of its own; where that fails, its folder waits."""
-    place = sweep.folder / summary.subject
-    if sweep.store is not None:
-        with suppress(OSError):
-            write_folder(summary, place, files)
-            deliveries.submit(place, sweep.store)
-            if (page := deliveries.run_address(place)) is not None:
-                output().print(f"summary  {page}", soft_wrap=True)
+        summary = comparison_summary(comparison, job_facts(sweep, title(comparison, NAME)), NAME, ids)
+        track(summary, files, sweep, deliveries)
 
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:
@@ -178,78 +143,6 @@ def _costs(record: RunRecord) -> dict[str, Any]:
         "fit_seconds": record.seconds.get("fit"),
         "chosen": "" if search is None else search.chosen.words,
     }
-
-
-def conclude_study(study: Study, runs: Sequence[JobOutcome], sweep: Sweep, deliveries: Deliveries) -> None:
-    """Write, track and print what a study makes of its runs.
-
-    The output folder gets results.csv, results.md, the figures and the page, README.md. In a checkout,
-    ``experiments/<name>`` gets them too, unless the command line changes the experiment or more rows are open
-    than there. The store gets a run of its own with the table as note and artifact, unless it has the same
-    one already.
-    """
-    folder = sweep.folder
-    source = experiment_folder(study.name)
-    study.check(source)
-    rows = study.rows(runs, source)
-    part = study.markdown(rows)
-    changed = [word for word in sweep.words if _changes_experiment(word)]
-    figures = study.figures(rows)
-    files = write_results(folder, rows, figures, compressed=study.compressed)
-    (folder / "results.md").write_text(f"{part}\n", encoding="utf-8")
-    write_page(folder, source, part)
-    lacking = sum(job.record is None for job in runs)
-    published = None if changed or lacking else _checkout_folder(study.name)
-    reason = "" if published is None else _more_open(rows, results_file(published))
-    if reason:
-        published = None
-    if published is not None:
-        publish(study, rows, published)
-    if changed:
-        reason = f"{' '.join(changed)} makes another experiment"
-    elif lacking and _checkout_folder(study.name) is not None:
-        reason = f"{lacking} of {len(runs)} runs have no results"
-    console = output()
-    console.print()
-    lines = without_details(part).split("\n")
-    console.print(Markdown("\n".join(lines[:_MOST_LINES])))
-    console.print(f"details  {shown_path(folder / 'results.md')}", soft_wrap=True)
-    console.print(f"page     {shown_path((published or folder) / 'README.md')}", soft_wrap=True)
-    if reason:
-        console.print(f"note     experiments/{study.name} is unchanged, since {reason}", soft_wrap=True)
-    counts = Counter(row["verdict"] for row in rows if row.get("verdict"))
-    summary = Summary(
-        job=_facts(sweep, f"summary {study.name}", study.name),
-        subject=study.name,
-        fingerprint=sha256(f"{study.name}\n{results_text(rows)}\n{part}".encode()).hexdigest(),
-        note=shortened(lines, "results.md"),
-        values={f"verdicts/{verdict.replace(' ', '_')}": float(n) for verdict, n in counts.items()},
-    )
-    _track(summary, [*files, folder / "results.md"], sweep, deliveries)
-
-
-def _more_open(rows: Sequence[Row], results: Path) -> str:
-    """Say that more rows are open than in results that exist, as where files are missing here."""
-    stored = read_results(results) if results.is_file() else []
-    n_open, n_stored = (sum(row.get("verdict") == OPEN for row in each) for each in (rows, stored))
-    return f"{n_open:,} numbers are open here, {n_stored:,} there" if stored and n_open > n_stored else ""
-
-
-def _changes_experiment(word: str) -> bool:
-    """Whether a word of the command line makes other runs, or another table, than the experiment has."""
-    name = word.lstrip("+~").partition("=")[0].partition(".")[0]
-    return name == "study" or (
-        name not in ("experiment", "hydra") and use_of(name) not in ("place", "output")
-    )
-
-
-def _checkout_folder(name: str) -> Path | None:
-    """Return the experiment's folder in the current folder if that is a checkout, None anywhere else.
-
-    An installed package writes to the output folder alone.
-    """
-    folder = Path("experiments") / name
-    return folder if (folder / "README.md").is_file() and is_writable(folder) else None
 
 
 def compare_sweep(jobs: Sequence[JobOutcome], folder: Path) -> tuple[Comparison, list[Path]] | None:

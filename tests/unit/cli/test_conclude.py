@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
-from recgauge.sweeps.ending import conclude_study
+from recgauge.sweeps.conclusion import conclude_study
 from recgauge.sweeps.sweep import Sweep
 from recgauge.tracking import Deliveries
 
