@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeVar, cast, get_args
 
 from recgauge.candidates import Candidates
@@ -64,13 +65,7 @@ def compose(
         )
     watched, plan, packages = settings.learning, compose_plan(settings), settings.allowed_targets
     return Experiment(
-        dataset=plan.dataset,
-        filters=plan.filters,
-        splitter=plan.splitter,
-        seed=plan.seed,
-        fit_on=plan.fit_on,
-        evaluate_on=plan.evaluate_on,
-        guards=plan.guards,
+        **{each.name: getattr(plan, each.name) for each in fields(DataPlan)},
         candidates=build(settings.candidates, Candidates, "candidates", allowed_packages(packages)),
         model=model,
         metrics=suite,

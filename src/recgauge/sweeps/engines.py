@@ -13,7 +13,7 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from threading import Thread
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 from threadpoolctl import threadpool_limits
 
@@ -23,7 +23,7 @@ from recgauge.runs.targets import TARGET, allowed_packages
 from recgauge.sweeps.compose import build
 from recgauge.utils.checks import Checked, Count, Positive, check_choice
 from recgauge.utils.resources import process_cpus
-from recgauge.utils.workers import worker_process
+from recgauge.utils.workers import end_worker, worker_process
 
 Output = Literal["program", "terminal", "log"]
 """Where jobs print: as the program does that they run in; of a worker, to its terminal, or to a file."""
@@ -81,18 +81,17 @@ class Processes(Engine):
         self.n_workers, self.output = n_workers, "terminal" if n_workers == 1 else "log"
         share = str(max(1, process_cpus() // n_workers))
         self._variables = {name: share for name in _THREADS if name not in os.environ}
-        self._pools: list[Any] = []
+        self._pools: list[Executor] = []
 
     def worker(self) -> Executor:
         """Make an executor whose process starts with its first job."""
-        pool = worker_process(self._variables)
-        self._pools.append(pool)
-        return cast("Executor", pool)
+        self._pools.append(worker_process(self._variables))
+        return self._pools[-1]
 
     def close(self) -> None:
         """End all processes at once, also one whose component has left threads or ignores Ctrl-C."""
         for pool in self._pools:
-            pool.shutdown(kill_workers=True)
+            end_worker(pool)
 
 
 def call_elsewhere(function: Callable[..., Any], *arguments: Any, folder: str, n_threads: int) -> Any:

@@ -1,20 +1,17 @@
 """Deliveries in the background: a process beside the program imports MLflow and delivers folder by folder."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, CancelledError, Future, wait
+from concurrent.futures import FIRST_EXCEPTION, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recgauge.errors import RecgaugeError, TrackingError, said
 from recgauge.tracking.delivering import deliver
 from recgauge.tracking.pages import address, run_address
 from recgauge.tracking.store import Store, open_store
 from recgauge.utils.messages import print_note
-from recgauge.utils.workers import worker_process
-
-if TYPE_CHECKING:
-    from loky.process_executor import ProcessPoolExecutor
+from recgauge.utils.workers import end_worker, worker_process
 
 _PATIENCE = 10  # seconds without a word
 
@@ -38,7 +35,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     """
 
     def __init__(self, store: Store | None = None) -> None:
-        self._process: ProcessPoolExecutor | None = None
+        self._process: Executor | None = None
         self._stores: dict[Path, Store] = {}
         self._done: dict[Path, Future[tuple[str, str]]] = {}
         self._repeated = set[Path]()
@@ -72,7 +69,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             self.finish()
         finally:
             if self._process is not None:  # what is torn is completed by the next delivery
-                self._process.shutdown(kill_workers=True)
+                end_worker(self._process)
 
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more that their store did not take."""

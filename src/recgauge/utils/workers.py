@@ -4,19 +4,22 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import chdir, suppress
-from multiprocessing import resource_tracker
+from multiprocessing import current_process, resource_tracker
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import cast
 
 import psutil
 
-if TYPE_CHECKING:
-    from loky.process_executor import ProcessPoolExecutor
 
+def worker_process(variables: Mapping[str, str]) -> Executor:
+    """Return an executor with one process, which starts with its first task; it gets these variables.
 
-def worker_process(variables: Mapping[str, str]) -> "ProcessPoolExecutor":
-    """Return an executor with one process, which starts with its first task; it gets these variables."""
+    Where processes may have none of their own, as in a ``multiprocessing.Pool``, it has a thread.
+    """
+    if current_process().daemon:
+        return ThreadPoolExecutor(1)
     from loky.process_executor import ProcessPoolExecutor  # which needs no guard around a program's main part
 
     # modules in the current folder do not replace the real ones
@@ -24,7 +27,14 @@ def worker_process(variables: Mapping[str, str]) -> "ProcessPoolExecutor":
     with chdir(sys.prefix):  # processes that clean up import modules from the folder they start in
         if os.name == "posix":
             resource_tracker.ensure_running()
-        return ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=environment)
+        pool = ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=environment)
+    return cast("Executor", pool)
+
+
+def end_worker(executor: Executor) -> None:
+    """End a worker at once, also one at work."""
+    ending = "cancel_futures" if isinstance(executor, ThreadPoolExecutor) else "kill_workers"
+    executor.shutdown(**{ending: True})
 
 
 def _begin(parent: int) -> None:

@@ -1,5 +1,7 @@
 """Deliveries in the background: all that can be is stored when the context ends, and the rest is told."""
 
+from types import SimpleNamespace
+
 from recgauge.errors import IntegrityError, TrackingError
 from recgauge.tracking import Deliveries, Store
 from unit.tracking.conftest import complete
@@ -35,3 +37,11 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
         hidden.rename(store.file)
     assert len(stored(store)) == 3
     assert all(isinstance(run_id, str) for run_id in deliveries.results.values())
+
+
+def test_a_process_that_may_have_none_of_its_own_delivers_itself(folder, store, monkeypatch):
+    monkeypatch.setattr("recgauge.utils.workers.current_process", lambda: SimpleNamespace(daemon=True))
+    with Deliveries(store) as deliveries:
+        deliveries.submit(folder, store)
+    assert isinstance(deliveries.results[folder], str)
+    assert len(stored(store)) == 1
