@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.datasets import DatasetSource
-from recgauge.errors import ConfigError, MissingDataError, SchemaError, message, said
+from recgauge.errors import ConfigError, MissingDataError, message, said
 from recgauge.experiment import DataPlan, Experiment, PreparedData, prepare, run_experiment
 from recgauge.models import Recommender
 from recgauge.models.isolated import Isolated
@@ -22,6 +22,7 @@ from recgauge.runs.environment import environment_of, fingerprint_of, user_name
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import (
     CHECKSUMS,
+    RECORD,
     Failure,
     JobOutcome,
     file_digest,
@@ -350,37 +351,29 @@ def _final(job: Job, experiment: Experiment) -> tuple[Job, Experiment]:
 
 
 def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
-    """Return the outcome of a job that a run on this disk has done already; its folder is that run's."""
-    with suppress(OSError, ValueError):
-        folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
-        if fits(job, fingerprint, folder):
-            record = FinishedRun.read(folder).record
-            return replace(job.outcome, status="reused", folder=folder, record=record)
-    return None
+    """Return the outcome of a job that a run on this disk has done already; its folder is that run's.
 
-
-def fits(job: Job, fingerprint: str, folder: Path) -> bool:
-    """Whether the run of a folder can take the place of a job: unchanged, the same, with all its files."""
+    The run is unchanged, the same, and has all files that the job needs.
+    """
     study, typed = job.study(), job.typed
-    names = ("record.json", *(() if study is None else study.artifacts))
+    names = (RECORD, *(() if study is None else study.artifacts))
     try:
-        sums = read_checksums(folder / CHECKSUMS)
-        if any(
-            not (folder / name).is_file() or file_digest(folder / name) != sums.get(name) for name in names
-        ):
-            return False
-        record = FinishedRun.read(folder).record
-    except SchemaError:  # of another version of recgauge, or not a file
-        return False
+        folder = Path((job.index / fingerprint).read_text(encoding="utf-8"))
+        sums, record = read_checksums(folder / CHECKSUMS), FinishedRun.read(folder).record
+        unchanged = all(file_digest(folder / name) == sums.get(name) for name in names)
+    except (OSError, ValueError):  # nothing there, of another version of recgauge, no file
+        return None
     has = record.settings
-    return (
-        record.fingerprint() == fingerprint
+    fits = (
+        unchanged
+        and record.fingerprint() == fingerprint
         and record.seed == typed.seed
         and holds(has, typed.artifacts.lists)
         and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
         and (job.search is None or job.search.same(record.search))
     )
+    return replace(job.outcome, status="reused", folder=folder, record=record) if fits else None
 
 
 @contextmanager
