@@ -55,6 +55,7 @@ def test_a_sweep_in_an_old_folder_replaces_runs_only_if_forced_and_shows_its_own
     assert len(summary(workplace)) == 2
     again = workplace.succeed(*words, "model=popularity", "force=true")
     assert "1 done, 0 failed" in again.out
+    assert "earlier sweep" in again.err
     assert len(summary(workplace)) == 1
     assert not list((workplace.folder / "sweep").glob("comparison.*"))  # of runs that are no longer there
 

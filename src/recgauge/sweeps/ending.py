@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 
 from recgauge.comparison import Comparison, Procedure
 from recgauge.comparison.runs import agreeing, compare_runs
-from recgauge.errors import RecgaugeError, said
+from recgauge.errors import RecgaugeError, listed, said
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, shown_path
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import JobOutcome, write_jobs
+from recgauge.runs.folder import RECORD, JobOutcome, is_finished, write_jobs
 from recgauge.runs.record import RunRecord, coverage_counts
 from recgauge.runs.stored import PER_USER
 from recgauge.sweeps.conclusion import conclude_study, job_facts, track
@@ -34,6 +34,7 @@ _BADLY = ("failed", "stopped", "not tracked", "not saved")
 MOST_CELLS = 100_000  # users x runs: with more, resampling users would take seconds
 MOST_ROWS = 200_000  # of a data set that is loaded again for the report
 MOST_CLAIMS = 4  # under a sweep's table
+MOST_LEFT = 5  # runs of an earlier sweep that are named
 NAME = "comparison"
 
 
@@ -47,9 +48,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     jobs = [replace(job, label=sweep.labels[job.number]) for job in sweep.all_outcomes]
     study = next((job.study() for job in sweep.jobs), None)
     stopped = any(job.status == "stopped" for job in jobs)
-    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):  # of an earlier sweep
-        with suppress(OSError):
-            old.unlink()
+    _leave_earlier_sweep(jobs, folder)
     try:
         write_jobs(jobs, folder)
         _write_summary(jobs, folder)
@@ -78,6 +77,19 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         print_error(str(explain_error(error, folder)))
         return False
     return ended_well
+
+
+def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
+    """Remove what an earlier sweep in this folder has made of its runs, and name those that are left."""
+    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):
+        with suppress(OSError):
+            old.unlink()
+    folders = {file.parent for file in folder.rglob(RECORD)} - {job.folder for job in jobs}
+    if left := [str(run.relative_to(folder)) for run in sorted(folders) if is_finished(run)]:
+        print_note(
+            f"{shown_path(folder)} also holds finished runs of an earlier sweep, which are not in this "
+            f"table: {listed(left, most=MOST_LEFT)}. Delete them, or name another: hydra.sweep.dir=FOLDER."
+        )
 
 
 @contextmanager
