@@ -52,7 +52,7 @@ def test_the_sweep_ends_with_its_claims_and_files_and_a_run_that_holds_them(swee
     )
     assert "svd is better than popularity" in summary.data.tags["mlflow.note.content"]
     stored = {entry.path for entry in MlflowClient(workplace.uri).list_artifacts(summary.info.run_id)}
-    names = {f"comparison.{kind}" for kind in ("md", "tex", "csv", "json", "png")} | {"report.html"}
+    names = {f"comparison.{kind}" for kind in ("md", "tex", "csv", "json")} | {"report.html"}
     assert names <= stored
     assert names <= {path.name for path in folder.iterdir()}
 
