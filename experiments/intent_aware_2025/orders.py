@@ -46,7 +46,7 @@ class InAnotherOrder(DatasetSource):
 
 def spread(words: str, n_orders: int) -> dict[str, float]:
     """Return for each result of a run the largest distance between the values of two orders."""
-    given = compose(typed_settings(CommandLine({}, tuple(words.split())).composed()))
+    given = compose(typed_settings(CommandLine(tuple(words.split())).composed()))
     values: dict[str, list[float]] = {}
     for seed in range(n_orders):
         numbered = replace(given, dataset=InAnotherOrder(given.dataset, seed), seed=seed)

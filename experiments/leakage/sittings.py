@@ -36,6 +36,6 @@ if __name__ == "__main__":
     register_schema()
     for file in sorted((conf_folder() / "experiment" / "leakage").glob("*.yaml")):
         words = ("experiment=leakage", f"+experiment/leakage={file.stem}", "model=popularity")
-        experiment = compose(typed_settings(CommandLine({}, words).composed()))
+        experiment = compose(typed_settings(CommandLine(words).composed()))
         split = prepare(experiment, Timings(NoProgress())).split
         sys.stdout.write(f"{file.stem} {share_of_sittings(split):.4f}\n")

@@ -83,20 +83,6 @@ def test_one_wrong_value_and_missing_data_stop_only_their_jobs(workplace):
     assert "n_factors must be a whole number >= 1" in summary(workplace)[2]["reason"]
 
 
-def test_batches_of_a_sweep_end_with_one_table_whichever_of_them_cannot_run(workplace):
-    words = [
-        "model=popularity,svd,nosuch",
-        "seed=0,-1",
-        "cutoffs=[5]",
-        "tracking=off",
-        "hydra.sweep.dir=sweep",
-    ]
-    done = workplace.fail("-m", *words, "hydra.sweeper.max_batch_size=1")
-    assert done.out.count("2 done, 4 failed") == 1
-    assert done.err.count("model=nosuch: model has no such option") == 2
-    assert [row["status"] for row in summary(workplace)] == [*["done", "failed"] * 2, "failed", "failed"]
-
-
 def test_a_database_moved_away_in_the_middle_costs_no_result_and_sync_delivers(
     workplace, capsys, monkeypatch
 ):

@@ -132,7 +132,7 @@ def test_wrong_columns(arguments, message):
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        (["rmsle"], "unknown metric 'rmsle'.* kendall, .*mae"),
+        (["rmsle"], "unknown metric 'rmsle'.* Did you mean rmse?"),
         (["mae", MAE(aggregate="user")], "'mae' is requested twice; pass a mapping"),
         ({"mae": 3}, "expected names or metrics, got int"),
         ({"hit": HitRate()}, "'hit' does not measure predicted ratings; recgauge.evaluate"),

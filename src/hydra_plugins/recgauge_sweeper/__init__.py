@@ -9,10 +9,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn
-from hydra.errors import HydraException
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf
+
+from recgauge.errors import ConfigError
 
 __all__ = ["RecgaugeSweeper"]
 
@@ -24,8 +25,8 @@ class RecgaugeSweeper(Sweeper):
     and names those that cannot run. A third of a small job's time went there.
     """
 
-    def __init__(self, max_batch_size: int | None = None, params: Mapping[str, Any] | None = None) -> None:
-        self.max_batch_size, self.params = max_batch_size, params or {}
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        self.params = params or {}
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Take what Hydra gives, and make the launcher."""
@@ -35,26 +36,23 @@ class RecgaugeSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> list[list[JobReturn]]:
-        """Give all jobs to the launcher, in batches if `max_batch_size` says so."""
+        """Give all jobs to the launcher."""
+        from recgauge.cli.explain import explained  # every Hydra program looks here
+
         parser = OverridesParser.create(config_loader=self._loader)
         declared = [f"{name}={value}" for name, value in self.params.items()]
-        words = parser.parse_overrides([*declared, *arguments])
+        with explained():
+            words = parser.parse_overrides([*declared, *arguments])
         # a setting that is typed stands in the place, but not with the value, of a declared one
         values = {word.get_key_element(): _values(word) for word in words}
         jobs = [list(job) for job in product(*values.values())]
         if not jobs:
             empty = next(word for word in words if not _values(word))
-            raise HydraException(f"{empty.input_line}: gives no value, so there is no job to run")
+            raise ConfigError(f"{empty.input_line}: gives no value, so there is no job to run")
         folder = Path(self._settings.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self._settings, folder / "multirun.yaml")
-        size = len(jobs) if self.max_batch_size is None else self.max_batch_size
-        if size < 1:
-            raise HydraException(f"hydra.sweeper.max_batch_size: must be 1 or more, got {size}")
-        return [
-            list(self._launcher.launch(jobs[first : first + size], initial_job_idx=first))
-            for first in range(0, len(jobs), size)
-        ]
+        return [list(self._launcher.launch(jobs, initial_job_idx=0))]
 
 
 def _values(word: Override) -> list[str]:
@@ -63,5 +61,5 @@ def _values(word: Override) -> list[str]:
     if not word.is_sweep_override():
         return [f"{key}={word.get_value_element_as_str()}"]
     if not word.is_discrete_sweep():
-        raise HydraException(f"{word.input_line}: an interval needs a sweeper that searches, or tune=tpe")
+        raise ConfigError(f"{word.input_line}: an interval is nothing to sweep; tune=tpe searches one")
     return [f"{key}={value}" for value in word.sweep_string_iterator()]

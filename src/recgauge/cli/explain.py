@@ -1,8 +1,9 @@
 """Errors of Hydra in one message: the setting, the rule and the valid values."""
 
 import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -15,11 +16,11 @@ from omegaconf.errors import (
 )
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.errors import RecgaugeError, did_you_mean
+from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
 from recgauge.runs.targets import TARGET, installed_options
 from recgauge.sweeps.places import conf_folder
 
-Compose = Callable[[list[str]], DictConfig]
+Compose = Callable[[Sequence[str]], DictConfig]
 """Composes a configuration, Hydra's part too, from words of a command line."""
 _OPTION = re.compile(r"Could not (?:find|load) '((?:hydra/)?[\w@]+)/([^']+)'")
 _MORE = {
@@ -51,11 +52,35 @@ def option_files(group: str, own: str | None = None) -> list[Path]:
     return sorted(files, key=lambda file: file.stem)
 
 
-def explain_config_error(error: Exception, words: Sequence[str] = (), compose: Compose | None = None) -> str:
-    """Return the message for an error of Hydra, OmegaConf or YAML about words of a command line."""
+def first_comment(file: Path) -> list[str]:
+    """Return the lines of the comment that a file of settings begins with."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return [line.lstrip("# ") for line in takewhile(lambda line: line.startswith("#"), lines)]
+
+
+@contextmanager
+def explained(words: Sequence[str] = (), compose: Compose | None = None) -> Iterator[None]:
+    """Give an error of Hydra, OmegaConf or YAML about words of a command line as one message."""
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:  # some are OSErrors, too
+        raise ConfigError(_explanation(error, words, compose)) from error
+    except (RecgaugeError, OSError):
+        raise
+    except YAMLError as error:
+        raise ConfigError(f"a file of settings cannot be read: {said(error)}.") from error
+    except KeyError as error:  # how Hydra answers a variable that is not set
+        raise ConfigError("hydra.job.env_copy: set variables of the environment in the shell.") from error
+    except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
+        raise ConfigError(
+            f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "
+            "defaults, options are texts, such as 'off' in quotes; a word hydra.KEY=VALUE names one "
+            "of Hydra's settings."
+        ) from error
+
+
+def _explanation(error: Exception, words: Sequence[str], compose: Compose | None) -> str:
     text = str(error)
-    if isinstance(error, YAMLError):
-        return f"a file of settings cannot be read: {' '.join(text.split())}."
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key} has no value, and must have one: add {error.full_key}=VALUE."
     if isinstance(error, InterpolationResolutionError | GrammarParseError):
@@ -65,9 +90,9 @@ def explain_config_error(error: Exception, words: Sequence[str] = (), compose: C
             "setting; for a file with such a name write ? instead of $, which is a pattern."
         )
     if isinstance(error, MissingConfigException) and (match := _OPTION.search(text)):
-        return _explain_option(match.group(1), match.group(2), sorted(error.options or ()))
+        return _explain_option(match[1], match[2], error.options or ())
     if (match := _KEY.search(text)) and compose is not None:
-        return _explain_key(match.group(1), words, compose)
+        return _explain_key(match[1], words, compose)
     if isinstance(error, OverrideParseException):
         return (
             f"cannot read {error.override!r} on the command line: {text.splitlines()[0]}. Put quotes around "
@@ -84,23 +109,16 @@ def explain_config_error(error: Exception, words: Sequence[str] = (), compose: C
 
 def _explain_option(group: str, option: str, options: Sequence[str]) -> str:
     if group == "metrics":
-        return _explain_metric(option, options)
+        from recgauge.conventions import explain_metric
+
+        suites = options or group_options("metrics")
+        return (
+            f"metrics={option}: there is no such suite or metric. {explain_metric(option, suites)} "
+            f"Suites: {', '.join(sorted(suites))}."
+        )
     return (
         f"{group}={option}: {group} has no such option. {did_you_mean(option, options)}"
-        f"Options: {', '.join(options)}.{_MORE.get(group, '')}"
-    )
-
-
-def _explain_metric(option: str, suites: Sequence[str]) -> str:
-    """Explain a metric that is mistyped."""
-    from recgauge.conventions import get_convention, meant_metric
-
-    name, _ = meant_metric(option, suites)
-    hint = f"Did you mean {name}? " if name else ""
-    suites = suites or group_options("metrics")
-    return (
-        f"metrics={option}: there is no such suite or metric. {hint}Suites: {', '.join(suites)}. "
-        f"Metrics: {', '.join(get_convention('standard').by_name())}."
+        f"Options: {', '.join(sorted(options))}.{_MORE.get(group, '')}"
     )
 
 

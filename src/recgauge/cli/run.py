@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from copy import deepcopy
 from numbers import Number
 from typing import Any
@@ -10,14 +10,10 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.singleton import Singleton
-from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
 
-from recgauge.cli.explain import explain_config_error
 from recgauge.cli.launching import run_for_python
-from recgauge.cli.settings import register_schema, set_output_folder
+from recgauge.cli.settings import output_folder, register_schema
 from recgauge.cli.words import CommandLine
 from recgauge.errors import ConfigError, RecgaugeError
 from recgauge.runs.finished import FinishedRun
@@ -66,32 +62,22 @@ def run(*words: str, **settings: Any) -> FinishedRun:
     with learned_secrets(typed), _hydra_restored():
         register_schema()
         command = CommandLine.read(typed)
+        if command.swept:
+            raise ConfigError(
+                f"recgauge.run: {command.swept[0]}: these are several values, and recgauge.run runs one run. "
+                "Call it for each value, or type recgauge run -m and the same words."
+            )
+        config = command.composed()
+        if config.hydra.mode == RunMode.MULTIRUN or config.plan:
+            raise ConfigError(
+                "recgauge.run: runs one run, and the settings ask for a sweep or a plan. Leave "
+                "hydra.mode and plan out."
+            )
         try:
-            _refuse_sweep(command)
-            config = command.composed()
-            if config.hydra.mode == RunMode.MULTIRUN or config.plan:
-                raise ConfigError(
-                    "recgauge.run: runs one run, and the settings ask for a sweep or a plan. Leave "
-                    "hydra.mode and plan out."
-                )
-            folder = set_output_folder(config)
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise RecgaugeError(str(explain_error(error, folder))) from error
-            with chdir(folder if config.hydra.job.chdir else "."):
+            with output_folder(config):
                 return run_for_python(config)
-        except (HydraException, OmegaConfBaseException, YAMLError) as error:
-            raise ConfigError(explain_config_error(error, command.overrides, command.compose)) from error
-
-
-def _refuse_sweep(command: CommandLine) -> None:
-    swept = [word for word in command.parsed if word.is_sweep_override()]
-    if swept:
-        raise ConfigError(
-            f"recgauge.run: {swept[0].input_line}: these are several values, and recgauge.run runs one run. "
-            "Call it for each value, or type recgauge run -m and the same words."
-        )
+        except OSError as error:
+            raise RecgaugeError(str(explain_error(error))) from error
 
 
 def _as_word(value: Any) -> str:

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
-from recgauge.cli.explain import explain_config_error, group_options
+from recgauge.cli.explain import group_options
 from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.cli.trust import check_addresses
 from recgauge.cli.words import CommandLine
@@ -30,13 +28,7 @@ def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     if name not in options:
         hint = did_you_mean(name, options)
         raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
-    words = [f"dataset={name}", *overrides]
-    try:
-        return typed_settings(_composed(words))
-    except OmegaConfBaseException as error:  # of a setting that must be given
-        raise ConfigError(
-            explain_config_error(error, words, CommandLine({}, tuple(words)).compose)
-        ) from error
+    return typed_settings(_composed([f"dataset={name}", *overrides]))
 
 
 def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -50,11 +42,7 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
 
 def _composed(words: Sequence[str]) -> DictConfig:
     register_schema()
-    command = CommandLine({}, tuple(words))
-    try:
-        return command.composed()
-    except (HydraException, OmegaConfBaseException) as error:
-        raise ConfigError(explain_config_error(error, words, command.compose)) from error
+    return CommandLine(tuple(words)).composed()
 
 
 class QuietProgress(ConsoleProgress):

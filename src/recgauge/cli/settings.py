@@ -1,8 +1,9 @@
-"""The schema of a run's settings, and the variables that a configuration may read."""
+"""The schema of a run's settings, the variables that a configuration may read, and a run's output folder."""
 
 import os
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import chdir, contextmanager
+from dataclasses import asdict, fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, read_write
 
+from recgauge.cli.explain import explained
 from recgauge.errors import ConfigError, did_you_mean
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.places import experiment_of_user, program, store_of_user, work_folder
+from recgauge.utils.current_folder import refuse_numba_file
 
 READABLE = "RECGAUGE_"
 """How the names of the variables begin that a configuration may read."""
@@ -31,13 +34,21 @@ def register_schema() -> None:
     register("oc.env", _read_variable)  # so that none of the user's variables gets out
 
 
-def set_output_folder(config: DictConfig) -> Path:
-    """Return the output folder of a run, which settings that refer to Hydra's own see from now on."""
+@contextmanager
+def output_folder(config: DictConfig) -> Iterator[Path]:
+    """Make the output folder of a run, which settings that refer to Hydra's own see from now on.
+
+    It is the current folder meanwhile where ``hydra.job.chdir`` says so; a plan makes none.
+    """
     HydraConfig.instance().set_config(config)
     folder = Path(os.path.normpath(Path.cwd() / config.hydra.run.dir))
     with read_write(config.hydra.runtime):
         config.hydra.runtime.output_dir = str(folder)
-    return folder
+    if not config.plan:
+        folder.mkdir(parents=True, exist_ok=True)
+    with chdir(folder if config.hydra.job.chdir else "."):
+        refuse_numba_file()
+        yield folder
 
 
 def typed_settings(config: DictConfig) -> RunSettings:
@@ -45,20 +56,22 @@ def typed_settings(config: DictConfig) -> RunSettings:
     names = [field.name for field in fields(RunSettings)]
     if unknown := [str(key) for key in config if key not in (*names, "hydra")]:
         raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(names)}.")
-    for name, default in vars(RunSettings()).items():
-        if is_dataclass(default):
-            _check_keys(config[name], default, name)
-    values: dict[str, Any] = {name: config[name] for name in names}
-    for name, node in values.items():
-        values[name] = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    defaults = RunSettings()
+    for name, node in asdict(defaults).items():
+        if is_dataclass(getattr(defaults, name)):
+            _check_keys(config[name], node, name)
+    with explained():
+        values: dict[str, Any] = {
+            name: OmegaConf.to_object(config[name]) if OmegaConf.is_config(config[name]) else config[name]
+            for name in names
+        }
     if TARGET not in (values["tune"] or {}):  # tune=off
         values["tune"] = None
     return RunSettings(**values)
 
 
-def _check_keys(node: Any, default: Any, path: str) -> None:
+def _check_keys(node: Mapping[Any, Any], settings: Mapping[str, Any], path: str) -> None:
     """Refuse keys that a group of root settings does not have: an added one opens its schema."""
-    settings = vars(default) if is_dataclass(default) else default
     for key in node:
         if key not in settings:
             raise ConfigError(

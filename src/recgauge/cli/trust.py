@@ -21,8 +21,10 @@ from recgauge.errors import ConfigError, printable
 from recgauge.runs.targets import TARGET, allowed_packages, check_plain, installed_options
 from recgauge.sweeps.places import conf_folder
 
-LAUNCHER = "hydra_plugins.recgauge_launcher.RecgaugeLauncher"
-SWEEPER = "hydra_plugins.recgauge_sweeper.RecgaugeSweeper"
+_PLUGINS = {
+    "launcher": "hydra_plugins.recgauge_launcher.RecgaugeLauncher",
+    "sweeper": "hydra_plugins.recgauge_sweeper.RecgaugeSweeper",
+}
 _QUIET = {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True}
 _OWN = {  # other handlers of logging could run code
     "hydra_logging": _QUIET,
@@ -73,12 +75,11 @@ def check_trusted(config: DictConfig, words: Sequence[Override]) -> None:
     typed = {word.key_or_group for word in words if not word.is_sweep_override()}
     for path in TYPED:
         _check_typed(_at(plain, path), path, typed)
-    named = _resolved(config, "allowed_targets") or []
-    allowed_packages(named)
+    allowed_packages(_resolved(config, "allowed_targets") or [])
     addresses = {str(name): _resolved(config, str(name)) for name in config if name != "hydra"}
-    for part, target in (("launcher", LAUNCHER), ("sweeper", SWEEPER)):
+    for part, target in _PLUGINS.items():
         plugin = settings[part] or {}
-        _check_plugin(plugin, f"hydra.{part}", target, named)
+        _check_plugin(plugin, f"hydra.{part}", target)
         # what is swept is checked with each job
         addresses[f"hydra.{part}"] = {key: node for key, node in plugin.items() if key != "params"}
     check_addresses(addresses, [str(word.input_line) for word in words])
@@ -151,7 +152,7 @@ def _is_own(address: str) -> bool:
     """Whether recgauge's own files of settings, or those of installed packages, have this very address."""
     folders = (conf_folder(), *installed_options().values())
     texts = (file.read_text(encoding="utf-8") for folder in folders for file in folder.rglob("*.yaml"))
-    return any(address in text and address in _SIGNS_OF_YAML.split(text) for text in texts)
+    return any(address in _SIGNS_OF_YAML.split(text) for text in texts)
 
 
 def _check_typed(value: Any, path: str, typed: Collection[str]) -> None:
@@ -167,12 +168,11 @@ def _check_typed(value: Any, path: str, typed: Collection[str]) -> None:
         _check_typed(part, f"{path}.{key}", typed)
 
 
-def _check_plugin(settings: Mapping[str, Any], path: str, own: str, trusted: Sequence[str]) -> None:
-    target = settings.get(TARGET, own)
-    if target != own and not str(target).startswith(tuple(f"{package}." for package in trusted)):
+def _check_plugin(settings: Mapping[str, Any], path: str, own: str) -> None:
+    """Refuse what Hydra would build from a launcher's or sweeper's settings beside recgauge's own class."""
+    if settings.get(TARGET) != own:
         raise ConfigError(
-            f"{path}.{TARGET}: {target!r} is not {own}. If you trust its package, name it on the command "
-            "line: allowed_targets=[PACKAGE]."
+            f"{path}.{TARGET}: stays {own}. Leave it out; hydra/launcher=NAME chooses an engine."
         )
     if "${" in str(settings):  # which could be another thing by the time that Hydra acts on it
         raise ConfigError(f"{path}: write out what it is; it may not refer to other settings.")

@@ -1,8 +1,8 @@
 """The words of a run's command line, and the configuration that they choose.
 
-Hydra acts on a configuration: it builds callbacks, launchers and handlers of logging, imports packages that a
-search path names, and sets environment variables. A file of settings may be a stranger's. So the same
-configuration is composed here first, by Hydra's Compose API, and checked before Hydra acts on it.
+Hydra acts on a configuration: it builds launchers and sweepers, imports packages that a search path names,
+and sets environment variables. A file of settings may be a stranger's. So the configuration is composed by
+Hydra's Compose API, and checked before Hydra acts on it.
 """
 
 import re
@@ -10,7 +10,7 @@ import shlex
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -21,24 +21,18 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
-from hydra.errors import HydraException
+from hydra.core.override_parser.types import ChoiceSweep, Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, read_write
-from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
 
+from recgauge.cli.explain import explained
 from recgauge.cli.trust import check_trusted
-from recgauge.errors import ConfigError, RecgaugeError, said
+from recgauge.errors import ConfigError
 from recgauge.metrics.names import without_cutoffs
 from recgauge.runs.settings import option_groups
 from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
-_FLAGS = {"help": "-h", "version": "-v", "resolve": "-r", "multirun": "-m"}
-_VALUES = {"cfg": "-c", "config_dir": "-cd"}
-_SHOWN = ("help", "version", "cfg")
-"""Options that show something, so that no job runs."""
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
 _OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = option_groups("rows", "model", "output", options="one")
@@ -46,26 +40,23 @@ _TAKES_ONE = option_groups("rows", "model", "output", options="one")
 
 @dataclass(frozen=True)
 class CommandLine:
-    """A command line as Hydra takes it apart."""
+    """Words that choose and change settings, and the options beside them."""
 
-    options: Mapping[str, Any]
     overrides: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, words: Sequence[str]) -> "CommandLine":
         """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
-        parsed, rest = _parser().parse_known_args(
-            ["plan=true" if word == "--plan" else word for word in words]
-        )
-        if unknown := [word for word in rest if word.startswith("-")]:
+        options, rest = _parser().parse_known_intermixed_args(words)
+        if rest:
             raise ConfigError(
-                f"{unknown[0]}: there is no such option; {program()} --help lists what there is. Settings "
+                f"{rest[0]}: there is no such option; {program()} --help lists what there is. Settings "
                 "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
             )
-        options = {name: value for name, value in vars(parsed).items() if value and name != "overrides"}
-        if "resolve" in options and "cfg" not in options:
+        if options.resolve and not options.cfg:
             raise ConfigError("--resolve: goes with --cfg. Add --cfg=job, or leave it out.")
-        overrides = _with_cutoffs((*parsed.overrides, *rest))
+        overrides = _with_cutoffs([*options.overrides, *(["plan=true"] if options.plan else [])])
         for before, word in pairwise(("", *overrides)):
             if "=" not in word and not word.startswith("~"):
                 whole = shlex.quote(f"{before} {word}")
@@ -78,88 +69,70 @@ class CommandLine:
                     f"{word}: has bytes that are not UTF-8 text, and records could not name it. Rename the "
                     "file, or name it by a pattern: dataset.path='ratings-*.csv'."
                 )
-        if (folder := options.get("config_dir")) is not None:
-            if not Path(folder).is_dir():
-                raise ConfigError(f"--config-dir={folder}: there is no such folder.")
-            options["config_dir"] = str(Path(folder).absolute())  # Hydra takes others for packages
-        return cls(options, overrides)
+        if options.config_dir is not None:
+            if not Path(options.config_dir).is_dir():
+                raise ConfigError(f"--config-dir={options.config_dir}: there is no such folder.")
+            options.config_dir = str(Path(options.config_dir).absolute())  # Hydra takes others for packages
+        return cls(tuple(overrides), vars(options))
 
     @cached_property
     def parsed(self) -> list[Override]:
         """The overrides as Hydra reads them."""
-        return OverridesParser.create().parse_overrides(list(self.overrides))
+        with explained(self.overrides):
+            return OverridesParser.create().parse_overrides(list(self.overrides))
 
     @property
-    def shows(self) -> bool:
-        """Whether Hydra shows settings, help and the like, and no job is made."""
-        return not self.options.keys().isdisjoint(_SHOWN)
-
-    def for_hydra(self) -> list[str]:
-        """Return the words in the order that Hydra's own parser understands."""
-        options = [
-            f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
-            for name, value in self.options.items()
-        ]
-        return [*options, *self.overrides, _search_path_word(self._packages())]
+    def swept(self) -> list[str]:
+        """The overrides that give a setting several values."""
+        return [str(word.input_line) for word in self.parsed if word.is_sweep_override()]
 
     def composed(self) -> DictConfig:
         """Return the checked configuration, Hydra's part included, without swept values.
 
         Its mode says whether one job runs or a sweep; Hydra's list of overrides has the swept words, too.
         """
-        offer_metrics(self.parsed)
         check_once(self.parsed)
         check_choices(self.parsed)
-        config = self.compose(self.overrides)
+        for word in self.parsed:
+            if word.key_or_group == "metrics":
+                offer_metrics(word.get_value_element_as_str())
+        with explained(self.overrides, self._compose):
+            config = self._compose(self.overrides)
         check_trusted(config, self.parsed)
         typed = _by_owner(_single(self.parsed))
-        typed["hydra"].append(_search_path_word(self._folders()))
+        typed["hydra"].append(self._search_path())
         if OmegaConf.to_container(config.hydra.overrides, resolve=False) != typed:
             raise ConfigError("hydra.overrides: a configuration may not say what was typed; leave it out.")
-        swept = [word.input_line for word in self.parsed if word.is_sweep_override()]
-        is_sweep = "multirun" in self.options or config.hydra.mode == RunMode.MULTIRUN
-        if swept and not is_sweep:
-            key, _, value = str(swept[0]).partition("=")
+        is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
+        if self.swept and not is_sweep:
+            key, _, value = self.swept[0].partition("=")
             raise ConfigError(
-                f"{swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
-                f"{swept[0]}. For one list write {key}=[{value}]."
+                f"{self.swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
+                f"{self.swept[0]}. For one list write {key}=[{value}]."
             )
-        params: Any = OmegaConf.to_container(config.hydra.sweeper.get("params") or OmegaConf.create({}))
-        if isinstance(params, dict) and "metrics" in params:
-            offer_metrics(OverridesParser.create().parse_overrides([f"metrics={params['metrics']}"]))
+        if declared := (config.hydra.sweeper.get("params") or {}).get("metrics"):
+            offer_metrics(str(declared))
         with read_write(config.hydra):
             config.hydra.mode = RunMode.MULTIRUN if is_sweep else RunMode.RUN
             config.hydra.overrides.task = _by_owner(self.parsed)["task"]
         return config
 
-    def compose(self, words: Sequence[str]) -> DictConfig:
+    def _compose(self, words: Sequence[str]) -> DictConfig:
         """Compose words without those that are swept; nothing is checked."""
         single = _single(OverridesParser.create().parse_overrides(list(words)))
-        own = [*(str(word.input_line) for word in single), _search_path_word(self._folders())]
-        try:
-            with hydra_loader():
-                return compose("config", own, return_hydra_config=True)
-        except (HydraException, OmegaConfBaseException, YAMLError, RecgaugeError, OSError):
-            raise
-        except KeyError as error:  # how Hydra answers a variable that is not set
-            raise ConfigError("hydra.job.env_copy: set variables of the environment in the shell.") from error
-        except Exception as error:  # how Hydra and OmegaConf answer what they did not expect
-            raise ConfigError(
-                f"the settings cannot be composed ({type(error).__name__}: {said(error)}). In lists of "
-                "defaults, options are texts, such as 'off' in quotes; a word hydra.KEY=VALUE names one "
-                "of Hydra's settings."
-            ) from error
+        with hydra_loader():
+            own = [*(str(word.input_line) for word in single), self._search_path()]
+            return compose("config", own, return_hydra_config=True)
 
-    def _folders(self) -> list[str]:
-        """Return all folders of settings beside the first."""
-        config_dir = self.options.get("config_dir")
-        return [*([] if config_dir is None else [f"file://{config_dir}"]), *self._packages()]
-
-    def _packages(self) -> list[str]:
-        """Return the folders of settings of installed packages."""
+    def _search_path(self) -> str:
+        """Return the override of all folders beside the first, also of none: it replaces a file's."""
         if any(word.key_or_group == "hydra.searchpath" for word in self.parsed):
             raise ConfigError("hydra.searchpath: cannot be set. Type --config-dir=FOLDER.")
-        return [f"file://{folder}" for folder in installed_options().values()]
+        own = self.options.get("config_dir")
+        folders = [*([] if own is None else [own]), *map(str, installed_options().values())]
+        quoted = [folder.replace("\\", "\\\\").replace("'", "\\'") for folder in folders]
+        paths = ",".join(f"'file://{folder}'" for folder in quoted)
+        return f"hydra.searchpath=[{paths}]"
 
 
 @contextmanager
@@ -177,32 +150,33 @@ def hydra_loader() -> Iterator[ConfigLoader]:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False)
     parser.add_argument("overrides", nargs="*")
-    for name, short in _FLAGS.items():
+    for name, short in (("help", "-h"), ("version", "-v"), ("resolve", "-r"), ("multirun", "-m")):
         parser.add_argument(f"--{name}", short, action="store_true")
-    for name, short in _VALUES.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", short)
+    parser.add_argument("--plan", action="store_true")
+    parser.add_argument("--cfg", "-c", choices=("job", "hydra", "all"))
+    parser.add_argument("--config-dir", "-cd")
     return parser
 
 
-def _with_cutoffs(words: Sequence[str]) -> tuple[str, ...]:
+def _with_cutoffs(words: Sequence[str]) -> Sequence[str]:
     """Return the words with metrics as they are printed taken apart.
 
     ``metrics=[ndcg@10,recall@20]`` becomes ``metrics=[ndcg,recall] cutoffs=[10,20]``.
     """
     named = next((word for word in words if _PRINTED.fullmatch(word)), None)
     if named is None:
-        return tuple(words)
+        return words
     names, cutoffs = without_cutoffs(named.partition("=")[2].strip("[]").split(","))
     typed = next((word for word in words if word.startswith("cutoffs=")), None)
-    if typed is not None:
-        if lacking := [k for k in cutoffs if str(k) not in re.findall(r"\d+", typed)]:
-            raise ConfigError(
-                f"{named}: {typed} has no {lacking[0]}, and every metric is computed at each of these. "
-                "Leave cutoffs out, or name the metrics without @."
-            )
-        cutoffs = []
-    own = [f"metrics=[{','.join(names)}]", *([f"cutoffs={cutoffs}".replace(" ", "")] if cutoffs else [])]
-    return tuple(part for word in words for part in (own if word == named else [word]))
+    own = [f"metrics=[{','.join(names)}]"]
+    if typed is None:
+        own.append(f"cutoffs={cutoffs}".replace(" ", ""))
+    elif lacking := [k for k in cutoffs if str(k) not in re.findall(r"\d+", typed)]:
+        raise ConfigError(
+            f"{named}: {typed} has no {lacking[0]}, and every metric is computed at each of these. "
+            "Leave cutoffs out, or name the metrics without @."
+        )
+    return [part for word in words for part in (own if word == named else [word])]
 
 
 def _single(words: Sequence[Override]) -> list[Override]:
@@ -223,42 +197,13 @@ def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
     return owners
 
 
-def _search_path_word(paths: Sequence[str]) -> str:
-    """Return the override of all folders, also of none: it replaces that of a file of settings."""
-    return f"hydra.searchpath=[{','.join(map(_quoted, paths))}]"
-
-
-def _quoted(path: str) -> str:
-    return "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def offer_metrics(parsed: Sequence[Override]) -> None:
+def offer_metrics(text: str) -> None:
     """Make each metric that is named among the suites a suite of its own: ``metrics=ndcg``."""
     from recgauge.conventions import is_metric_name
 
-    for word in (word for word in parsed if word.key_or_group == "metrics"):
-        value = word.value()
-        if isinstance(value, dict) and not word.is_add():
-            raise ConfigError(
-                f"{word.input_line}: would only add to the suites that are chosen. Name what is to be "
-                "computed: metrics=ndcg, metrics=[ndcg,recall]; add a definition of your own by "
-                "'+metrics.NAME={_target_:...}'."
-            )
-        for name in _texts(value):
-            if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and is_metric_name(name):
-                ConfigStore.instance().store(group="metrics", name=name, node={name: name})
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, ChoiceSweep):
-        value = value.list
-    if isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, QuotedString):
-        yield value.text
-    elif isinstance(value, str):
-        yield value
+    for name in re.findall(r"\w+", text):
+        if not (conf_folder() / "metrics" / f"{name}.yaml").is_file() and is_metric_name(name):
+            ConfigStore.instance().store(group="metrics", name=name, node={name: name})
 
 
 def check_once(parsed: Sequence[Override]) -> None:
@@ -277,6 +222,12 @@ def check_choices(parsed: Sequence[Override]) -> None:
     """Refuse choices that Hydra would mix or drop in silence."""
     for word in parsed:
         group, value = word.key_or_group, word.value()
+        if group == "metrics" and isinstance(value, dict) and not word.is_add():
+            raise ConfigError(
+                f"{word.input_line}: would only add to the suites that are chosen. Name what is to be "
+                "computed: metrics=ndcg, metrics=[ndcg,recall]; add a definition of your own by "
+                "'+metrics.NAME={_target_:...}'."
+            )
         if group in _TAKES_ONE and (value in (None, "") or isinstance(value, list)):
             raise ConfigError(f"{word.input_line}: {group} takes one option. To run several: -m {group}=A,B.")
         options = value.list if isinstance(value, ChoiceSweep) else [value]

@@ -6,6 +6,7 @@ Libraries' conventions and those of publications are imported when one is reques
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -97,19 +98,14 @@ class Convention:
         Raises
         ------
         ConfigError
-            If no metric has the name; the message lists the valid ones.
+            If no metric has the name; the message has those that are near.
         """
         chosen = canonical_name(name)
         if chosen in self.metrics:
             return self.metrics[chosen]
         if make := NAMED.get(chosen) or metric_class(chosen):
             return make()
-        meant, _ = meant_metric(name)
-        hint = "" if meant is None else f"Did you mean {meant}? "
-        names = ", ".join(sorted(self.by_name()))
-        raise ConfigError(
-            f"metrics: unknown metric {name!r}. {hint}Under conventions={self.name!r} there are {names}."
-        )
+        raise ConfigError(f"metrics: unknown metric {name!r}. {explain_metric(name)}")
 
     def by_name(self) -> dict[str, Metric]:
         """Return every definition by name: the defaults, overridden by the source's. Imports every metric."""
@@ -224,6 +220,22 @@ def meant_metric(printed: str, more: Iterable[str] = ()) -> tuple[str | None, in
         labels.setdefault(metric.label, key)  # of nDCG's names the first, which has its defaults
     near = nearest(name, [*more, *metrics, *FIRST_WORDS, *OTHER_NAMES, *labels])
     return labels.get(near or "", near), None if k is None else int(k)
+
+
+def explain_metric(name: str, more: Iterable[str] = ()) -> str:
+    """Return which names are near one that is no metric, and what lists all of them.
+
+    Examples
+    --------
+    >>> explain_metric("ndgc")
+    'Did you mean ndcg? Also near: dcg, ndcg_exp. `recgauge conventions standard` lists all metrics.'
+    """
+    names = [*more, *STANDARD.by_name()]
+    meant, _ = meant_metric(name, more)
+    near = [each for each in get_close_matches(name.casefold(), names, n=3, cutoff=0.5) if each != meant]
+    hints = [f"Did you mean {meant}?"] if meant else []
+    hints += [f"Also near: {', '.join(near)}."] if near else []
+    return " ".join([*hints, "`recgauge conventions standard` lists all metrics."])
 
 
 STANDARD = Convention(

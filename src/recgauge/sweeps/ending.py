@@ -53,7 +53,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
         write_jobs(jobs, folder)
         _write_summary(jobs, folder)
     except OSError as error:
-        print_error(f"the sweep's summary is not written: {explain_error(error, folder)}")
+        print_error(f"the sweep's summary is not written: {explain_error(error)}")
     compared = None
     if not stopped and sum(job.record is not None for job in jobs) > 1:
         with _optional("the runs are not compared"):
@@ -74,7 +74,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     try:
         conclude_study(study, jobs, sweep, deliveries)
     except (RecgaugeError, OSError) as error:
-        print_error(str(explain_error(error, folder)))
+        print_error(str(explain_error(error)))
         return False
     return ended_well
 

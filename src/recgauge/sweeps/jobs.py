@@ -182,7 +182,7 @@ def run_job(job: Job) -> JobOutcome:
             if _is_stop(error):
                 leave_failure(job, started, "stopped", killed=True)
                 raise KeyboardInterrupt from error
-            reason = _reason_of(error, job)
+            reason = _reason_of(error)
             if not isinstance(error, MissingDataError):
                 leave_failure(job, started, reason)
             return replace(job.outcome, status="failed", reason=reason)
@@ -258,14 +258,14 @@ def _facts(job: Job, started: float) -> JobFacts:
     return JobFacts(name, started, 0.0, user_name(), sweep, job.experiment, job.store)
 
 
-def _reason_of(error: BaseException, job: Job) -> str:
+def _reason_of(error: BaseException) -> str:
     """Return what went wrong; the traceback of a bug is printed."""
     if isinstance(error, SystemExit):  # would end a sweep without its table, perhaps with exit code 0
         return (
             f"a component ended the program with exit code {message(str(error.code))}; let it raise an error "
             "instead."
         )
-    if (reason := explain_error(error, job.folder)) is not None:
+    if (reason := explain_error(error)) is not None:
         return message(reason)
     print_traceback(error)
     return f"{type(error).__name__}: {said(error)} (a bug of recgauge or of a component of yours)"

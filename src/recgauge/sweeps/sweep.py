@@ -48,7 +48,6 @@ class Sweep:
     words: Sequence[str] = ()  # the overrides as they were typed
     experiment: str = ""  # as in experiment=NAME
     alone: bool = False  # a single run
-    batch: bool = False  # of a sweeper that may give out more jobs, which can run where these cannot
     fetched: set[int] = field(default_factory=set)  # jobs whose data would have to be downloaded
     fingerprints: dict[int, str] = field(default_factory=dict)  # known without a search or missing data
 
@@ -198,7 +197,7 @@ def check(sweep: Sweep) -> None:
     for outcome in sweep.all_outcomes:
         if outcome.status == "failed":
             wrong.setdefault(str(outcome.reason), []).append(outcome.number)
-    if wrong and sum(map(len, wrong.values())) == len(sweep.all_outcomes) and not sweep.batch:
+    if wrong and sum(map(len, wrong.values())) == len(sweep.all_outcomes):
         raise ConfigError("\n".join(wrong))
     for reason, numbers in wrong.items():
         names = listed([f"{number} ({sweep.labels[number]})" for number in numbers], most=_NAMED)
@@ -247,7 +246,7 @@ def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
             sweep.outcomes |= {outcome.number: outcome for outcome in lacking}
             continue
         sweep.fingerprints |= _fingerprints(jobs, dataset)
-    if missing and len(missing) == len(on_data) and not sweep.batch:
+    if missing and len(missing) == len(on_data):
         raise MissingDataError("\n".join(missing))
     for reason in missing:
         progress.note(f"the jobs on this data set are left out. {reason}")

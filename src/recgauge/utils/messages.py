@@ -3,7 +3,6 @@
 import errno
 import sys
 import traceback
-from pathlib import Path
 
 from recgauge.errors import RecgaugeError, message, said
 from recgauge.utils.resources import free_memory, in_units
@@ -27,11 +26,8 @@ def print_traceback(error: BaseException) -> None:
     print(message("".join(traceback.format_exception(error)).rstrip()), file=sys.stderr)  # noqa: T201 - ditto
 
 
-def explain_error(error: BaseException, folder: Path | None = None) -> str | None:
-    """Return the message of an error that the user can mend, None of a bug.
-
-    `folder` is where the results of a run go; other commands have none.
-    """
+def explain_error(error: BaseException) -> str | None:
+    """Return the message of an error that the user can mend, None of a bug."""
     if isinstance(error, RecgaugeError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -40,15 +36,10 @@ def explain_error(error: BaseException, folder: Path | None = None) -> str | Non
         return "a file of settings or of a run is nested too deeply to be one of recgauge's. Get it again."
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
-        problem = f"{name}{error.strerror or said(error)}."
-        if folder is None:
-            remedy = "Free some space" if error.errno in FULL else "Make it readable, or writable"
-            return f"{problem} {remedy}; TMPDIR=FOLDER names another folder for temporary files."
-        if error.errno in FULL:
-            return f"{problem} Free some space, or write elsewhere: hydra.run.dir=FOLDER (now {folder})."
+        remedy = "Free some space" if error.errno in FULL else "Make it readable, or writable"
         return (
-            f"{problem} Make it readable, or writable if it belongs to the results; these go to {folder}, or "
-            "with hydra.run.dir=FOLDER elsewhere."
+            f"{name}{error.strerror or said(error)}. {remedy}, or write elsewhere: hydra.run.dir=FOLDER for "
+            "the results of a run, TMPDIR=FOLDER for temporary files."
         )
     return None
 

@@ -89,7 +89,7 @@ def test_the_users_variables_and_what_is_only_shown_are_no_strangers():
 
 def test_a_key_that_a_newer_hydra_brings_is_covered():
     register_schema()
-    config = CommandLine({}, ()).composed()
+    config = CommandLine(()).composed()
     check_trusted(config, [])
     with read_write(config.hydra), open_dict(config.hydra):
         config.hydra.hooks = {"start": {"_target_": "stranger.Thing"}}

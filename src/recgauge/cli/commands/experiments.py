@@ -10,6 +10,7 @@ from omegaconf import OmegaConf
 
 import recgauge
 from recgauge.cli.commands.options import say
+from recgauge.cli.explain import first_comment
 from recgauge.cli.main import STOPPED, command_line
 from recgauge.cli.settings import register_schema
 from recgauge.cli.words import CommandLine
@@ -113,18 +114,13 @@ def experiment_names() -> list[str]:
 def study_of(name: str) -> Study | None:
     """Return the study of an experiment, None if it has none."""
     register_schema()
-    config = CommandLine({}, (f"experiment={name}",)).composed()
+    config = CommandLine((f"experiment={name}",)).composed()
     return build_study(config.study and OmegaConf.to_container(config.study, resolve=True), [])
 
 
 def question_and_time(name: str) -> tuple[str, str]:
     """Return the question and the duration of an experiment, from the first comments of its file."""
-    lines = []
-    file = conf_folder() / "experiment" / f"{name}.yaml"
-    for line in file.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("# "):
-            break
-        lines.append(line.removeprefix("# "))
+    lines = first_comment(conf_folder() / "experiment" / f"{name}.yaml")
     text = [line for line in lines if not line.startswith(("@package", "recgauge run"))]
     times = [line for line in text if line.startswith("Takes ")]
     return " ".join(line for line in text if line not in times), " ".join(times)
