@@ -1,7 +1,6 @@
 """``recgauge ui``: MLflow's page of a tracking store."""
 
 import argparse
-import errno
 import os
 import signal
 import socket
@@ -31,7 +30,15 @@ def add_ui_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_ui(options: argparse.Namespace) -> int:
-    """Start MLflow's server on the store until Ctrl-C; return its exit code."""
+    """Start MLflow's server on the store until Ctrl-C; return its exit code.
+
+    Examples
+    --------
+    recgauge ui
+        the runs of the current folder
+    recgauge ui --port 8080
+        on another port
+    """
     store = Store(store_uri(options), options.experiment)
     check_experiment(store)
     if store.uri.startswith("http"):
@@ -55,51 +62,43 @@ def _serve(store: Store, port: int) -> int:
 def _free_port(number: int | None) -> int:
     """Return the port that the user has named, or the first free one from the usual one on."""
     first = DEFAULT_PORT if number is None else number
-    if (reason := _refused(first)) is None:
+    if _is_free(first):
         return first
-    free = next((port for port in range(max(first, 1023) + 1, 65536) if _refused(port) is None), None)
-    why = "is in use" if reason.errno == errno.EADDRINUSE else f"cannot be used ({reason.strerror or reason})"
+    free = next(filter(_is_free, range(max(first, 1023) + 1, 65536)), None)
     if free is None or number is not None:
         choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
-        raise ConfigError(f"--port: port {first} {why}.{choose}")
-    print_note(f"port {first} {why}, so the page is at port {free}")
+        raise ConfigError(f"--port: port {first} is in use, or no program may take it.{choose}")
+    print_note(f"port {first} is in use, so the page is at port {free}")
     return free
 
 
-def _refused(port: int) -> OSError | None:
-    """Return why a port of this machine cannot be listened on, None if it can."""
+def _is_free(port: int) -> bool:
+    """Whether a program may listen on a port of this machine."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
         try:
             probe.bind(("127.0.0.1", port))
-        except OverflowError:
-            return OSError(None, "ports are 0 to 65535")
-        except OSError as error:
-            return error
-    return None
+        except (OSError, OverflowError):
+            return False
+    return True
 
 
 def _run_until_stopped(command: Sequence[str], environment: Mapping[str, str], page: str, port: int) -> int:
     """Run a server of several processes, and name its page when it listens; Ctrl-C and SIGTERM end all."""
-    stopped: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):  # an exception might come before there is a server to end
-        signal.signal(number, lambda number, _: stopped.append(number))
-    is_named = False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         TemporaryDirectory(prefix="recgauge-") as empty,  # uvicorn imports what is in its current folder
         subprocess.Popen(command, env=environment, cwd=empty, stdout=2, start_new_session=True) as server,
     ):
-        while server.poll() is None and not stopped:
-            if not is_named and _refused(port) is not None:
+        try:
+            while server.poll() is None and _is_free(port):
+                time.sleep(0.2)
+            if server.poll() is None:
                 print(f"{page}\nCtrl-C stops the server.", flush=True)  # noqa: T201 - as above
-                is_named = True
-            time.sleep(0.2)
-        for number in (signal.SIGINT, signal.SIGTERM):  # once more, for a server that does not end
-            signal.signal(number, signal.default_int_handler)
-        if server.poll() is not None:
-            return server.returncode
-        if hasattr(os, "killpg"):
-            os.killpg(server.pid, signal.SIGTERM)
-        else:
-            server.terminate()
-        return 0
+            return server.wait()
+        except KeyboardInterrupt:
+            if hasattr(os, "killpg"):
+                os.killpg(server.pid, signal.SIGTERM)
+            else:
+                server.terminate()
+            return 0
