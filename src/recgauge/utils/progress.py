@@ -90,7 +90,8 @@ class Timings:
         with self.stage("compile") as reporter:
             from recgauge.utils.compiled import Notice  # imports numba, which takes half a second
 
-            self._notice = Notice(lambda: reporter.note("compiling kernels (once on this machine)"))
+            note = "compiling evaluation code for this machine, kept for later runs"
+            self._notice = Notice(lambda: reporter.note(note))
 
     def measured_elsewhere(self, seconds: Mapping[str, float]) -> None:
         """Take the time of stages from another process; what they took more here is the stage ``exchange``.
