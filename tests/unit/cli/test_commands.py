@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -40,13 +41,11 @@ def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main([name, "--help"])
     assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert f"usage: recgauge {name}" in printed
-    assert len(cli.EXAMPLES[name]) >= 2
+    examples = re.findall(rf"^  recgauge {name}(.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert len(examples) >= 2
     parser = argparse.ArgumentParser()
     getattr(cli.command_module(name), f"add_{name}_options")(parser)
-    for words in cli.EXAMPLES[name]:
-        assert f"recgauge {name} {words}".strip() in printed
+    for words in examples:
         _, rest = parser.parse_known_args(shlex.split(words))
         assert not [word for word in rest if word.startswith("-")]
 

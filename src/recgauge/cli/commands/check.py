@@ -88,7 +88,15 @@ def add_check_options(parser: ArgumentParser) -> None:
 
 
 def run_check(options: Namespace) -> int:
-    """Judge, print, write, track and promote; return the exit code."""
+    """Judge, print, write, track and promote; return the exit code.
+
+    Examples
+    --------
+    recgauge check --candidate new.csv --baseline old.csv --truth test.csv
+        two files of lists
+    recgauge check --candidate RUN_ID --baseline RUN_ID --rules check.yaml
+        two runs, by your rules
+    """
     try:
         check_formats(options.out, tuple(_WRITERS))
         model = None if options.promote is None else _target(options)

@@ -1,11 +1,13 @@
 """The ``recgauge`` command: ``run`` as ``python run.py`` does, data, experiments, and looks at results."""
 
 import argparse
+import inspect
 import os
 import shlex
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from textwrap import indent
 from types import ModuleType
 
 from recgauge._version import __version__
@@ -42,61 +44,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
 }
 COMMANDS: Mapping[str, str] = {name: text for group in GROUPS.values() for name, text in group.items()}
-EXAMPLES: Mapping[str, Mapping[str, str]] = {
-    "ui": {"": "the runs of the current folder", "--port 8080": "on another port"},
-    "runs": {
-        "--metrics ndcg@10,recall@20 --last 5": "the newest five",
-        "--where \"params.model = 'svd' and metrics.ndcg@10 > 0.1\"": "a search",
-    },
-    "show": {"RUN_ID": "a tracked run", "outputs/2026-01-01/12-00-00": "a run's folder"},
-    "experiments": {"": "what there is, and what can run here", "--run": "run all of these"},
-    "compare": {
-        "--metrics ndcg@10,recall@10": "the runs of the MLflow experiment",
-        "outputs/2026-01-01/12-00-00 --out table.tex": "a sweep, as a table for a paper",
-    },
-    "check": {
-        "--candidate new.csv --baseline old.csv --truth test.csv": "two files of lists",
-        "--candidate RUN_ID --baseline RUN_ID --rules check.yaml": "two runs, by your rules",
-    },
-    "segments": {
-        "outputs/2026-01-01/12-00-00 --by activity": "users by their training rows",
-        "outputs/2026-01-01/12-00-00 --by plan --users users.csv": "by a column of yours",
-    },
-    "stability": {
-        "outputs/2026-01-01/12-00-00": "the runs of a sweep",
-        "outputs/2026-01-01/12-00-00 --metric recall@20": "by another metric",
-    },
-    "report": {
-        "outputs/2026-01-01/12-00-00": "a sweep's report.html",
-        "--where \"params.dataset = 'ml_1m'\" --out ml_1m.html": "tracked runs",
-    },
-    "evaluate": {
-        "--run lists.csv --truth test.csv --metrics ndcg@10": "a file of user,item,score",
-        "--run a.csv b.csv --truth test.csv --train train.csv": "two, with their training rows",
-    },
-    "conventions": {"": "all names", "recbole": "what RecBole computes", "RUN_ID": "a run under each"},
-    "recommend": {
-        "RUN_ID --users 1,2,3": "ten items for three users",
-        "RUN_ID --users all --k 20 --out lists.csv": "lists of all users",
-    },
-    "export": {
-        "RUN_ID --as csv --out folder": "lists, training and test rows",
-        "RUN_ID --as trec ranx --out folder": "for other tools",
-    },
-    "package": {
-        "outputs/2026-01-01/12-00-00 --out runs.zip": "a sweep",
-        "experiment=baselines --out baselines.zip": "the runs of an experiment",
-    },
-    "verify": {"RUN_ID": "run it again, compare", "runs.zip": "a package: judge its lists again"},
-    "data": {
-        "look ratings.csv": "what your file is taken for, and the command to copy",
-        "card ml_100k split=random_per_user": "what is in a data set",
-    },
-    "sync": {"": "all runs that wait", "outputs/2026-01-01/12-00-00 --list": "what would be tracked"},
-}
-"""Words of each command, and what they do."""
 MODULES = {"show": "runs", "sync": "runs", "report": "compare", "stability": "segments", "package": "export"}
-"""Modules with commands that are not their name. A command is ``add_NAME_options`` and ``run_NAME``."""
+"""Modules with commands that are not their name. A command is ``add_NAME_options`` and ``run_NAME``, whose
+docstring ends with its examples."""
 
 STOPPED = 130
 """Exit code after Ctrl-C, as shells count it."""
@@ -177,15 +127,16 @@ def _carry_out(command: str, words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     getattr(module, f"add_{command}_options")(parser)
-    lines = (f"  recgauge {command} {example}\n      {text}" for example, text in EXAMPLES[command].items())
-    parser.epilog = "\n".join(["examples:", *lines, *(["", parser.epilog] if parser.epilog else [])])
+    run = getattr(module, f"run_{command}")
+    examples = str(inspect.getdoc(run)).partition("--------\n")[2]
+    parser.epilog = f"examples:\n{indent(examples, '  ')}\n\n{parser.epilog or ''}"
     options, rest = parser.parse_known_args(words)
     if rest:  # settings may also follow an option, which argparse does not allow
         if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
             parser.error(f"unrecognized arguments: {' '.join(rest)}")
         options.overrides += rest
     try:
-        return int(getattr(module, f"run_{command}")(options) or 0)
+        return int(run(options) or 0)
     except KeyboardInterrupt:
         print_error("stopped.")
         return STOPPED

@@ -70,7 +70,15 @@ def add_procedure(parser: ArgumentParser) -> None:
 
 
 def run_compare(options: Namespace) -> None:
-    """Find, check and compare the runs, print tables, and write files."""
+    """Find, check and compare the runs, print tables, and write files.
+
+    Examples
+    --------
+    recgauge compare --metrics ndcg@10,recall@10
+        the runs of the MLflow experiment
+    recgauge compare outputs/2026-01-01/12-00-00 --out table.tex
+        a sweep, as a table for a paper
+    """
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
     if options.mlflow is not None:
@@ -140,7 +148,15 @@ def add_report_options(parser: ArgumentParser) -> None:
 
 
 def run_report(options: Namespace) -> None:
-    """Find, check and compare the runs, and write the page."""
+    """Find, check and compare the runs, and write the page.
+
+    Examples
+    --------
+    recgauge report outputs/2026-01-01/12-00-00
+        a sweep's report.html
+    recgauge report --where "params.dataset = 'ml_1m'" --out ml_1m.html
+        tracked runs
+    """
     from recgauge.cli.run_data import load_data  # these bring Hydra and matplotlib
     from recgauge.page import write_figures, write_page
     from recgauge.page.data import FILES, report_data

@@ -29,7 +29,17 @@ def add_conventions_options(parser: ArgumentParser) -> None:
 
 
 def run_conventions(options: Namespace) -> None:
-    """Print the names, one convention's definitions or a run's values."""
+    """Print the names, one convention's definitions or a run's values.
+
+    Examples
+    --------
+    recgauge conventions
+        all names
+    recgauge conventions recbole
+        what RecBole computes
+    recgauge conventions RUN_ID
+        a run under each
+    """
     if options.run is None:
         _print_names()
     elif Path(options.run).exists() or nearest(options.run, NAMES) is None:

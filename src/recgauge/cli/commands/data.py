@@ -56,7 +56,15 @@ def add_data_options(parser: ArgumentParser) -> None:
 
 
 def run_data(options: Namespace) -> int:
-    """Do what the command line asks for, and return the exit code."""
+    """Do what the command line asks for, and return the exit code.
+
+    Examples
+    --------
+    recgauge data look ratings.csv
+        what your file is taken for, and the command to copy
+    recgauge data card ml_100k split=random_per_user
+        what is in a data set
+    """
     if options.action == "list":
         _list(options.overrides)
     elif options.action == "look":

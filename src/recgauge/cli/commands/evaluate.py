@@ -90,7 +90,15 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
-    """Measure the lists that the command line names, print and write the results."""
+    """Measure the lists that the command line names, print and write the results.
+
+    Examples
+    --------
+    recgauge evaluate --run lists.csv --truth test.csv --metrics ndcg@10
+        a file of user,item,score
+    recgauge evaluate --run a.csv b.csv --truth test.csv --train train.csv
+        two, with their training rows
+    """
     from recgauge.evaluation.measured import list_settings, write_users  # these take long to import
     from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
     from recgauge.report.measured_lists import measured_json, result_lines

@@ -30,7 +30,15 @@ def add_experiments_options(parser: ArgumentParser) -> None:
 
 
 def run_experiments(options: Namespace) -> int:
-    """List or run the experiments; return the exit code."""
+    """List or run the experiments; return the exit code.
+
+    Examples
+    --------
+    recgauge experiments
+        what there is, and what can run here
+    recgauge experiments --run
+        run all of these
+    """
     if options.run:
         return _run_all()
     for name in experiment_names():

@@ -35,7 +35,15 @@ def add_export_options(parser: ArgumentParser) -> None:
 
 
 def run_export(options: Namespace) -> None:
-    """Write the files of each format, and about.md, which says what they hold."""
+    """Write the files of each format, and about.md, which says what they hold.
+
+    Examples
+    --------
+    recgauge export RUN_ID --as csv --out folder
+        lists, training and test rows
+    recgauge export RUN_ID --as trec ranx --out folder
+        for other tools
+    """
     forms: Any = [word for part in options.forms for word in part.split(",") if word]
     folder = run_folder(options.run, store_uri(options), [RECORD, LISTS, TEST, PREDICTIONS])
     run, out = FinishedRun.read(folder), user_path(str(options.out))
@@ -69,7 +77,15 @@ def add_package_options(parser: ArgumentParser) -> None:
 
 
 def run_package(options: Namespace) -> None:
-    """Write the zip, and say how to check it."""
+    """Write the zip, and say how to check it.
+
+    Examples
+    --------
+    recgauge package outputs/2026-01-01/12-00-00 --out runs.zip
+        a sweep
+    recgauge package experiment=baselines --out baselines.zip
+        the runs of an experiment
+    """
     from recgauge.packages import package  # brings what compares runs
 
     file = package(

@@ -41,7 +41,15 @@ def add_recommend_options(parser: ArgumentParser) -> None:
 
 
 def run_recommend(options: Namespace) -> None:
-    """Print a table per user, or write one file for all."""
+    """Print a table per user, or write one file for all.
+
+    Examples
+    --------
+    recgauge recommend RUN_ID --users 1,2,3
+        ten items for three users
+    recgauge recommend RUN_ID --users all --k 20 --out lists.csv
+        lists of all users
+    """
     check_int("--k", options.k, minimum=1)
     check_formats([] if options.out is None else [options.out], FORMATS)
     users = None if options.users == "all" else _read_users(options.users)

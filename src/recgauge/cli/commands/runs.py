@@ -48,7 +48,15 @@ def add_runs_options(parser: ArgumentParser) -> None:
 
 
 def run_runs(options: Namespace) -> None:
-    """List the runs, the newest first."""
+    """List the runs, the newest first.
+
+    Examples
+    --------
+    recgauge runs --metrics ndcg@10,recall@20 --last 5
+        the newest five
+    recgauge runs --where "params.model = 'svd' and metrics.ndcg@10 > 0.1"
+        a search
+    """
     store = Store(store_uri(options), options.experiment)
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
@@ -97,7 +105,15 @@ def add_show_options(parser: ArgumentParser) -> None:
 
 
 def run_show(options: Namespace) -> None:
-    """Print the tables of the runs as they were printed when each ended."""
+    """Print the tables of the runs as they were printed when each ended.
+
+    Examples
+    --------
+    recgauge show RUN_ID
+        a tracked run
+    recgauge show outputs/2026-01-01/12-00-00
+        a run's folder
+    """
     for run in options.runs:
         folder = run_folder(run, store_uri(options), [RECORD])
         shown = FinishedRun.read(folder, (delivered(folder) or {}).get("run_id"))
@@ -115,7 +131,15 @@ def add_sync_options(parser: ArgumentParser) -> None:
 
 
 def run_sync(options: Namespace) -> int:
-    """Deliver the folders that wait; return 0 if none of them is left."""
+    """Deliver the folders that wait; return 0 if none of them is left.
+
+    Examples
+    --------
+    recgauge sync
+        all runs that wait
+    recgauge sync outputs/2026-01-01/12-00-00 --list
+        what would be tracked
+    """
     chosen = list(_chosen(options))
     if not chosen:
         say("no run waits for its tracking store")

@@ -61,7 +61,15 @@ def add_segments_options(parser: ArgumentParser) -> None:
 
 
 def run_segments(options: Namespace) -> None:
-    """Print a table per attribute, then users whose lists changed most, and write files."""
+    """Print a table per attribute, then users whose lists changed most, and write files.
+
+    Examples
+    --------
+    recgauge segments outputs/2026-01-01/12-00-00 --by activity
+        users by their training rows
+    recgauge segments outputs/2026-01-01/12-00-00 --by plan --users users.csv
+        by a column of yours
+    """
     if not options.by:
         raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
     check_int("--groups", options.groups, minimum=2)
@@ -136,7 +144,15 @@ def add_stability_options(parser: ArgumentParser) -> None:
 
 
 def run_stability(options: Namespace) -> None:
-    """Print how stable the order of stored models is, and write files."""
+    """Print how stable the order of stored models is, and write files.
+
+    Examples
+    --------
+    recgauge stability outputs/2026-01-01/12-00-00
+        the runs of a sweep
+    recgauge stability outputs/2026-01-01/12-00-00 --metric recall@20
+        by another metric
+    """
     from recgauge.report.figures.style import save_png  # imports matplotlib
 
     check_formats(options.out, (".md", ".csv", ".png"))

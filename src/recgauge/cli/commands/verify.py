@@ -33,7 +33,15 @@ def add_verify_options(parser: ArgumentParser) -> None:
 
 
 def run_verify(options: Namespace) -> int:
-    """Repeat the run and print what differs; return 0 if nothing does, else 1."""
+    """Repeat the run and print what differs; return 0 if nothing does, else 1.
+
+    Examples
+    --------
+    recgauge verify RUN_ID
+        run it again, compare
+    recgauge verify runs.zip
+        a package: judge its lists again
+    """
     if not 0 <= options.tolerance < inf:
         raise ConfigError(f"--tolerance: must be a number from 0, got {options.tolerance}.")
     if is_package(path := Path(options.run)):
