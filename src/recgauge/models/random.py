@@ -1,4 +1,4 @@
-"""Random scores: what a list is worth by chance alone."""
+"""Random scores: what a list is worth by chance alone, and the random bits of a user and an item."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -8,7 +8,7 @@ import numpy as np
 from recgauge.data.interactions import Interactions
 from recgauge.models import Recommender, not_fitted
 from recgauge.utils.checks import FloatArray, IntArray, LongArray
-from recgauge.utils.randomness import item_words, pair_bits, user_words
+from recgauge.utils.randomness import GOLDEN, Words, mix
 from recgauge.utils.resources import over_blocks
 
 Draw = Literal["uniform", "rows"]
@@ -98,9 +98,36 @@ class Random(Recommender):
         """Return what `pair_bits` gives in many passes over memory, in one."""
         from recgauge.models._random_kernel import uniform_scores
 
-        rows, columns = user_words(key, users), item_words(items)
+        rows, columns = _user_words(key, users), _item_words(items)
         scores = np.empty((len(users), len(items)), np.float32)
         over_blocks(
             lambda start, stop: uniform_scores(rows, columns, start, stop, scores), len(users), _BLOCK
         )
         return scores
+
+
+def pair_bits(key: np.uint64, users: IntArray, items: IntArray) -> Words:
+    """Return 64 random bits for each pair; users and items broadcast against one another.
+
+    Notes
+    -----
+    Each code is hashed with `mix`, the user's first.
+
+    Examples
+    --------
+    >>> key, users, items = np.uint64(7), np.array([3, 4]), np.array([5, 5])
+    >>> both = pair_bits(key, users, items)
+    >>> bool(both[1] == pair_bits(key, users[1:], items[1:])[0]), bool(both[0] == both[1])
+    (True, False)
+    """
+    return mix(_user_words(key, users) + _item_words(items))
+
+
+def _user_words(key: np.uint64, users: IntArray) -> Words:
+    """Return the users' share of `pair_bits`."""
+    return mix(users.astype(np.uint64) * GOLDEN + key)
+
+
+def _item_words(items: IntArray) -> Words:
+    """Return the items' share of `pair_bits`."""
+    return (items.astype(np.uint64) + np.uint64(1)) * GOLDEN

@@ -8,8 +8,8 @@ from scipy.special import ndtri
 
 from recgauge.data.interactions import Interactions
 from recgauge.models import KnownRatings, RatingPredictor, Recommender, not_fitted
+from recgauge.models.random import pair_bits
 from recgauge.utils.checks import FloatArray, IntArray
-from recgauge.utils.randomness import pair_bits
 
 
 @dataclass(eq=False)

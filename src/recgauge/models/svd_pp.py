@@ -8,9 +8,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions
 from recgauge.models.biased_mf import BiasedFactors, _Learned
-from recgauge.utils.checks import Count, FloatArray, NotNegative, Positive
+from recgauge.utils.checks import Count, FloatArray, LongArray, NotNegative, Positive
 from recgauge.utils.compiled import F32s, I32s, I64s, compiled
-from recgauge.utils.grouped import grouped
 
 
 @dataclass(eq=False)
@@ -78,17 +77,22 @@ class SVDpp(BiasedFactors):
     ) -> Callable[[], float]:
 
         y = self._implicit_factors = self._start(rows.item_counts() > 0, rng)
-        start, _ = grouped(rows.user, rows.n_users)
+        start = _starts(rows)
         visited = rng.permutation(rows.n_users).astype(np.int32)
         step, pull = np.float32(self.learning_rate), np.float32(self.regularization)
         return lambda: descend(visited, start, rows.item, deviation, *learned, y, step, pull)
 
     def _implicit(self, rows: Interactions) -> FloatArray:
 
-        start, order = grouped(rows.user, rows.n_users)
+        order = np.argsort(rows.user, kind="stable")
         sums = np.empty((rows.n_users, self.n_factors), np.float32)
-        implicit_sums(start, rows.item[order], self._implicit_factors, sums)
+        implicit_sums(_starts(rows), rows.item[order], self._implicit_factors, sums)
         return sums
+
+
+def _starts(rows: Interactions) -> LongArray:
+    """Return where the rows of each user begin among rows in the order of users."""
+    return np.concatenate(([0], np.cumsum(np.bincount(rows.user, minlength=rows.n_users))))
 
 
 @compiled(nogil=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from recgauge.data.ids import IdArray
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, printable
 from recgauge.metrics.rating import Pooled
 from recgauge.report.shown import Shown
 from recgauge.runs import stored
@@ -16,7 +16,7 @@ from recgauge.runs.record import RunRecord
 from recgauge.runs.stored import AGAIN, LISTS, RECORD, TEST, StoredLists
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import DoubleArray
-from recgauge.utils.files import read_own, refuse_odd_files
+from recgauge.utils.files import irregular, read_own
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,12 @@ class FinishedRun(Shown):
         folder = Path(folder)
         path = folder / RECORD
         if folder.is_dir():
-            refuse_odd_files(folder)
+            # pipes, sockets, devices and broken links would count as files that lack
+            kinds = {file: irregular(file) for file in folder.iterdir()}
+            for odd, kind in kinds.items():
+                if kind not in ("", "folder"):
+                    name = printable(odd.name)
+                    raise SchemaError(f"{folder}: {name} is not a regular file but a {kind}. Remove it.")
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         try:

@@ -54,6 +54,7 @@ def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Ar
     (['a', None], [7, None])
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     missing = np.array([cell is None for cell in cells], bool)
     if missing.all():
@@ -62,10 +63,7 @@ def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Ar
     gap: Any = 0 if numbers else ""
     full = [gap if cell is None else cell for cell in cells]
     array = to_arrow(np.array(full, np.int64 if numbers else object))
-    if not missing.any():
-        return array
-    bits = pa.py_buffer(np.packbits(~missing, bitorder="little"))
-    return pa.Array.from_buffers(array.type, len(cells), [bits, *array.buffers()[1:]])
+    return pc.replace_with_mask(array, to_arrow(missing), pa.nulls(int(missing.sum()), array.type))
 
 
 def filled(column: "pa.ChunkedArray | pa.Array", value: np.generic) -> "pa.ChunkedArray | pa.Array":

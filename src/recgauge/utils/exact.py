@@ -89,21 +89,6 @@ def from_limbs(limbs: DoubleArray) -> int:
     return sum(int(limb) << (_LIMB_BITS * place) for place, limb in enumerate(limbs.tolist()) if limb)
 
 
-def fixed_slices(values: DoubleArray) -> DoubleArray:
-    """Return numbers from 0 to 1, cut after 66 bits, as multiples of 2**-22, 2**-44 and 2**-66, shape (3, n).
-
-    Examples
-    --------
-    >>> fixed_slices(np.array([0.5, 0.1])).sum(axis=0).tolist()
-    [0.5, 0.1]
-    """
-    slices, rest = np.empty((3, len(values))), values
-    for place, bits in enumerate((22, 44, 66)):
-        slices[place] = np.floor(rest * 2.0**bits) * 2.0**-bits
-        rest = rest - slices[place]
-    return slices
-
-
 @dataclass(frozen=True, slots=True)
 class Moments:
     """How many numbers there are, their sum and that of their squares, exact: merged by adding."""

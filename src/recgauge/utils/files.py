@@ -33,10 +33,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 def user_path(text: str) -> Path:
     """Return the path that a user wrote, ``~`` expanded; of a user that nobody knows it stays."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        return Path(text)
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib's raises an error
 
 
 def irregular(path: Path) -> str:
@@ -58,15 +55,6 @@ def refuse_irregular(path: Path, subject: str) -> None:
         raise MissingDataError(
             f"{subject}: {printable(str(path))} is not a regular file but a {kind}; {remedy}."
         )
-
-
-def refuse_odd_files(folder: Path) -> None:
-    """Refuse a folder with pipes, sockets, devices or broken links, which would count as files that lack."""
-    for path in folder.iterdir():
-        if (kind := irregular(path)) not in ("", "folder"):
-            raise SchemaError(
-                f"{folder}: {printable(path.name)} is not a regular file but a {kind}. Remove it."
-            )
 
 
 def read_own(path: Path) -> str:
@@ -182,15 +170,6 @@ def _cell(value: object) -> object:
     return value
 
 
-def user_cache() -> Path | None:
-    """Return the folder for what can be made again, None for a user without a home folder."""
-    from platformdirs import user_cache_dir
-
-    # without a home folder the answer begins with a "~" that nobody resolves
-    folder = Path(user_cache_dir("recgauge"))
-    return folder if folder.is_absolute() else None
-
-
 def user_temporary() -> Path | None:
     """Return a folder of the user's own below the temporary one, made if missing.
 
@@ -207,9 +186,13 @@ def user_temporary() -> Path | None:
 
 def cache_folder(cache: str | None) -> Path:
     """Return the folder of downloads and prepared copies: as set, else the user's own."""
+    from platformdirs import user_cache_dir
+
     if cache is not None:
         return user_path(cache)
-    folder = user_cache() or user_temporary()
+    # without a home folder it begins with a "~" that nobody resolves
+    own = Path(user_cache_dir("recgauge"))
+    folder = own if own.is_absolute() else user_temporary()
     if folder is None:
         raise MissingDataError(
             "data.cache: neither a home folder nor a temporary one can hold downloads. Name a folder: "

@@ -1,11 +1,9 @@
-"""Chance: a random stream for each stage of a run, and numbers that depend on codes or ids alone."""
+"""Chance: a random stream for each stage of a run, and words that are scrambled."""
 
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-
-from recgauge.utils.checks import IntArray
 
 Words = npt.NDArray[np.uint64]
 
@@ -59,30 +57,3 @@ def mix(words: Words) -> Words:
     words *= np.uint64(0x94D049BB133111EB)
     words ^= words >> np.uint64(31)
     return words
-
-
-def pair_bits(key: np.uint64, users: IntArray, items: IntArray) -> Words:
-    """Return 64 random bits for each pair; users and items broadcast against one another.
-
-    Notes
-    -----
-    Each code is hashed with `mix`, the user's first.
-
-    Examples
-    --------
-    >>> key, users, items = np.uint64(7), np.array([3, 4]), np.array([5, 5])
-    >>> both = pair_bits(key, users, items)
-    >>> bool(both[1] == pair_bits(key, users[1:], items[1:])[0]), bool(both[0] == both[1])
-    (True, False)
-    """
-    return mix(user_words(key, users) + item_words(items))
-
-
-def user_words(key: np.uint64, users: IntArray) -> Words:
-    """Return the users' share of `pair_bits`."""
-    return mix(users.astype(np.uint64) * GOLDEN + key)
-
-
-def item_words(items: IntArray) -> Words:
-    """Return the items' share of `pair_bits`."""
-    return (items.astype(np.uint64) + np.uint64(1)) * GOLDEN

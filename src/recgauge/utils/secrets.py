@@ -49,7 +49,9 @@ _SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
 _ADDRESS_KEY = re.compile(r"(?:^|[_.-])(?:uri|mirror|proxy)$", re.IGNORECASE)
 _SECRET_VARIABLE = re.compile(r"^(MLFLOW|AWS|DATABRICKS|RECGAUGE|PG|MYSQL).*(PASSWORD|PWD|TOKEN|SECRET|KEY)")
 _SHORTEST = 6  # a known secret that is shorter would hide harmless words
-_PLAIN = {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
+_PLAIN = str.maketrans(
+    {"±": "+-", "→": "->", "–": "-", "…": "...", "×": "x", "†": "+", "τ": "tau", "─": "-", "│": "|"}
+)
 """What stands for signs that an encoding lacks."""
 _secrets: ContextVar[set[str]] = ContextVar("secrets")
 """Those of the `private_output` that is open."""
@@ -192,6 +194,5 @@ def plain(text: str, encoding: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        shown = "".join(_PLAIN.get(sign, sign) for sign in text)
-        return shown.encode(encoding, "replace").decode(encoding)
+        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
     return text

@@ -14,7 +14,6 @@ from recgauge.judging import JudgedTopK
 from recgauge.judging.ineligible import repeated_items
 from recgauge.metrics.metric import Metric, denominator, divide
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
-from recgauge.utils.exact import fixed_slices
 
 T = TypeVar("T")
 
@@ -254,7 +253,10 @@ def weighted_exposure(judged: JudgedTopK, k: int | None, n_items: int, weight: D
     >>> weighted_exposure(beyond_example(), 2, 5, np.array([0.5, 1.0])).sum(axis=0)
     array([0. , 1. , 0.5, 1.5, 0. ])
     """
-    slices = fixed_slices(weight)
+    slices, rest = np.empty((3, len(weight))), weight
+    for place, bits in enumerate((22, 44, 66)):
+        slices[place] = np.floor(rest * 2.0**bits) * 2.0**-bits
+        rest = rest - slices[place]
     alike = len(weight) > 0 and bool((weight == weight[0]).all())
     if alike:
         return slices[:, :1] * exposure(judged, k, n_items)
