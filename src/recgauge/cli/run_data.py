@@ -42,7 +42,7 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
 
 def _composed(words: Sequence[str]) -> DictConfig:
     register_schema()
-    return CommandLine(tuple(words)).composed()
+    return CommandLine.read(words).composed()
 
 
 class QuietProgress(ConsoleProgress):

@@ -34,6 +34,7 @@ from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
+_SEPARATOR = re.compile(r"=([,;|:\s]+)\Z")
 _OPTIONAL = ("tune", "experiment", "debug")
 _TAKES_ONE = option_groups("rows", "model", "output", options="one")
 
@@ -56,7 +57,9 @@ class CommandLine:
             )
         if options.resolve and not options.cfg:
             raise ConfigError("--resolve: goes with --cfg. Add --cfg=job, or leave it out.")
-        overrides = _with_cutoffs([*options.overrides, *(["plan=true"] if options.plan else [])])
+        # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs
+        typed = [_SEPARATOR.sub(r"='\1'", word) for word in options.overrides]
+        overrides = _with_cutoffs([*typed, *(["plan=true"] if options.plan else [])])
         for before, word in pairwise(("", *overrides)):
             if "=" not in word and not word.startswith("~"):
                 whole = shlex.quote(f"{before} {word}")

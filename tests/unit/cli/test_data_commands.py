@@ -123,3 +123,15 @@ def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_pat
     drawn = sorted(path.stem for path in (out_folder / "figures").glob("*.png"))
     assert drawn == ["activity_and_popularity", "long_tail", "rating_distribution"]
     assert all(f"(figures/{name}.png)" in page for name in drawn)
+
+
+def test_a_look_says_all_that_a_file_of_another_country_needs_at_once(cache, data, tmp_path):
+    rows = [f"k{n % 7};a{n % 11};{n % 5},5;{n % 28 + 1:02}.03.2024" for n in range(30)]
+    (tmp_path / "g.csv").write_text("user;item;rating;date\n" + "\n".join(rows) + "\n")
+    code, _, err = data("look", str(tmp_path / "g.csv"))
+    assert code == 1
+    assert "dataset.time_format=" in err
+    assert "dataset.decimal=" in err
+    code, out, _ = data("look", str(tmp_path / "g.csv"), "dataset.decimal=,", "dataset.time_format=%d.%m.%Y")
+    assert code == 0
+    assert "30 rows" in out
