@@ -25,13 +25,13 @@ from recgauge.cli.commands.cli import main
 )
 def test_words_that_are_no_command(words, message, capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+        main(words)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
 
 
 def test_no_command_shows_the_help(capsys):
-    assert cli.main([]) == 0
+    assert main([]) == 0
     printed = capsys.readouterr().out
     assert all(f"\n  {name} " in printed for name in cli.COMMANDS)
 
@@ -39,7 +39,7 @@ def test_no_command_shows_the_help(capsys):
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"run"}))
 def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.main([name, "--help"])
+        main([name, "--help"])
     assert ended.value.code == 0
     examples = re.findall(rf"^  recgauge {name}(.*)$", capsys.readouterr().out, re.MULTILINE)
     assert len(examples) >= 2

@@ -32,17 +32,26 @@ def test_the_list_names_every_experiment_with_what_it_found(capsys):
     assert "results  in the tracking store" in out  # of one without a study
 
 
+@pytest.fixture
+def run_all(monkeypatch):
+    """Run all, which end with these exit codes; return the exit code and what was begun."""
+
+    def run(codes):
+        ran = []
+
+        def command_line(words, on_error):
+            ran.append(words[0].removeprefix("experiment="))
+            return codes.get(ran[-1], 0)
+
+        monkeypatch.setattr(experiments_command, "command_line", command_line)
+        return main(["experiments", "--run"]), ran
+
+    return run
+
+
 @pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])
-def test_all_are_run_until_one_is_stopped(codes, ended, monkeypatch, capsys):
-    ran = []
-
-    def command_line(words, on_error):
-        ran.append(words[0].removeprefix("experiment="))
-        return codes.get(ran[-1], 0)
-
-    monkeypatch.setattr(experiments_command, "command_line", command_line)
-    assert main(["experiments", "--run"]) == ended
-    assert ran == ["baselines"] if ended == 130 else ran == list(NAMES)
+def test_all_are_run_until_one_is_stopped(codes, ended, run_all, capsys):
+    assert run_all(codes) == (ended, ["baselines"] if ended == 130 else list(NAMES))
     assert ("failed   baselines" in capsys.readouterr().out) == (ended == 1)
 
 
@@ -59,29 +68,13 @@ def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures
     assert "skipped  metric_disagreement: ml-100k.zip could not be found" in out
 
 
-def test_what_has_ended_is_not_begun_until_something_it_follows_from_changes(monkeypatch, capsys, tmp_path):
-    ran, codes = [], {"baselines": 1}
-
-    def command_line(words, on_error):
-        ran.append(words[0].removeprefix("experiment="))
-        return codes.get(ran[-1], 0)
-
-    def again():
-        ran.clear()
-        main(["experiments", "--run"])
-        return list(ran)
-
-    monkeypatch.setattr(experiments_command, "command_line", command_line)
-    assert again() == list(NAMES)
-    assert again() == ["baselines"]  # which failed
-    codes.clear()
-    assert again() == ["baselines"]
-    capsys.readouterr()
-    assert again() == []
-    assert "baselines, metric_disagreement, worked_examples" in capsys.readouterr().out
+def test_what_has_ended_is_not_begun_until_something_it_follows_from_changes(run_all, monkeypatch, tmp_path):
+    assert run_all({"baselines": 1}) == (1, list(NAMES))
+    assert run_all({}) == (0, ["baselines"])  # which failed
+    assert run_all({}) == (0, [])
     page = tmp_path / "experiments" / "worked_examples" / "README.md"
     page.parent.mkdir(parents=True)
     page.write_text("another page")
-    assert again() == ["worked_examples"]
+    assert run_all({}) == (0, ["worked_examples"])
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://another")
-    assert again() == list(NAMES)
+    assert run_all({}) == (0, list(NAMES))
