@@ -5,13 +5,14 @@ import inspect
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from textwrap import indent
 from types import ModuleType
+from typing import Any
 
 from recgauge._version import __version__
-from recgauge.errors import RecgaugeError, did_you_mean
+from recgauge.errors import did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.messages import explain_error, print_error
@@ -59,10 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     give_libraries_a_home()
-    if "_ARGCOMPLETE" in os.environ:  # the shell asks, by the environment, as argcomplete has it
-        from recgauge.cli.completion import complete
+    if "_ARGCOMPLETE" in os.environ:  # the shell asks by the environment, as argcomplete has it
+        from argcomplete import autocomplete
 
-        return complete(COMMANDS, command_module)
+        autocomplete(_parser(COMMANDS))
     if words[:1] == ["run"]:
         try:
             from recgauge.cli.main import command_line
@@ -71,14 +72,13 @@ def main(arguments: list[str] | None = None) -> int:
             return STOPPED
         return command_line(words=words[1:])
     with private_output(words):
+        parser = _parser(words[:1])
         if not words:
-            _parser().print_help()
+            parser.print_help()
             return 0
-        if words[0] not in COMMANDS:
-            parser = _parser()
-            parser.parse_known_args(words)  # ends with help or the version
+        if words[0] not in (*COMMANDS, "-h", "--help", "--version"):
             parser.error(_unknown(words[0], words))
-        return _carry_out(words[0], words[1:])
+        return _carry_out(parser, words)
 
 
 def command_module(command: str) -> ModuleType:
@@ -86,22 +86,38 @@ def command_module(command: str) -> ModuleType:
     return import_module(f"{__package__}.{MODULES.get(command, command)}")
 
 
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser of a command line that begins with no command."""
+def _parser(chosen: Collection[str]) -> argparse.ArgumentParser:
+    """Return the parser of all commands, with the options and examples of those that are chosen."""
     width = max(map(len, COMMANDS)) + 2
     groups = (
         "\n".join([title, *(f"  {name:{width}}{text}" for name, text in group.items())])
         for title, group in GROUPS.items()
     )
+    form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    epilog = "\n\n".join([*groups, "`recgauge COMMAND --help` says more."])
     parser = argparse.ArgumentParser(
-        prog="recgauge",
-        usage="recgauge COMMAND ...",
-        description="Evaluate recommender systems.",
-        epilog="\n\n".join([*groups, "`recgauge COMMAND --help` says more."]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "recgauge", "recgauge COMMAND ...", "Evaluate recommender systems.", epilog, **form
     )
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
+    commands = parser.add_subparsers(prog="recgauge", dest="command", help=argparse.SUPPRESS)
+    for name, text in COMMANDS.items():
+        options = commands.add_parser(name, help=text, description=text, **form)
+        if name in chosen:
+            _add_options(name, options)
     return parser
+
+
+def _add_options(command: str, options: argparse.ArgumentParser) -> None:
+    if command == "run":  # which Hydra reads; here for shells
+        from recgauge.cli.completion import settings
+
+        words: Any = options.add_argument("words", nargs="*")
+        words.completer = settings
+        return
+    module = command_module(command)
+    getattr(module, f"add_{command}_options")(options)
+    examples = str(inspect.getdoc(getattr(module, f"run_{command}"))).partition("--------\n")[2]
+    options.epilog = f"examples:\n{indent(examples, '  ')}\n\n{options.epilog or ''}"
 
 
 def _unknown(word: str, words: list[str]) -> str:
@@ -113,29 +129,16 @@ def _unknown(word: str, words: list[str]) -> str:
     return f"{word}: there is no such command. {did_you_mean(word, COMMANDS)}Commands: {', '.join(COMMANDS)}."
 
 
-def _carry_out(command: str, words: list[str]) -> int:
+def _carry_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
     try:
         refuse_numba_file()
-    except RecgaugeError as error:
-        print_error(str(error))
-        return 1
-    module = command_module(command)
-    parser = argparse.ArgumentParser(
-        prog=f"recgauge {command}",
-        description=COMMANDS[command],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    getattr(module, f"add_{command}_options")(parser)
-    run = getattr(module, f"run_{command}")
-    examples = str(inspect.getdoc(run)).partition("--------\n")[2]
-    parser.epilog = f"examples:\n{indent(examples, '  ')}\n\n{parser.epilog or ''}"
-    options, rest = parser.parse_known_args(words)
-    if rest:  # settings may also follow an option, which argparse does not allow
-        if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
-            parser.error(f"unrecognized arguments: {' '.join(rest)}")
-        options.overrides += rest
-    try:
+        options, rest = parser.parse_known_args(words)
+        if rest:  # settings may also follow an option, which argparse does not allow
+            if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
+                parser.error(f"{words[0]}: has no {' '.join(rest)}; recgauge {words[0]} --help lists options")
+            options.overrides += rest
+        run = getattr(command_module(options.command), f"run_{options.command}")
         return int(run(options) or 0)
     except KeyboardInterrupt:
         print_error("stopped.")
