@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, RecgaugeError, said
 from recgauge.evaluation.parts import Part, PartTask
-from recgauge.files.stored import StoredTable, distinct
-from recgauge.recorded import rows_of_table
+from recgauge.files.columns import CellFormat, Choice, Role
+from recgauge.files.plausible import check_unused
+from recgauge.files.stored import StoredTable, distinct, find_stored
+from recgauge.recorded import refuse_unused, roles_of, rows_of_table
 from recgauge.recorded.partition import Partition, PartitionedTable
 from recgauge.utils.files import exclusive, written_whole
 from recgauge.utils.progress import NoProgress, Progress
@@ -24,6 +26,20 @@ if TYPE_CHECKING:
 
 Files = Mapping[str, Sequence[Path]]
 """The files of each run's parts."""
+
+
+def find_tables(
+    runs: Sequence[str], truth: str, columns: Mapping[Role, Choice], cells: CellFormat
+) -> tuple[list[StoredTable], StoredTable]:
+    """Return the tables of lists and of the truth in folders, at addresses or in files of Parquet."""
+    tables = [find_stored(text, roles_of("lists", columns, cells), "--run") for text in runs]
+    if len({table.name for table in tables}) < len(tables):
+        tables = [replace(table, name=table.address) for table in tables]
+    relevant = find_stored(truth, roles_of("relevant", columns, cells), "--truth")
+    refuse_unused(columns, [*tables, relevant], "--")
+    for table in (*tables, relevant):
+        check_unused(table, table.roles)
+    return tables, relevant
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from recgauge._version import __version__
 from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS
 from recgauge.data.meeting import Meeting
+from recgauge.errors import listed
 from recgauge.evaluation.measured import MeasuredRuns
+from recgauge.files.stored import StoredTable
 from recgauge.metrics.names import label
 from recgauge.recorded import describe
 
@@ -29,6 +31,14 @@ def reading_lines(
             if of_run
         ),
     ]
+
+
+def table_line(table: StoredTable) -> str:
+    """Return how a table of Parquet files was read."""
+    labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
+    labels += f", not used: {listed(table.layout.unused, most=10)}" if table.layout.unused else ""
+    files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
+    return f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}"
 
 
 def grade_lines(measured: MeasuredRuns) -> list[str]:

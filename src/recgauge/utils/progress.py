@@ -30,15 +30,13 @@ class Progress(Protocol):
 class NoProgress:
     """Says nothing."""
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:  # noqa: ARG002 - contract
+    def stage(self, name: str) -> AbstractContextManager[None]:  # noqa: ARG002 - contract
         """Open a stage that nobody watches."""
-        yield
+        return nullcontext()
 
-    @contextmanager
-    def step(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:  # noqa: ARG002 - contract
+    def step(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:  # noqa: ARG002
         """Open a step that nobody watches."""
-        yield lambda _done: None
+        return nullcontext(lambda _done: None)
 
     def note(self, text: str) -> None:
         """Drop the line."""

@@ -19,16 +19,13 @@ from recgauge.cli.commands.reading import (
 )
 from recgauge.errors import ConfigError, listed, message
 from recgauge.files.formats import FORMATS
-from recgauge.files.plausible import check_unused
-from recgauge.files.stored import StoredTable, find_stored, is_stored
+from recgauge.files.stored import is_stored
 from recgauge.recorded import (
     FINDINGS,
     REFUSED,
     ListSettings,
     Order,
     read_recorded,
-    refuse_unused,
-    roles_of,
 )
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, text_writer, user_path, write_files
@@ -68,11 +65,7 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add("--keep", metavar="FINDING", nargs="+", default=[], help="do not stop at these, see below")
     add("--refuse", metavar="FINDING", nargs="+", default=[], help="stop at these, too")
     add("--n-items", metavar="N", type=int, help="size of the catalogue, for coverage and the like")
-    add(
-        "--head",
-        metavar="FILE",
-        help="items of the short head, an id a line",
-    )
+    add("--head", metavar="FILE", help="items of the short head, an id a line")
     add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
@@ -150,6 +143,7 @@ def _in_memory(
         raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(names)}.")
     if options.only:
         recorded = replace(recorded, runs=tuple(run for run in recorded.runs if run.name in options.only))
+    head = options.head and [line.strip() for _, line in numbered_lines("--head", options.head)]
     measured = measure_recorded(
         recorded,
         suite,
@@ -157,16 +151,12 @@ def _in_memory(
         settings,
         relevant_from=options.relevant_from,
         n_items=options.n_items,
-        head=_ids_of(options.head),
+        head=head,
         seen=options.seen,
         seed=options.seed,
     )
     procedure: dict[str, Any] = {"baseline": options.baseline, "seed": options.seed}
     return measured, lambda keys: compare(measured.results, metrics=keys, **procedure)
-
-
-def _ids_of(path: str | None) -> list[str] | None:
-    return None if path is None else [line.strip() for _, line in numbered_lines("--head", path)]
 
 
 def _in_parts(
@@ -177,9 +167,9 @@ def _in_parts(
     from recgauge.comparison.part_values import PartValues
     from recgauge.evaluation.measured import measure_parts
     from recgauge.evaluation.parts import PartTask
-    from recgauge.evaluation.recorded_parts import StoredRuns, values_of
+    from recgauge.evaluation.recorded_parts import StoredRuns, find_tables, values_of
     from recgauge.report.console import ConsoleProgress
-    from recgauge.report.measured_lists import reading_lines
+    from recgauge.report.measured_lists import reading_lines, table_line
 
     _refuse_in_parts(options, suite)
     cutoffs = {k for ks in suite.values() for k in ks}
@@ -192,10 +182,11 @@ def _in_parts(
         per_user=len(options.run) > 1 or any(file.suffix == ".parquet" for file in options.out),
         settings=settings,
     )
-    runs, truth = _stored_tables(options)
+    reading = reading_of(options)
+    runs, truth = find_tables(options.run, options.truth[0], reading["columns"], reading["cells"])
     work = user_path(str(options.work or Path("outputs", "parts")))
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
-    _say(*map(_table_line, (*runs, truth)))
+    _say(*map(table_line, (*runs, truth)))
     with closing(_engine(options, stored.folder.absolute())) as engine:
         workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
         task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
@@ -207,27 +198,6 @@ def _in_parts(
     return measured, lambda keys: compare_parts(
         PartValues(values, {key: higher[key] for key in keys}), procedure
     )
-
-
-def _stored_tables(options: argparse.Namespace) -> tuple[list[StoredTable], StoredTable]:
-    """Return the tables of lists and of the truth that the options name."""
-    reading = reading_of(options)
-    columns, cells = reading["columns"], reading["cells"]
-    runs = [find_stored(text, roles_of("lists", columns, cells), "--run") for text in options.run]
-    if len({run.name for run in runs}) < len(runs):
-        runs = [replace(run, name=run.address) for run in runs]
-    truth = find_stored(options.truth[0], roles_of("relevant", columns, cells), "--truth")
-    refuse_unused(columns, [*runs, truth], "--")
-    for table in (*runs, truth):
-        check_unused(table, table.roles)
-    return runs, truth
-
-
-def _table_line(table: StoredTable) -> str:
-    labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
-    labels += f", not used: {listed(table.layout.unused, most=10)}" if table.layout.unused else ""
-    files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
-    return f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}"
 
 
 def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
