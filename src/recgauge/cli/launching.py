@@ -66,6 +66,7 @@ def run_for_python(config: DictConfig) -> FinishedRun:
 
 
 def _alone(config: DictConfig) -> tuple[Sweep, Study | None]:
+    """Return the job of a configuration as a sweep of one, and its study."""
     job = job_of(config, Path(config.hydra.runtime.output_dir))
     store = build_store(job.typed.tracking)
     return Sweep(job.folder, store, [job], words=job.words, alone=True), job.study()

@@ -164,20 +164,12 @@ def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) ->
         if store in failed:
             continue
         try:
-            check_addresses({"tracking.uri": store.uri}, words)
-        except ConfigError:
-            print_error(
-                f"tracking.uri={store.shown}: the folders that wait, not you, name this store. If you trust "
-                f"it with your data and passwords: {store.sync_command}."
-            )
-            failed.add(store)
-            continue
-        try:
+            check_addresses({"tracking.uri": store.uri}, words, owner=str(folder), option="--uri ")
             say(f"tracked  {folder}: run {deliver(folder, store)}")
             n_delivered += 1
         except RecgaugeError as error:
             print_error(str(error))
-            if isinstance(error, TrackingError):
+            if isinstance(error, (ConfigError, TrackingError)):  # of the store, not of the folder
                 failed.add(store)
     return n_delivered
 
