@@ -114,26 +114,23 @@ INSIDE = {
     "_recursive_": {"_recursive_": True},
     "_convert_": {"_convert_": "object"},
 }
+NOT_ON_TOP = {f"model.{path}": {"model": NODE | settings} for path, settings in INSIDE.items()}
+NOT_ON_TOP |= {
+    f"{group}._target_": {group: NODE} for group in ("filters", "metrics")
+}  # of several components
+NOT_ON_TOP |= {
+    f"{name}[0]._target_": {name: [NODE]} for name in ("data", "seed", "cutoffs", "search", "hydra")
+}
 
 
-@pytest.mark.parametrize("path", INSIDE)
+@pytest.mark.parametrize("path", NOT_ON_TOP)
 def test_only_the_top_of_a_component_names_code(path):
-    with pytest.raises(ConfigError, match=rf"^model\.{re.escape(path)}: .* is not allowed here"):
-        check_targets({"model": NODE | INSIDE[path]}, allowed_packages(()))
-    with pytest.raises(ConfigError, match=rf"^model\.{re.escape(path)}: .* is not allowed here"):
-        build(NODE | INSIDE[path], Recommender, "model", allowed_packages(()))
-
-
-@pytest.mark.parametrize("place", ["filters", "metrics"])
-def test_a_group_of_several_components_is_none_itself(place):
-    with pytest.raises(ConfigError, match=rf"^{place}\._target_: _target_ is not allowed here"):
-        check_targets({place: NODE}, allowed_packages(()))
-
-
-@pytest.mark.parametrize("place", ["data", "seed", "cutoffs", "search", "hydra"])
-def test_settings_beside_the_components_name_no_code(place):
-    with pytest.raises(ConfigError, match=rf"^{place}\[0\]\._target_: _target_ is not allowed here"):
-        check_targets({place: [NODE]}, allowed_packages(()))
+    settings, message = NOT_ON_TOP[path], rf"^{re.escape(path)}: .* is not allowed here"
+    with pytest.raises(ConfigError, match=message):
+        check_targets(settings, allowed_packages(()))
+    if "model" in settings:
+        with pytest.raises(ConfigError, match=message):
+            build(settings["model"], Recommender, "model", allowed_packages(()))
 
 
 @pytest.mark.parametrize("name", ["os", "builtins", "os.path", "subprocess", "importlib.util", "posix"])
