@@ -175,9 +175,9 @@ def run_job(job: Job) -> JobOutcome:
     The outcome has the record of a run that has results. Nothing here knows of a store.
     """
     started, here = time.time(), Path.cwd()
-    with nullcontext() if job.output == "program" else _output_of_worker(job):
+    with nullcontext() if job.output == "program" else _output_of_worker(job) as terminal:
         try:
-            return _run(job, started)
+            return _run(job, started, terminal)
         except BaseException as error:  # whatever a component raises, a sweep goes on
             if _is_stop(error):
                 leave_failure(job, started, "stopped", killed=True)
@@ -197,11 +197,25 @@ def _is_stop(error: BaseException | None) -> bool:
     )
 
 
-def _run(job: Job, started: float) -> JobOutcome:
+class _TrialNotes(ConsoleProgress):
+    """Progress of a search in a worker whose output goes to a log: its notes go to the terminal, too."""
+
+    def __init__(self, job: Job, terminal: int) -> None:
+        super().__init__()
+        self._name, self._terminal = f"[{job.number + 1}] {job.names['model']}", terminal
+
+    def note(self, text: str) -> None:
+        super().note(text)
+        with suppress(OSError):
+            os.write(self._terminal, f"{message(f'{self._name}: {text}')}\n".encode(errors="replace"))
+
+
+def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
     progress, note = ConsoleProgress(), None
     experiment = job.compose()
     if job.typed.tune is not None:
-        job, experiment, note = _tuned(job, experiment, progress)
+        notes = progress if terminal is None or job.output != "log" else _TrialNotes(job, terminal)
+        job, experiment, note = _tuned(job, experiment, notes)
     with progress.stage("look for the data"):
         experiment.dataset.find(progress)
         experiment.splitter.find()
@@ -377,10 +391,11 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
 
 
 @contextmanager
-def _output_of_worker(job: Job) -> Iterator[None]:
+def _output_of_worker(job: Job) -> Iterator[int]:
     """Let all that this process and its libraries print go to a file, to nowhere if there can be none.
 
-    Or let it go to the terminal, which is as before afterwards, also if a component has closed it.
+    Or let it go to the terminal, which is as before afterwards, also if a component has closed it. Yields the
+    terminal's standard error.
     """
     with private_output(job.words), ExitStack() as files:
         outputs = {number: os.dup(number) for number in (1, 2)}
@@ -389,7 +404,7 @@ def _output_of_worker(job: Job) -> Iterator[None]:
             for number in outputs:
                 os.dup2(file.fileno(), number)
         try:
-            yield
+            yield outputs[2]
         finally:
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):
