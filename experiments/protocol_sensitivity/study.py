@@ -127,7 +127,7 @@ def plot_choices(by_dataset: dict[str, Stability]) -> "Figure":
     """Draw one row per choice: how far the values move, and which share of the pairs of models turns."""
     from matplotlib.patches import Patch
 
-    from recgauge.report.figures.style import INK, MUTED, SMALL, color, name_rows, new_figure, write_beside
+    from recgauge.report.figures.style import INK, MUTED, PALETTE, SMALL, name_rows, new_figure, write_beside
 
     names = _choices(by_dataset)
     title, height = "What moves the numbers, and what moves the order?", 1.6 + 0.5 * len(names)
@@ -136,7 +136,7 @@ def plot_choices(by_dataset: dict[str, Stability]) -> "Figure":
             for place, (dataset, axis) in enumerate(_axes(by_dataset, name).items()):
                 height, ink = (
                     row + 0.22 * (place - (len(by_dataset) - 1) / 2),
-                    color([*by_dataset].index(dataset)),
+                    PALETTE[[*by_dataset].index(dataset)],
                 )
                 _draw_values(values, height, moves(axis), ink)
                 _draw_pairs(pairs, height, axis, ink)
@@ -152,7 +152,7 @@ def plot_choices(by_dataset: dict[str, Stability]) -> "Figure":
         values.set_xlabel("values under other options,\nas a multiple of the reference's")
         pairs.set_xlim(0, None)
         pairs.set_xlabel("pairs of models that change order, in %\nsolid: beyond noise   ★ another winner")
-        handles = [Patch(color=color(n), label=dataset) for n, dataset in enumerate(by_dataset)]
+        handles = [Patch(color=PALETTE[n], label=dataset) for n, dataset in enumerate(by_dataset)]
         figure.legend(
             handles=handles, loc="outside lower center", ncols=len(by_dataset), frameon=False, fontsize=SMALL
         )

@@ -3,11 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from recgauge.report.figures.metrics import draw_bars
-from recgauge.report.figures.style import MUTED, line_look, look, percent_axis
+from recgauge.report.figures.style import (
+    MUTED,
+    PALETTE,
+    line_look,
+    look,
+    name_rows,
+    percent_axis,
+    write_beside,
+)
 from recgauge.studies import Row, distinct, where
 
 from .study import (
@@ -71,7 +79,12 @@ def plot_coverages(rows: Sequence[Row]) -> Figure:
                     panel.set_yticks([])
                     continue
                 first = protocol == ARTICLE
-                draw_bars(panel, "coverage", shares, decimals=2, names=first)
+                panel.barh(range(len(shares)), list(shares.values()), height=0.62, color=PALETTE[0])
+                for row, share in enumerate(shares.values()):
+                    write_beside(panel, f"{share * 100:.2f} %", (share, row), (4, 0), va="center")
+                panel.set_xlim(0, 1)
+                panel.set_xticks(np.linspace(0, 1, 6))
+                name_rows(panel, list(shares) if first else [""] * len(shares))
         for panel in lines[-1][2].values():
             percent_axis(panel.xaxis)
             panel.set_xlabel("items in at least one list")

@@ -59,7 +59,7 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
     assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
     assert artifacts(workplace, "figures") == {
         f"figures/{name}.png"
-        for name in ("long_tail", "activity_and_popularity", "rating_distribution", "metrics_over_k",
+        for name in ("long_tail", "rating_distribution", "metrics_over_k",
                      "precision_recall_over_k", "roc", "precision_recall", "predicted_against_actual",
                      "rating_roc", "rating_precision_recall")
     }  # fmt: skip

@@ -121,7 +121,7 @@ def test_a_card_of_a_table_is_written_with_figures(cache, data, ratings, tmp_pat
     assert (card.name, card.data.n_rows, card.split) == ("ratings", 20, "random")
     page = (out_folder / "data_card.md").read_text()
     drawn = sorted(path.stem for path in (out_folder / "figures").glob("*.png"))
-    assert drawn == ["activity_and_popularity", "long_tail", "rating_distribution"]
+    assert drawn == ["long_tail", "rating_distribution"]
     assert all(f"(figures/{name}.png)" in page for name in drawn)
 
 

@@ -4,15 +4,8 @@ Where there is nothing to draw, or numbers are not finite or do not fit together
 run that draws nothing does not import this package, since matplotlib takes half a second to import.
 """
 
-from recgauge.report.figures.metrics import (
-    plot_coverage,
-    plot_metric_over_k,
-    plot_precision_recall_curve,
-    plot_precision_recall_over_k,
-    plot_roc,
-)
+from recgauge.report.figures.metrics import plot_curves, plot_metric_over_k
 from recgauge.report.figures.run import (
-    plot_activity_and_popularity,
     plot_long_tail,
     plot_predicted_against_actual,
     plot_rating_distribution,
@@ -20,14 +13,10 @@ from recgauge.report.figures.run import (
 from recgauge.report.figures.style import save_png
 
 __all__ = [
-    "plot_activity_and_popularity",
-    "plot_coverage",
+    "plot_curves",
     "plot_long_tail",
     "plot_metric_over_k",
-    "plot_precision_recall_curve",
-    "plot_precision_recall_over_k",
     "plot_predicted_against_actual",
     "plot_rating_distribution",
-    "plot_roc",
     "save_png",
 ]

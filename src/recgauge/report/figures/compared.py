@@ -1,27 +1,25 @@
 """Runs side by side: means, differences, ranks, costs, groups of users, what turns their order."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
-from recgauge.metrics.names import metric_label
+from recgauge.metrics.names import as_key, metric_label
 from recgauge.report.comparison_tables import number
 from recgauge.report.figures.style import (
     COLUMN,
-    GREY,
     INK,
-    MARKERS,
     MUTED,
     PALETTE,
     REFERENCE,
     RULE,
     SMALL,
-    color,
     draw_interval,
     explain_filled,
+    line_look,
     name_rows,
     new_figure,
     short_name,
@@ -32,18 +30,19 @@ from recgauge.report.figures.style import (
 from recgauge.report.segment_tables import ALL, group_words
 from recgauge.report.stability_tables import winner_text
 
+_LONGEST_WINNER = 100  # characters of the line below a bar
+_WITHIN_NOISE: dict[str, Any] = {
+    "color": "white",
+    "edgecolor": PALETTE[0],
+    "hatch": "////",
+    "linewidth": 0.8,
+}
+
 if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import DatasetsResult
-    from recgauge.comparison.results import Comparison, MetricComparison
+    from recgauge.comparison.results import Comparison, MetricComparison, RunRow
     from recgauge.comparison.segments import Segments
-    from recgauge.comparison.stability import AxisOrders, Stability
-
-_LONGEST_WINNER = 100  # characters of the line below a bar
-_LABEL: dict[str, Any] = {
-    "ha": "center",
-    "color": INK,
-    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-}
+    from recgauge.comparison.stability import Stability
 
 
 def forest(comparison: "Comparison", metric: str | None = None, dataset: str | None = None) -> Figure:
@@ -55,48 +54,82 @@ def forest(comparison: "Comparison", metric: str | None = None, dataset: str | N
     result = comparison.result(metric or comparison.metrics[0], dataset)
     reference = comparison.procedure.baseline or result.rows[0].run
     where = f" on {result.dataset}" if result.dataset else ""
-    title = f"{metric_label(result.metric)}{where}, {result.n_users:,} users"
-    runs = [row.run for row in result.rows]
-    with new_figure(title, height=1.5 + 0.36 * len(runs), panels=2) as (figure, (left, right)):
+    title = f"{metric_label(result.metric)}{where}, {result.n_users:,} {result.unit}"
+    differences = []
+    for row in result.rows:
+        if row.run == reference:
+            differences.append(_Interval("", (0.0, 0.0, 0.0), "", ink=INK))
+            continue
+        pair = result.pair(row.run, reference)
+        sign = 1 if pair.a == row.run else -1
+        low, middle, high = sorted(sign * end for end in (pair.low, pair.difference, pair.high))
+        differences.append(_Interval("", (low, middle, high), number(middle, sign=True), pair.differs))
+    confidence = f"{100 * comparison.procedure.confidence:g} % interval"
+    with new_figure(title, height=1.5 + 0.3 * len(differences), panels=2) as (figure, (left, right)):
+        _draw_intervals(left, _means(result.rows), f"mean over {result.unit},\n{confidence}")
+        _draw_intervals(right, differences, f"difference to {short_name(reference)},\n{confidence}")
         right.axvline(0.0, **REFERENCE)
-        for place, row in enumerate(result.rows):
-            ink = INK if row.run == reference else PALETTE[0]
-            draw_interval(left, place, (row.low, row.mean, row.high), ink=ink)
-            label = number(row.mean) + (f"  {row.letters}" if row.letters else "")
-            write_beside(left, label, (row.mean, place), (0, 7), **_LABEL)
-            if row.run == reference:
-                right.plot([0.0], [place], marker="|", markersize=11, color=GREY)
-                continue
-            pair = result.pair(row.run, reference)
-            difference = (pair.low, pair.difference, pair.high)
-            if pair.a != row.run:
-                difference = (-pair.high, -pair.difference, -pair.low)
-            draw_interval(right, place, difference, filled=pair.differs)
-            write_beside(right, number(difference[1], sign=True), (difference[1], place), (0, 7), **_LABEL)
-        for axes, names in ((left, list(map(short_name, runs))), (right, [""] * len(runs))):
-            name_rows(axes, names, above=0.7)
-            axes.margins(x=0.12)
-        confidence = f"{100 * comparison.procedure.confidence:g} % interval"
-        left.set_xlabel(f"mean over users,\n{confidence}", fontsize=SMALL)
-        right.set_xlabel(f"difference to {short_name(reference)},\n{confidence}", fontsize=SMALL)
         explain_filled(figure, " after correction for all pairs")
     return figure
 
 
-def plot_means(result: "MetricComparison", *, most: int = 40) -> Figure:
+def plot_means(result: "MetricComparison", *, most: int) -> Figure:
     """Draw the means of the best runs with their intervals and letters, as wide as a telephone."""
-    rows = result.rows[:most]
+    rows = _means(result.rows[:most])
+    direction = "" if result.higher_is_better else " (lower is better)"
     with new_figure(None, height=0.75 + 0.3 * len(rows), width=COLUMN) as (figure, (axes,)):
-        for place, row in enumerate(rows):
-            draw_interval(axes, place, (row.low, row.mean, row.high))
-            write_at_edge(
-                axes, number(row.mean) + (f"  {row.letters}" if row.letters else ""), place, ink=INK
-            )
-        name_rows(axes, short_names([row.run for row in rows]))
-        axes.xaxis.set_major_locator(MaxNLocator(5))
-        direction = "" if result.higher_is_better else " (lower is better)"
-        axes.set_xlabel(f"{metric_label(result.metric)}{direction}", fontsize=SMALL)
+        _draw_intervals(axes, rows, f"{metric_label(result.metric)}{direction}")
     return figure
+
+
+def plot_gains(segments: "Segments", run: str) -> Figure:
+    """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
+    rows = [
+        _Interval(
+            pair.segment,
+            (pair.low, pair.difference, pair.high),
+            f"{pair.n_users:,} users",
+            pair.differs,
+            INK if pair.segment == ALL else PALETTE[0],
+        )
+        for pair in segments.pairs
+        if pair.a == run
+    ]
+    direction = "" if segments.higher_is_better else " (lower is better)"
+    metric, base = metric_label(as_key(segments.metric)), short_name(segments.runs[0])
+    label = f"{metric}: {short_name(run)} − {base}{direction}"
+    with new_figure(None, height=1.3 + 0.3 * len(rows), width=COLUMN) as (figure, (axes,)):
+        _draw_intervals(axes, rows, label)
+        axes.axvline(0.0, **REFERENCE)
+        axes.set_ylabel(group_words(segments).replace(", in ", "\nin "), fontsize=SMALL)
+    return figure
+
+
+class _Interval(NamedTuple):
+    """A row of a figure: a value between two ends, and a text at the edge."""
+
+    name: str
+    ends: tuple[float, float, float]  # low end, value, high end
+    text: str
+    filled: bool = True
+    ink: str = PALETTE[0]
+
+
+def _means(rows: "Sequence[RunRow]") -> list[_Interval]:
+    return [
+        _Interval(row.run, (row.low, row.mean, row.high), f"{number(row.mean)}  {row.letters}".strip())
+        for row in rows
+    ]
+
+
+def _draw_intervals(axes: Axes, rows: Sequence[_Interval], label: str) -> None:
+    for place, row in enumerate(rows):
+        draw_interval(axes, place, row.ends, filled=row.filled, ink=row.ink)
+        write_at_edge(axes, row.text, place)
+    name_rows(axes, short_names([row.name for row in rows]))
+    axes.margins(x=0.12)
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.set_xlabel(label, fontsize=SMALL)
 
 
 def critical_difference_diagram(result: "DatasetsResult") -> Figure:
@@ -148,8 +181,8 @@ def plot_tradeoff(points: Mapping[str, tuple[float, float]], *, x_label: str, y_
     """Draw a point for each run; the x axis is logarithmic."""
     with new_figure(None, height=3.2, width=COLUMN) as (figure, (axes,)):
         for index, (name, (x, y)) in enumerate(zip(short_names(list(points)), points.values(), strict=True)):
-            marker = MARKERS[index % len(MARKERS)]
-            axes.plot([x], [y], linestyle="", marker=marker, color=color(index), markersize=7, label=name)
+            drawn = line_look(index, marker=True) | {"linestyle": "", "markersize": 7}
+            axes.plot([x], [y], label=name, **drawn)
         axes.set_xscale("log")
         xs = [x for x, _ in points.values()]
         if max(xs) < 10 * min(xs):  # no power of ten need be among them
@@ -162,57 +195,25 @@ def plot_tradeoff(points: Mapping[str, tuple[float, float]], *, x_label: str, y_
     return figure
 
 
-def plot_gains(segments: "Segments", run: str) -> Figure:
-    """Draw by how much a run is better than the baseline in each group, filled where that is shown."""
-    pairs = [pair for pair in segments.pairs if pair.a == run]
-    with new_figure(None, height=1.3 + 0.3 * len(pairs), width=COLUMN) as (figure, (axes,)):
-        axes.axvline(0.0, **REFERENCE)
-        for row, pair in enumerate(pairs):
-            ink = INK if pair.segment == ALL else PALETTE[0]
-            draw_interval(axes, row, (pair.low, pair.difference, pair.high), filled=pair.differs, ink=ink)
-            write_at_edge(axes, f"{pair.n_users:,} users", row)
-        name_rows(axes, short_names([pair.segment.replace("–", " to ") for pair in pairs]))
-        axes.margins(x=0.12)
-        axes.set_ylabel(group_words(segments).replace(", in ", "\nin "), fontsize=SMALL)
-        direction = "" if segments.higher_is_better else " (lower is better)"
-        base = short_name(segments.runs[0])
-        axes.set_xlabel(f"{segments.metric.replace('_at_', '@')}: {short_name(run)} − {base}{direction}")
-    return figure
-
-
 def plot_stability(stability: "Stability", *, title: str | None = "Does the order of models stay?") -> Figure:
     """Draw one bar per choice: the share of pairs of models that turn, its dark part beyond noise.
 
     The line below a bar says which model wins, and under which options another one does.
     """
-    n_axes = len(stability.axes)
-    with new_figure(title, height=1.35 + 0.62 * n_axes) as (figure, (axes,)):
-        for row, axis in enumerate(stability.axes):
-            _draw_turns(axes, row, axis)
+    axes_of = stability.axes
+    with new_figure(title, height=1.35 + 0.62 * len(axes_of)) as (figure, (axes,)):
+        for row, axis in enumerate(axes_of):
+            turned, surely = axis.n_turned
+            sure, end = 100 * surely / axis.n_pairs, 100 * turned / axis.n_pairs
+            axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
+            axes.barh(row, sure, height=0.42, color=PALETTE[0])
+            axes.barh(row, end - sure, left=sure, height=0.42, **_WITHIN_NOISE)
+            write_at_edge(axes, f"{turned} of {axis.n_pairs}", row, ink=INK)
+            winner = short_name(f"winner {winner_text(axis)}", _LONGEST_WINNER)
+            write_beside(axes, winner, (0, row + 0.21), (0, -2), va="top")
         axes.set_xlim(0, 100)
-        name_rows(axes, [f"{axis.axis}\n{len(axis.options)} options" for axis in stability.axes])
-        models = len(stability.axes[0].models)
-        axes.set_xlabel(f"pairs of models ({models} models) whose order turns between two options, in %")
-        if title is not None:
-            legend = "solid and !: beyond noise   hatched: within noise"
-            figure.text(0.99, 0.985, legend, ha="right", va="top", fontsize=SMALL)
+        name_rows(axes, [f"{axis.axis}\n{len(axis.options)} options" for axis in axes_of])
+        n_models = len(axes_of[0].models)
+        label = f"pairs of models (of {n_models}) whose order turns between two options, in %\n"
+        axes.set_xlabel(f"{label}solid and !: beyond noise; hatched: within noise")
     return figure
-
-
-def _draw_turns(axes: Axes, row: int, axis: "AxisOrders") -> None:
-    turned, surely = axis.n_turned
-    sure, end = 100 * surely / axis.n_pairs, 100 * turned / axis.n_pairs
-    axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
-    axes.barh(row, sure, height=0.42, color=PALETTE[0])
-    hatched: dict[str, Any] = {"color": "white", "edgecolor": PALETTE[0], "hatch": "////", "linewidth": 0.8}
-    axes.barh(row, end - sure, left=sure, height=0.42, **hatched)
-    words = f"{turned} of {axis.n_pairs} turn{'s' if turned == 1 else ''}, {surely} beyond noise"
-    text = words if turned else f"none of {axis.n_pairs} turns"
-    if end > 62:  # no room behind the bar
-        background = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-        write_beside(axes, text, (100, row), (-5, 0), va="center", ha="right", color=INK, bbox=background)
-    else:
-        write_beside(axes, text, (end, row), (5, 0), va="center", color=INK)
-    winner = short_name(f"winner {winner_text(axis)}", _LONGEST_WINNER)
-    ink = INK if axis.other_winners() else MUTED
-    write_beside(axes, winner, (0, row + 0.21), (0, -2), va="top", color=ink)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -32,7 +32,6 @@ REFERENCE: dict[str, Any] = {"color": GREY, "linewidth": 1, "linestyle": (0, (4,
 SMALL = 9.0  # points; pages show figures about 850 pixels wide, so that these are 13 pixels high
 LONGEST_NAME = 26  # characters of a run's name beside a row or a point
 WIDTH, _DPI = 7.2, 150  # inches and pixels per inch: 1080 pixels, sharp on high-resolution screens too
-MOST_POINTS = 1500  # of a line that are drawn
 COLUMN = 4.9  # inches: the width of figures two of which stand side by side, and of a telephone
 _LOOK: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # part of matplotlib: the same figure on every machine
@@ -70,7 +69,6 @@ _THEME = {
     **{colour.lower(): f"series-{number}" for number, colour in enumerate(PALETTE[:-1])},
 }
 """Colour of a figure to the CSS variable that replaces it in a page, light or dark."""
-_Values = TypeVar("_Values")
 
 
 def look() -> AbstractContextManager[None]:
@@ -147,9 +145,10 @@ def svg_text(figure: Figure, name: str, label: str) -> str:
     return f'{start} stroke-linejoin="round">{re.split("<svg [^>]*>", text, maxsplit=1)[1]}'
 
 
-def save_svg(figure: Figure, path: Path) -> None:
+def save_svg(figure: Figure, path: Path) -> Path:
     """Write a figure as SVG; texts stay texts."""
     path.write_text(_svg(figure, path.stem), encoding="utf-8")
+    return path
 
 
 def _svg(figure: Figure, name: str) -> str:
@@ -160,23 +159,24 @@ def _svg(figure: Figure, name: str) -> str:
     return written.getvalue()
 
 
-def check_labels(owner: str, values: Mapping[str, _Values]) -> Mapping[str, _Values]:
-    """Return `values`, or raise MetricError if there is nothing to draw."""
+def check_numbers(
+    owner: str, values: Mapping[str, npt.ArrayLike], size: int | None = None
+) -> dict[str, DoubleArray]:
+    """Return finite numbers by label, equally many of each; MetricError where there is nothing to draw."""
     if not values:
         raise MetricError(f"{owner}: there is nothing to draw; pass at least one label with its values.")
-    return values
-
-
-def check_numbers(owner: str, name: str, values: npt.ArrayLike, size: int | None = None) -> DoubleArray:
-    """Return finite numbers, `size` of them where that is known, or raise MetricError."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1 or len(numbers) == 0 or len(numbers) != (size or len(numbers)):
-        length = "at least one number" if size is None else f"{size} numbers"
-        raise MetricError(f"{owner}: {name} must hold {length} in one column, got shape {numbers.shape}.")
-    if not np.isfinite(numbers).all():
-        first = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise MetricError(f"{owner}: {name} must be finite, got {numbers[first]} at position {first}.")
-    return numbers
+    columns = {label: np.asarray(column, dtype=np.float64) for label, column in values.items()}
+    length = next(iter(columns.values())).size if size is None else size
+    for label, column in columns.items():
+        if column.shape != (length,) or not length:
+            raise MetricError(
+                f"{owner}: {label} must hold {length or 'at least one'} numbers in one column, got shape "
+                f"{column.shape}."
+            )
+        if not np.isfinite(column).all():
+            first = int(np.flatnonzero(~np.isfinite(column))[0])
+            raise MetricError(f"{owner}: {label} must be finite, got {column[first]} at position {first}.")
+    return columns
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
@@ -206,16 +206,11 @@ def short_names(names: Sequence[str]) -> list[str]:
     ]
 
 
-def color(index: int) -> str:
-    """Return the colour of a label by its index; colours repeat after seven, with another line style."""
-    return PALETTE[index % len(PALETTE)]
-
-
 def line_look(index: int, *, marker: bool = False) -> dict[str, Any]:
-    """Return the look of a label by its index; lines are solid for seven, then dashed, then dotted."""
+    """Return the look of a label by its index: seven colours, with solid, then dashed, then dotted lines."""
     style = ("-", "--", ":")[index // len(PALETTE) % 3]
     marks = {"marker": MARKERS[index % len(MARKERS)], "markersize": 5} if marker else {}
-    return {"color": color(index), "linestyle": style, **marks}
+    return {"color": PALETTE[index % len(PALETTE)], "linestyle": style, **marks}
 
 
 def percent_axis(axis: Axis) -> None:
@@ -268,8 +263,3 @@ def write_at_edge(axes: Axes, text: str, height: float, *, ink: str = MUTED) -> 
     """Write a small text at the right edge of a panel."""
     at_edge = axes.get_yaxis_transform()
     write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
-
-
-def thin(size: int) -> npt.NDArray[np.int64]:
-    """Return positions of at most about `MOST_POINTS` of `size` points, first and last among them."""
-    return np.unique(np.linspace(0, size - 1, min(size, MOST_POINTS)).round().astype(np.int64))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from recgauge.report.figures import plot_coverage, plot_long_tail, save_png
+from recgauge.report.figures import plot_long_tail, plot_metric_over_k, save_png
 from recgauge.report.figures.style import PALETTE
 
 
@@ -22,9 +22,9 @@ def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
 
 
 def test_the_users_own_settings_neither_change_a_figure_nor_are_changed(tmp_path):
-    plain = save_png(plot_coverage({"a": 0.5}), tmp_path / "plain.png").read_bytes()
+    plain = save_png(plot_metric_over_k([1], {"a": [0.5]}), tmp_path / "plain.png").read_bytes()
     with mpl.rc_context({"font.size": 20, "axes.grid": False, "text.color": "red"}):
-        own = save_png(plot_coverage({"a": 0.5}), tmp_path / "own.png").read_bytes()
+        own = save_png(plot_metric_over_k([1], {"a": [0.5]}), tmp_path / "own.png").read_bytes()
         assert mpl.rcParams["font.size"] == 20
     assert own == plain
 
