@@ -5,9 +5,7 @@ from pathlib import Path
 
 from recgauge.errors import RecgaugeError, listed
 from recgauge.packages.unpacking import PAGE, RUNS, runs_in
-from recgauge.page import results
-from recgauge.page.answer import answer
-from recgauge.page.behind import behind
+from recgauge.page import sections as report_sections
 from recgauge.page.data import ReportData, dataset_parts
 from recgauge.report.blocks import Code, Folded, Section, Text
 from recgauge.report.html import render_page
@@ -33,18 +31,16 @@ def write_pages(folder: Path, target: Path) -> None:
         made = target / RUNS / run.folder.name
         made.mkdir(parents=True, exist_ok=True)
         write_record(run.record, made)
-    sections: list[Section | None] = []
+    sections: list[Section] = []
     with suppress(RecgaugeError):  # runs that cannot be compared are shown one by one
         compared = compare_finished(runs, len(runs))
         if compared is not None:
-            data = ReportData(compared, dataset_parts(compared))
-            sections = [answer(data), results.leaderboards(data), results.pairs(data), behind(data)]
+            sections = report_sections(ReportData(compared, dataset_parts(compared)))
     ends = tuple(Folded(run.folder.name, tuple(run_blocks(run.record))) for run in runs)
     sections.append(Section("Runs", "Each run by its folder, and what it printed at its end.", ends))
     check = Code("Commands that check it", _CHECK), Text(_VERIFY)
     sections.append(Section("Check it", "Everything on this page follows from the files beside it.", check))
     datasets = listed(dict.fromkeys(run.record.names["dataset"] for run in runs))
     title = f"{len(runs)} run{'s' if len(runs) > 1 else ''} on {datasets}"
-    shown = [section for section in sections if section is not None]
-    page = render_page(title, "A package of finished runs, with what it takes to check them", shown)
+    page = render_page(title, "A package of finished runs, with what it takes to check them", sections)
     (target / PAGE).write_text(page, encoding="utf-8")

@@ -12,17 +12,7 @@ from recgauge.errors import listed
 from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart, ReportData
 from recgauge.report import comparison_tables as tables
-from recgauge.report.blocks import (
-    Folded,
-    Lines,
-    PageBlock,
-    Picture,
-    Pictures,
-    Section,
-    TableBlock,
-    lines,
-    slug,
-)
+from recgauge.report.blocks import Folded, PageBlock, Picture, Pictures, Section, TableBlock, lines, slug
 from recgauge.report.figures.compared import plot_means
 
 MOST_ROWS = 12  # runs of the figure; the leaderboard has all
@@ -33,28 +23,34 @@ MOST_NOTES = 3  # more are folded
 def answer(data: ReportData) -> Section:
     """Return the claims by the first metric for all to see, those by the others folded."""
     comparison = data.comparison
-    first, over = comparison.metrics[0], comparison.over_datasets
-    results = [result for result in comparison.results if result.metric == first]
-    plain = {dataset: plain_claim(comparison, dataset) for dataset in comparison.datasets}
-    blocks: list[PageBlock] = []
-    if len(plain) > 1:
-        blocks.append(Lines(tuple(f"{dataset}: {text}" for dataset, text in plain.items()), "claims"))
-    exact = [claim for result in results for claim in result.claims]
-    exact += [claim for result in over[:1] for claim in result.claims]
-    exactly = lines(exact, "exact")
-    blocks += exactly if len(results) == 1 else [Folded("In exact words", tuple(exactly), printed=True)]
+    headline, blocks = plain_claim(comparison, comparison.datasets[0]), list[PageBlock]()
+    if len(comparison.datasets) > 1:
+        headline = winners_claim(comparison)
+        claims = [f"{dataset}: {plain_claim(comparison, dataset)}" for dataset in comparison.datasets]
+        blocks += lines(claims, "claims")
+    claims_by_metric = [
+        [claim for result in comparison.results if result.metric == metric for claim in result.claims]
+        + [claim for over in comparison.over_datasets if over.metric == metric for claim in over.claims]
+        for metric in comparison.metrics
+    ]
+    first, *rest = (lines(claims, "exact") for claims in claims_by_metric)
+    several = len(comparison.datasets) > 1
+    blocks += [Folded("In exact words", tuple(first), printed=True)] if several else first
     blocks += [_figures(data), TableBlock("", (), tuple(_facts(data)), look="facts")]
     blocks += lines(tables.marks_of(comparison), "marks")
-    more = [claim for result in comparison.results if result.metric != first for claim in result.claims]
-    more += [claim for result in over[1:] for claim in result.claims]
-    if more:
+    if rest:
         labels = ", ".join(map(metric_label, comparison.metrics[1:]))
-        blocks.append(Folded(f"By other metrics: {labels}", (Lines(tuple(more)),)))
-    notes = lines(comparison.notes, "notes")
-    many = len(comparison.notes) > MOST_NOTES
-    blocks += [Folded(f"{len(comparison.notes)} notes", tuple(notes), printed=True)] if many else notes
-    headline = winners_claim(comparison) if len(plain) > 1 else next(iter(plain.values()))
+        blocks.append(Folded(f"By other metrics: {labels}", tuple(block for own in rest for block in own)))
+    notes, n_notes = lines(comparison.notes, "notes"), len(comparison.notes)
+    blocks += [Folded(f"{n_notes} notes", tuple(notes), printed=True)] if n_notes > MOST_NOTES else notes
     return Section("The answer", headline, tuple(blocks))
+
+
+def ranks(data: ReportData) -> Section | None:
+    """Return mean ranks over several data sets by each metric; None for one data set."""
+    over = data.comparison.over_datasets
+    lead = "The mean of a run's places on the data sets; 1 is best."
+    return Section("Mean ranks", lead, tuple(map(tables.rank_table, over))) if over else None
 
 
 def _figures(data: ReportData) -> Pictures:
@@ -62,14 +58,15 @@ def _figures(data: ReportData) -> Pictures:
     comparison, drawn = data.comparison, []
     for dataset in comparison.datasets[:MOST_FIGURES]:
         result = comparison.result(comparison.metrics[0], dataset)
-        n_more = len(result.rows) - MOST_ROWS
-        more = f"; {n_more} more runs are in the leaderboard" if n_more > 0 else ""
+        metric, best = metric_label(result.metric), result.rows[0]
         caption = (
-            f"{metric_label(result.metric)}{data.place(dataset)}, mean over users with its "
-            f"{100 * comparison.procedure.confidence:g} % interval{more}"
+            f"{metric} on {dataset}, mean over {result.unit} with its "
+            f"{100 * comparison.procedure.confidence:g} % interval"
         )
+        if (n_more := len(result.rows) - MOST_ROWS) > 0:
+            caption += f"; {n_more} more runs are in the leaderboard"
+        shows = f"{best.run} has the best mean, {tables.number(best.mean)}."
         draw = partial(plot_means, result, most=MOST_ROWS)
-        shows = f"{result.rows[0].run} has the best mean, {tables.number(result.rows[0].mean)}."
         drawn.append(Picture(f"means_{slug(dataset)}", draw, caption, shows))
     return Pictures(tuple(drawn))
 
@@ -78,15 +75,14 @@ def _facts(data: ReportData) -> list[tuple[str, str]]:
     """Return what the numbers are of, when the runs ended, and the command that repeats them."""
     rows = [("data", _data(data, part)) for part in data.parts]
     records = [record for part in data.parts for _, record in part.records()]
-    if ended := [record.job.ended for record in records if record.job is not None and record.job.ended]:
-        days = dict.fromkeys(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (min(ended), max(ended)))
-        rows.append(("date", " to ".join(days)))
     records.sort(key=lambda record: 0.0 if record.job is None else record.job.started)
-    commands = list(dict.fromkeys(record.command for record in records if record.command))
-    if commands:
-        n_more = len(commands) - 1
-        more = f", and {n_more} more: see Behind the numbers" if n_more else ""
-        rows.append(("command", sweep_command(commands) or f"{commands[0]}{more}"))
+    jobs = [record.job for record in records if record.job is not None]
+    if ended := sorted(job.ended for job in jobs if job.ended):
+        days = dict.fromkeys(f"{datetime.fromtimestamp(t, UTC):%Y-%m-%d}" for t in (ended[0], ended[-1]))
+        rows.append(("date", " to ".join(days)))
+    if commands := list(dict.fromkeys(record.command for record in records if record.command)):
+        several = f"{commands[0]}, and {len(commands) - 1} more: see Behind the numbers"
+        rows.append(("command", sweep_command(commands) or several))
     return rows
 
 
@@ -102,7 +98,7 @@ def _data(data: ReportData, part: DatasetPart) -> str:
 
 
 def sweep_command(commands: Sequence[str]) -> str:
-    """Return the sweep that makes the runs of some commands, empty if there is none.
+    """Return the sweep that makes the runs of some commands, each once; empty if there is none.
 
     Examples
     --------
@@ -111,19 +107,14 @@ def sweep_command(commands: Sequence[str]) -> str:
     >>> sweep_command(["recgauge run model=svd", "recgauge run model=ease seed=1"])
     ''
     """
-    rows = [shlex.split(command) for command in commands]
-    if len({len(row) for row in rows}) > 1 or any("hydra." in command for command in commands):
+    if len(commands) == 1 or any("hydra." in command for command in commands):
+        return commands[0] if len(commands) == 1 else ""
+    words = [[word.partition("=") for word in shlex.split(command)] for command in commands]
+    rows = [{key + sign: value for key, sign, value in own} for own in words]
+    values = {key: list(dict.fromkeys(row.get(key, "") for row in rows)) for key in rows[0]}
+    if any(list(row) != list(values) for row in rows) or prod(map(len, values.values())) != len(commands):
         return ""
-    columns = [list(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
-    if prod(map(len, columns)) != len(set(commands)):
+    if not all(re.fullmatch(r"[\w./-]+", text) for own in values.values() if len(own) > 1 for text in own):
         return ""
-    words = []
-    for column in columns:
-        keys, values = zip(
-            *(word.split("=", 1) if "=" in word else (word, "") for word in column), strict=True
-        )
-        if len(column) > 1 and (len(set(keys)) > 1 or not all(re.fullmatch(r"[\w./-]+", v) for v in values)):
-            return ""
-        words.append(column[0] if len(column) == 1 else f"{keys[0]}={','.join(values)}")
-    first = next((place for place, word in enumerate(words) if "=" in word), len(words))
-    return shlex.join([*words[:first], *(["-m"] if len(commands) > 1 else []), *words[first:]])
+    joined = [key + ",".join(own) for key, own in values.items()]
+    return shlex.join([*joined[:2], "-m", *joined[2:]])

@@ -20,91 +20,75 @@ FIT_ON = {
     "train_validation": "on the training and validation rows",
     "all": "on all rows, those of the test part among them",
 }
+SEEN = {
+    "both": " that the user has neither in the training nor in the validation rows",
+    "train": " that the user does not have in the training rows",
+    "validation": " that the user does not have in the validation rows",
+}
 
 
 def protocol_words(data: ReportData) -> list[str]:
-    """Return paragraphs: data, split, candidates, models, metrics, statistics, software."""
-    paragraphs = [" ".join([*_data(part), *_split(part), *_users(data, part)]) for part in data.parts]
-    first = data.parts[0]
-    record = first.record(next(iter(first.runs)))
-    paragraphs.append(" ".join([*_candidates(record), *_models(data), *_metrics(data)]))
-    results = on_dataset(data.comparison, data.comparison.datasets[0])
-    paragraphs.append(" ".join([explanation(data.comparison.procedure, results), *_software(record)]))
-    return paragraphs
+    """Return paragraphs: data, split and users of each data set; candidates, models, metrics; statistics."""
+    _, record = data.parts[0].records()[0]
+    results = on_dataset(data.comparison, data.parts[0].name)
+    return [
+        *(" ".join([_data(part), _split(part), _users(data, part)]) for part in data.parts),
+        " ".join([*_candidates(record), *_models(data), *_metrics(data, record)]),
+        " ".join([explanation(data.comparison.procedure, results), *_software(record)]),
+    ]
 
 
 def _between(counts: Iterable[int]) -> str:
     """Return a count, or the lowest and the highest of several seeds and folds."""
-    values = list(counts)
-    low, high = min(values), max(values)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    values = sorted(counts)
+    return f"{values[0]:,}" if values[0] == values[-1] else f"{values[0]:,} to {values[-1]:,}"
 
 
-def _data(part: DatasetPart) -> Iterator[str]:
+def _data(part: DatasetPart) -> str:
     records = [record for _, record in part.records()]
-    facts = records[0].dataset
+    facts, filters = records[0].dataset, records[0].settings.get("filters") or {}
     kind = "ratings" if facts.feedback == "explicit" else "interactions"
     rows, users, items = (
         _between(getattr(record.dataset, name) for record in records)
         for name in ("n_rows", "n_users", "n_items")
     )
-    filters = records[0].settings.get("filters") or {}
-    named = listed([_with_settings(name, node) for name, node in filters.items()])
-    after = f" after the filters {named}" if filters else ""
+    after = f" after the filters {listed(map(_with_settings, filters, filters.values()))}" if filters else ""
     counts = f"{rows} {kind} of {users} users and {items} items"
-    yield f"We use {part.name} with {counts}{after} ({facts.provenance})."
+    return f"We use {part.name} with {counts}{after} ({facts.provenance})."
 
 
-def _split(part: DatasetPart) -> Iterator[str]:
+def _split(part: DatasetPart) -> str:
     records = [record for _, record in part.records()]
-    first = records[0]
+    name, node = records[0].names.get("split", "none"), numeric_settings(records[0].settings).get("split")
+    if isinstance(node, Mapping) and any(len(group.runs) > 1 for group in part.runs.values()):
+        node = {setting: value for setting, value in node.items() if setting not in FOLDS}
     rows = [
-        f"{_between(record.split.parts[name].rows for record in records)} {name.replace('_', '-')} rows"
-        for name in first.split.parts
+        f"{_between(record.split.parts[kind].rows for record in records)} {kind.replace('_', '-')} rows"
+        for kind in records[0].split.parts
     ]
-    node = numeric_settings(first.settings).get("split")
-    if isinstance(node, Mapping):  # of a run's folds, each has another one
-        splits = [record.settings.get("split") or {} for record in records]
-        folds = [name for name in FOLDS if len({str(split.get(name)) for split in splits}) > 1]
-        node = {name: value for name, value in node.items() if name not in folds}
-    split = _with_settings(first.names.get("split", "none"), node)
     seeds = sorted({record.seed for record in records})
     repeats = f"seed {seeds[0]}" if len(seeds) == 1 else f"each with the seeds {listed(seeds)}"
-    yield f"The split {split} gives {', '.join(rows)}; {repeats}."
-    if any(dropped := [record.split.dropped_rows for record in records]):
-        yield f"Filters and split dropped {_between(dropped)} rows."
+    dropped = _between(record.split.dropped_rows for record in records)
+    lost = "" if dropped == "0" else f" Filters and split dropped {dropped} rows."
+    return f"The split {_with_settings(name, node)} gives {', '.join(rows)}; {repeats}.{lost}"
 
 
-def _users(data: ReportData, part: DatasetPart) -> Iterator[str]:
-    """Say who is evaluated: with every seed and fold, and in all of them together."""
-    records = [record for _, record in part.records() if "users_evaluated" in record.counts]
-    if not records:
-        return
+def _users(data: ReportData, part: DatasetPart) -> str:
+    """Say which items are relevant and who is evaluated, of several seeds and folds with each and in all."""
+    records = [record for _, record in part.records()]
     lowest = records[0].dataset.relevant_from
-    yield (
-        "Every test row is relevant;"
-        if lowest is None
-        else f"A test item is relevant if it was rated {lowest:g} or higher;"
-    )
-    left = [record.counts.get("users_without_relevant_items", 0) for record in records]
     result = data.comparison.result(data.comparison.metrics[0], part.name)
-    repeated = max(len(series.records) for series in part.runs.values()) > 1
-    together = f" with each seed or fold, {result.n_users:,} in all of them together" if repeated else ""
-    without = f"; {_between(left)} without a relevant test item are left out" if any(left) else ""
-    evaluated = _between(record.counts["users_evaluated"] for record in records)
-    coverages = [record.coverage for record in records if record.coverage is not None]
-    if len(coverages) == len(records) and not all(coverage.is_whole for coverage in coverages):
-        evaluated += f" of {_between(coverage.users for coverage in coverages)}"
-        rows = [_between(getattr(each, name) for each in coverages) for name in ("rows_dropped", "rows")]
-        without += f"; of {rows[1]} test rows {rows[0]} are dropped"
-    yield f"{evaluated} users are evaluated{together}{without}."
+    text = "Every test row is relevant" if lowest is None else f"Relevant is a rating of {lowest:g} or more"
+    if all(len(group.runs) == 1 for group in part.runs.values()):
+        return f"{text}; evaluated: {result.users}."
+    users = listed(dict.fromkeys(record.users for record in records), most=5)
+    return f"{text}; evaluated: {users} users with each seed or fold, {result.n_users:,} in all of them."
 
 
 def _candidates(record: RunRecord) -> Iterator[str]:
     name, settings = record.names.get("candidates", "all"), record.settings.get("candidates") or {}
     if name == "all" and record.counts.get("users_evaluated"):
-        seen = " that the user does not have in training" if settings.get("seen") == "train" else ""
-        yield f"Every item of the catalogue{seen} is a candidate."
+        yield f"Every item of the catalogue{SEEN.get(str(settings.get('seen')), '')} is a candidate."
     elif record.counts.get("users_evaluated"):
         yield f"Candidates: {_with_settings(name, settings)}."
     if record.incomparable:
@@ -113,7 +97,7 @@ def _candidates(record: RunRecord) -> Iterator[str]:
 
 def _models(data: ReportData) -> Iterator[str]:
     trained: dict[str, dict[str, None]] = {}
-    for record in (part.record(run) for part in data.parts for run in part.runs):
+    for record in (group.records[0] for part in data.parts for group in part.runs.values()):
         model = _with_settings(record.names["model"], numeric_settings(record.settings).get("model"))
         if (search := record.search) is not None:
             by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
@@ -123,13 +107,10 @@ def _models(data: ReportData) -> Iterator[str]:
         yield f"Models, trained {fit_on}: {'; '.join(models)}."
 
 
-def _metrics(data: ReportData) -> Iterator[str]:
-    keys = data.comparison.metrics
-    record = data.parts[0].record(next(iter(data.parts[0].runs)))
-    entries = [entry for key in keys if (entry := record.result(key)) is not None]
+def _metrics(data: ReportData, record: RunRecord) -> Iterator[str]:
+    entries = [entry for key in data.comparison.metrics if (entry := record.result(key)) is not None]
     defined = "; ".join(f"{label(entry.key)} is {entry.definition}" for entry in entries)
-    convention = record.names.get("conventions", "standard")
-    yield f"Metrics, under the convention {convention}: {defined}."
+    yield f"Metrics, under the convention {record.names.get('conventions', 'standard')}: {defined}."
     if record.policies:
         yield f"Policies: {record.policies}."
 
@@ -180,19 +161,19 @@ def sources_of(document: str | None) -> list[str]:
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
-def model_class(settings: Mapping[str, Any]) -> type | None:
+def sources(data: ReportData) -> list[str]:
+    """Return the sources of data sets, models and metrics, each once."""
+    records = [record for part in data.parts for _, record in part.records()]
+    metrics = [metric_class(entry.name) for record in records for entry in record.results]
+    kinds = dict.fromkeys([*(_model_class(record.settings) for record in records), *metrics])
+    citations = [part.card.citation for part in data.parts if part.card is not None]
+    named = [source for kind in kinds if kind is not None for source in sources_of(kind.__doc__)]
+    return list(dict.fromkeys(source for source in (*citations, *named) if source))
+
+
+def _model_class(settings: Mapping[str, Any]) -> type | None:
     """Return the class of a run's model if it is one of recgauge's own; nothing else is imported."""
     try:
         return find_class((settings.get("model") or {}).get(TARGET), "model", ("recgauge.models",))
     except ConfigError:
         return None
-
-
-def cited(records: Iterable[RunRecord], citations: Iterable[str | None]) -> list[str]:
-    """Return the sources of data sets, models and metrics, each once."""
-    runs = list(records)
-    models = dict.fromkeys(model_class(record.settings) for record in runs)
-    metrics = dict.fromkeys(metric_class(entry.name) for record in runs for entry in record.results)
-    kinds = [kind for kind in (*models, *metrics) if kind is not None]
-    sources = [*filter(None, citations), *(source for kind in kinds for source in sources_of(kind.__doc__))]
-    return list(dict.fromkeys(sources))

@@ -150,17 +150,6 @@ class Section:
         return slug(self.title)
 
 
-def pictures_of(blocks: Sequence[PageBlock]) -> list[Picture]:
-    """Return all figures, in their order."""
-    pictures: list[Picture] = []
-    for block in blocks:
-        if isinstance(block, Pictures):
-            pictures += block.pictures
-        elif isinstance(block, Folded):
-            pictures += pictures_of(block.blocks)
-    return pictures
-
-
 def slug(text: str) -> str:
     """Return a text as an id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -128,7 +128,7 @@ def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[
         results = on_dataset(comparison, dataset)
         blocks.append(leaderboard_table(results, comparison.costs, comparison.procedure))
         with_pairs = [result for result in (results[:1] if brief else results) if result.pairs]
-        blocks += [(_few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
+        blocks += [(few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
         blocks += lines(results[0].claims) if brief else []
     if brief:
         blocks += lines(
@@ -197,11 +197,13 @@ def pair_table(
         names=2,
         note=" ".join(filter(None, [note, PAIR_WORDS.replace("users", result.unit)])),
         sortable=True,
+        look="pairs",
         droppable=True,
     )
 
 
-def _few_pairs(result: "MetricComparison") -> TableBlock:
+def few_pairs(result: "MetricComparison") -> TableBlock:
+    """Return all pairs where a screen has room for them, else those of the best run."""
     best = result.rows[0].run
     if len(result.pairs) <= MOST_PAIRS:
         return pair_table(result)

@@ -102,7 +102,7 @@ def run_lines(record: "RunRecord") -> list[str]:
     if record.search is not None:
         texts.append(f"tuned    {record.search}")
     if record.learned:
-        texts.append(_learned_line(record))
+        texts.append(f"learned  {learned_line(record)}")
     if "users_left_out" in counts:
         texts.append(_users_line(record))
     if dropped := dropped_words(record):
@@ -119,12 +119,13 @@ def run_lines(record: "RunRecord") -> list[str]:
     return texts
 
 
-def _learned_line(record: "RunRecord") -> str:
+def learned_line(record: "RunRecord") -> str:
+    """Return how a model that learns in epochs did on the validation rows, and which epoch was kept."""
     points = record.learned
     seen = [f"{point.epoch}: {point.value:.4f}" for point in points if point.value is not None]
     shown = seen if len(seen) <= 6 else [*seen[:3], "...", *seen[-3:]]
     return (
-        f"learned  {len(points)} epochs; {points[0].metric} on validation rows after epoch "
+        f"{len(points)} epochs; {points[0].metric} on validation rows after epoch "
         f"{', '.join(shown)}; the model is that of epoch {record.kept_epoch}"
     )
 

@@ -59,14 +59,9 @@ def segment_table(segments: "Segments") -> TableBlock:
 
 def group_words(segments: "Segments") -> str:
     """Return what users or items are grouped by, and what the numbers in the names of groups count."""
-    unit, by = _unit(segments), segments.by.replace("_", " ")
-    return f"{by}, in {unit}" if unit else by
-
-
-def _unit(segments: "Segments") -> str:
-    """Return what the numbers in the names of groups count; empty where they are no numbers."""
+    unit, by = UNITS.get(segments.by, ""), segments.by.replace("_", " ")
     numbers = any(row.segment[:1].isdigit() for row in segments.rows)
-    return UNITS.get(segments.by, "") if numbers else ""
+    return f"{by}, in {unit}" if unit and numbers else by
 
 
 def _mean(row: "SegmentRow") -> str:
@@ -90,22 +85,19 @@ def claims(segments: "Segments") -> list[str]:
 
 
 def _claim(segments: "Segments", run: str) -> str:
-    groups: dict[str, list[str]] = {"gains": [], "loses": [], "level": []}
-    unit = _unit(segments)
+    groups: dict[str, list[str]] = {"gains": [], "loses": [], "is not shown to differ": []}
+    gains, loses, level = groups.values()
     for pair in segments.pairs:
         if pair.a == run and pair.segment != ALL:
-            gains = (pair.difference > 0) == segments.higher_is_better
-            word = "level" if not pair.differs else "gains" if gains else "loses"
-            name = pair.segment.replace("–", " to ") if unit else pair.segment
-            groups[word].append(f"{name} ({pair.difference:+.4f})" if pair.differs else name)
-    words = {"gains": "gains", "loses": "loses", "level": "no difference shown"}
-    before, after = ("with", f" {unit}") if unit else ("in", "")
-    parts = [f"{words[word]} {before} {', '.join(names)}{after}" for word, names in groups.items() if names]
+            gained = (pair.difference > 0) == segments.higher_is_better
+            own = level if not pair.differs else gains if gained else loses
+            own.append(f"{pair.segment} ({pair.difference:+.4f})" if pair.differs else pair.segment)
+    parts = [f"{word} in {', '.join(names)}" for word, names in groups.items() if names]
     p = segments.uneven.get(run)
     if p is not None and p <= round(1 - segments.confidence, 12):
         text = "< .0001" if p < 0.0001 else f"= {p:.4f}".replace("0.", ".", 1)
         parts.append(f"the difference is not the same in all groups (p {text})")
-    return f"{segments.by}: {run} against {segments.runs[0]}: {'; '.join(parts)}."
+    return f"By {group_words(segments)}: {run} against {segments.runs[0]} {'; '.join(parts)}."
 
 
 def explanation(segments: "Segments") -> str:

@@ -9,6 +9,8 @@ from recgauge.report.blocks import Block, Row, TableBlock, lines
 if TYPE_CHECKING:
     from recgauge.comparison.stability import AxisOrders, Stability
 
+_WORDS = {"relevant from": "threshold", "candidates": "candidate rule", "filters": "filter"}
+"""Choices in words, where their name is none."""
 BEYOND_NOISE = "!"  # stands after a pair that turns
 
 
@@ -21,6 +23,19 @@ def winner_text(axis: "AxisOrders") -> str:
         return f"{best} always"
     rivals = (f"{model} under {', '.join(options)}" for model, options in winners.items())
     return f"{best}, but {'; '.join(rivals)}"
+
+
+def winner_claim(stability: "Stability") -> str:
+    """Return in a sentence whether the winner stays."""
+    first = stability.axes[0]
+    winner = first.winner(first.reference)
+    names = [_WORDS.get(axis.axis, axis.axis) for axis in stability.axes]
+    turns = [[sure for _, sure in axis.other_winners().values()] for axis in stability.axes]
+    if not any(turns):
+        return f"{winner} wins, whichever {' or '.join(names)} is chosen."
+    others = " or ".join(name for name, sure in zip(names, turns, strict=True) if sure)
+    noise = "" if any(map(any, turns)) else ", within noise"
+    return f"{winner} wins; under another {others} another run does{noise}."
 
 
 def choice_table(stability: "Stability") -> TableBlock:

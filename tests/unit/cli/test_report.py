@@ -3,14 +3,12 @@
 import csv
 import re
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from finished import finished
-from recgauge import page as pages
 from recgauge.cli.commands.cli import main
 from recgauge.cli.commands.compare import print_comparison
 from recgauge.cli.run_data import load_data
@@ -18,7 +16,7 @@ from recgauge.comparison import Procedure, compare
 from recgauge.comparison.runs import compare_runs
 from recgauge.metrics.names import metric_label
 from recgauge.page import data as gathering
-from recgauge.page import pictures, report_page, write_figures, write_page
+from recgauge.page import report_page, write_figures, write_page
 from recgauge.page.data import DatasetPart, ReportData, report_data
 from recgauge.page.protocol import protocol_words
 from recgauge.report.blocks import Cell, TableBlock
@@ -75,8 +73,8 @@ def undrawn(monkeypatch):
 def test_the_page_is_sound_and_loads_nothing(text, page):
     assert page.problems == []
     assert len(page.pictures) >= 8
-    assert page.headings[-1] == (3, "Configuration")
-    assert any(re.search(r"over cutoffs, demo\. .* leads at .*\.$", told) for told in page.pictures)
+    assert (3, "Protocol in words") in page.headings
+    assert any(re.search(r"over cutoffs\. .* leads at .*\.$", told) for told in page.pictures)
     assert len(text) < 1 << 20
     assert 'http-equiv="Content-Security-Policy" content="default-src \'none\'' in text
 
@@ -139,7 +137,7 @@ def test_every_mean_equals_terminal_markdown_latex_csv_and_record(found, page, t
 
 
 def test_the_table_of_every_metric_has_the_values_of_the_records(found, page):
-    every = page.tables[next(caption for caption in page.tables if "every metric and cutoff" in caption)]
+    every = page.tables[next(caption for caption in page.tables if caption.startswith("Best in bold"))]
     cutoffs = [cell[0] for cell in every[0][2:]]
     assert len(found.groups) == len(MODELS)
     for (_, name), group in found.groups.items():
@@ -167,9 +165,9 @@ def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, und
     assert "must end in one of .html" in capsys.readouterr().err
 
 
-def test_figures_are_written_as_png_and_svg(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "pictures", lambda data: islice(pictures(data), 2))
-    files = write_figures(data, tmp_path / "figures")
+def test_figures_are_written_as_png_and_svg(data, tmp_path):
+    part = DatasetPart(data.parts[0].name, data.parts[0].runs)
+    files = write_figures(ReportData(data.comparison, (part,)), tmp_path / "figures")
     assert {path.suffix for path in files} == {".png", ".svg"}
     assert all(path.stat().st_size > 500 for path in files)
 
@@ -183,8 +181,8 @@ def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
     together = found.results[0].n_users
     assert together > high
     (told, *_) = protocol_words(report_data(found, load_data, most_rows=10))
-    assert f"{low:,} to {high:,} of 999 to 1,000 users are evaluated with each seed or fold" in told
-    assert f"{together:,} in all of them together" in told
+    assert {f"{low} of", f"{high} of"} <= set(re.findall(r"\d+ of", told))
+    assert f"users with each seed or fold, {together:,} in all of them" in told
     assert "each with the seeds 0, 1" in told
 
 
@@ -252,13 +250,11 @@ def test_no_cell_of_a_csv_file_is_a_formula(rng, tmp_path):
 
 def test_hostile_names_are_harmless_in_a_figure():
     from recgauge.report.figures.compared import plot_tradeoff, short_names
-    from recgauge.report.figures.metrics import plot_coverage
 
     names = short_names([*HOSTILE, HOSTILE[-1] + "again"])
     assert len(set(names)) == len(HOSTILE) + 1
-    figure = plot_tradeoff({name: (n + 1, n) for n, name in enumerate(HOSTILE)}, x_label="s", y_label="nDCG")
-    for drawn in (figure, plot_coverage({"$\\frac{$": 0.5, "<b>&": 0.25})):
-        text = svg_text(drawn, "figure", '"><script>')
-        assert "<script" not in text
-        assert "<b>" not in text
-        assert text.count("<svg") == 1
+    points = {name: (n + 1, n) for n, name in enumerate([*HOSTILE, "$\\frac{$"])}
+    text = svg_text(plot_tradeoff(points, x_label="s", y_label="nDCG"), "figure", '"><script>')
+    assert "<script" not in text
+    assert "<img" not in text
+    assert text.count("<svg") == 1

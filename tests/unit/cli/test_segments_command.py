@@ -33,7 +33,7 @@ def test_groups_and_their_differences_are_printed_and_written(sweep, tmp_path, c
         "segments", sweep, "--by", "activity,age,items", "--examples", "1", "--out", *files
     )
     assert (code, err) == (0, "")
-    assert "activity: svd against popularity: " in out
+    assert "By activity, in training rows: svd against popularity " in out
     assert "training rows, " in out
     table = pd.read_csv(files[1], dtype={"segment": str})
     everybody = table[(table["segment"] == "all") & (table["by"] == "activity")].set_index("run")

@@ -49,8 +49,8 @@ def test_gains_and_losses_cancel_over_all_and_show_inside(values, groups):
     told = {pair.segment: (round(pair.difference, 6), pair.better, pair.worse) for pair in found.pairs}
     assert told == {"all": (0, 1 / 3, 1 / 3), "few": (0.2, 1, 0), "many": (-0.2, 0, 1), "some": (0, 0, 0)}
     assert claims(found)[0].startswith(
-        "activity: new against old: gains in few (+0.2000); loses in many (-0.2000); "
-        "no difference shown in some"
+        "By activity: new against old gains in few (+0.2000); loses in many (-0.2000); "
+        "is not shown to differ in some"
     )
 
 
