@@ -21,6 +21,7 @@ from recgauge.checks.rules import Rules
 from recgauge.checks.verdicts import judge_users
 from recgauge.comparison import UserGroups, UserValues
 from recgauge.comparison.tests_of_pairs import detectable_difference, student_quantile, users_to_show
+from recgauge.report.figures.style import PALETTE, REFERENCE, count_axis, new_figure, save_png, write_beside
 
 WORLDS, METRICS, SEGMENTS = 2000, 8, 6
 ALPHA = 0.05
@@ -148,36 +149,26 @@ def power(n_worlds, mean):
 
 def draw(file):
     """Draw power against users from the stored results."""
-    from matplotlib.figure import Figure
-
     rows = json.loads((HERE / "results" / "check-power.json").read_text())["rows"]
-    figure = Figure(figsize=(6.4, 3.4), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    colours = {"5 %": "#1f6f8b", "10 %": "#c8553d"}
-    for margin, colour in colours.items():
-        chosen = [row for row in rows if row["margin"] == margin]
-        users = [row["users"] for row in chosen]
-        axes.plot(
-            users, [row["shown"] for row in chosen], "o-", color=colour, label=f"shown, margin {margin}"
-        )
-        axes.plot(
-            users,
-            [row["undecided"] for row in chosen],
-            ":",
-            color=colour,
-            label=f"undecided, margin {margin}",
-        )
-        (enough,) = (row["users"] for row in chosen if row["of users_needed"] == 1)
-        axes.plot([enough, enough], [0, 0.8], color=colour, linewidth=0.8)
-        axes.annotate(
-            f"users_needed\n{enough:,}", (enough, 0.02), (4, 2), textcoords="offset points", fontsize=8
-        )
-    axes.axhline(0.8, color="#888888", linewidth=0.8, linestyle="--")
-    axes.set(xscale="log", ylim=(0, 1), xlabel="users", ylabel="share of 2,000 worlds")
-    axes.legend(fontsize=8, loc="center left")
-    axes.spines[["top", "right"]].set_visible(False)
-    file.parent.mkdir(exist_ok=True)
-    figure.savefig(file)
+    with new_figure(None) as (figure, (axes,)):
+        for ink, margin in zip(PALETTE, ("5 %", "10 %"), strict=False):
+            chosen = [row for row in rows if row["margin"] == margin]
+            users = [row["users"] for row in chosen]
+            for verdict, words, look in (
+                ("shown", "shown not to be worse", "o-"),
+                ("undecided",) * 2 + (":",),
+            ):
+                label = f"margin {margin}: {words}"
+                axes.plot(users, [100 * row[verdict] for row in chosen], look, color=ink, label=label)
+            (enough,) = (row["users"] for row in chosen if row["of users_needed"] == 1)
+            axes.plot([enough, enough], [0, 80], color=ink, linewidth=0.8)
+            write_beside(axes, f"{enough:,} users\nfor 80 %", (enough, 80), (-6, 4), ha="right")
+        axes.axhline(80, **REFERENCE)
+        axes.set(xscale="log", ylim=(0, 100), xlabel="users of the test (logarithmic scale)")
+        axes.set_ylabel("simulated tests with this verdict, in %")
+        count_axis(axes.xaxis)
+        figure.legend(loc="outside upper left", ncols=2)
+    save_png(figure, file)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ import json
 import re
 
 from _measure import HERE
-from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from recgauge.report.figures.style import PALETTE, REFERENCE, count_axis, new_figure, save_png
 
 IMAGE = HERE.parent / "docs" / "images" / "growth.png"
 PANELS = {
-    "users": (r"growth in users, d=64, ([\d,]+) x", 10),
-    "items": (r"growth in items, d=64, [\d,]+ x ([\d,]+)", 10),
-    "factors (Gowalla)": (r"real gowalla, d=(\d+),", 10),
+    "users\n(of 26,744 items)": (r"growth in users, d=64, ([\d,]+) x", 10),
+    "items\n(for 34,623 users)": (r"growth in items, d=64, [\d,]+ x ([\d,]+)", 10),
+    "factors of the model\n(Gowalla)": (r"real gowalla, d=(\d+),", 10),
 }
 
 
@@ -27,25 +29,20 @@ def main():
     """Draw the four panels."""
     rows = json.loads((HERE / "results" / "topk.json").read_text(encoding="utf-8"))["rows"]
     panels = {name: points(rows, pattern, k) for name, (pattern, k) in PANELS.items()}
-    panels["k (Gowalla, d = 64)"] = [
+    panels["items in each list, k\n(Gowalla)"] = [
         (row["k"], row["lists s"]) for row in rows if row["what"].startswith("real gowalla, d=64,")
     ]
-    figure = Figure(figsize=(10, 2.6), layout="constrained")
-    for axes, (name, sizes) in zip(figure.subplots(1, 4), panels.items(), strict=True):
-        x, y = zip(*sizes, strict=True)
-        axes.loglog(x, y, marker="o", color="#0072b2", label="measured")
-        axes.loglog(x, [y[0] * size / x[0] for size in x], ":", color="#777777", label="in proportion")
-        axes.set_xticks(x, [f"{size:,}" for size in x], fontsize=7, rotation=30)
-        ends = (min(y), max(y)) if max(y) > 1.5 * min(y) else (max(y),)
-        axes.set_yticks(ends, [f"{seconds:.2f}" for seconds in ends])
-        axes.minorticks_off()
-        axes.set_xlabel(name)
-        axes.tick_params(axis="y", labelsize=7)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.axes[0].set_ylabel("seconds")
-    figure.axes[0].legend(frameon=False, fontsize=7)
-    IMAGE.parent.mkdir(exist_ok=True)
-    figure.savefig(IMAGE, dpi=110, metadata={"Software": None})
+    with new_figure(None, height=2.7, panels=4, width=10.5) as (figure, all_axes):
+        for axes, (name, sizes) in zip(all_axes, panels.items(), strict=True):
+            x, y = zip(*sizes, strict=True)
+            axes.plot(x, y, marker="o", color=PALETTE[0], label="measured")
+            axes.plot([0, x[-1]], [0, y[0] * x[-1] / x[0]], label="if time grew in proportion", **REFERENCE)
+            axes.set(xlim=(0, None), ylim=(0, None), xlabel=name)
+            axes.xaxis.set_major_locator(MaxNLocator(3))
+            count_axis(axes.xaxis)
+        all_axes[0].set_ylabel("seconds for the lists\nof all users")
+        figure.legend(*all_axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    save_png(figure, IMAGE)
 
 
 if __name__ == "__main__":
