@@ -7,6 +7,7 @@ import numpy as np
 
 from recgauge.data.card import DataCard, PartCard
 from recgauge.report.blocks import TableBlock, escaped, render_markdown
+from recgauge.report.run_tables import steps_table
 
 _BOUNDARIES = {"head": "with the item that crosses it", "tail": "without the item that crosses it"}
 
@@ -43,7 +44,7 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
     """Return the card as tables, most important first; those without content are left out."""
     parts = {"all rows": card.data, **card.parts}
     sizes = {name: [tell(part) for part in parts.values()] for name, tell in _SIZES.items()}
-    spreads, held, steps = [], [], []
+    spreads, held = [], []
     for kind in ("user", "item"):
         for name, part in parts.items():
             numbers = astuple(part.rows_per_user if kind == "user" else part.rows_per_item)
@@ -54,13 +55,8 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
             share = f"{head.share * 100:.0f} % {_BOUNDARIES[head.boundary]}"
             shares = percent(head.n_head / (head.n_head + head.n_tail)), percent(head.head_rows)
             held.append((name, share, f"{head.n_head:,}", *shares, f"{head.n_tail:,}"))
-    for step in card.steps:
-        users, items = step.users[0] - step.users[1], step.items[0] - step.items[1]
-        numbers = (step.dropped_rows, users, items, step.rows[1])
-        steps.append((step.name, *(f"{number:,}" for number in numbers)))
     quantiles = ("lowest", "25 %", "median", "mean", "75 %", "90 %", "99 %", "highest")
     heads = ("of", "head", "items in head", "of all items", "rows held", "items in tail")
-    dropped = ("", "rows dropped", "users", "items", "rows left")
     tables = (
         TableBlock(card.name, (), tuple(_facts(card)), look="facts"),
         TableBlock(
@@ -70,7 +66,7 @@ def card_tables(card: DataCard) -> tuple[TableBlock, ...]:
         TableBlock("Activity and popularity", ("rows per", *quantiles), tuple(spreads)),
         TableBlock("Head and tail", heads, tuple(held)),
         TableBlock("Test against train", (), tuple(_differences(card)), look="facts"),
-        TableBlock("Dropped by filters and split", dropped, tuple(steps)),
+        *steps_table(card.steps, "Filters and split"),
     )
     return tuple(table for table in tables if table.rows)
 

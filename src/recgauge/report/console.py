@@ -1,7 +1,7 @@
 """What the terminal shows: progress while a run goes on, blocks, and the numbers of a run."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import StringIO
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WIDE = 160  # of lines that go to a file or a pipe
 _LOOKS = {"faint": "dim", "hit": "bold", "good": "green", "reused": "cyan", "partly": "yellow", "bad": "red"}
 """How a cell's look is drawn; colours say nothing that words do not say."""
-_LONGEST_NAME, _LONGEST_NAMES = 32, 42  # characters of a row's name, or names, that are not folded
+_LONGEST_WORDS = 42  # characters of all columns of words together that are not folded
 
 
 class _SafeConsole(Console):
@@ -152,7 +152,8 @@ def _drawn(table: TableBlock, console: Console) -> list[Table]:
     edges, gap = (2, 3) if console.is_terminal else (0, 2)
     tables: list[Table] = []
     while rest or not tables:
-        least = _least({place: widths[place] for place in kept if table.is_words(place)})
+        words = [place for place in kept if table.is_words(place)]
+        least = {place: min(widths[place], _LONGEST_WORDS // len(words)) for place in words}
         room = console.width - edges - sum(least.get(place, widths[place]) + gap for place in kept) + gap
         fitting = sum(end <= room for end in accumulate(widths[place] + gap for place in rest))
         n = max(fitting, int(len(kept) <= table.names or table.droppable))
@@ -172,15 +173,6 @@ def _drawn(table: TableBlock, console: Console) -> list[Table]:
         tables.append(drawn)
         rest, kept = [] if table.droppable else rest[n:], kept[: table.names]
     return tables
-
-
-def _least(widths: Mapping[int, int]) -> dict[int, int]:
-    """Return how narrow columns of words may become: short ones stay whole, long ones share what is left."""
-    room, least = _LONGEST_NAME if len(widths) == 1 else _LONGEST_NAMES, {}
-    for done, (place, width) in enumerate(sorted(widths.items(), key=lambda each: each[1])):
-        least[place] = min(width, room // (len(widths) - done))
-        room -= least[place]
-    return least
 
 
 def _texts(cells: Sequence[Cell], console: Console) -> list[Text]:

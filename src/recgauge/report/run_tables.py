@@ -27,7 +27,7 @@ def run_blocks(record: "RunRecord", notes: Sequence[str] = (), *, brief: bool = 
     return [
         Heading(", ".join(filter(None, [run_title(record), users_words(record)]))),
         by_cutoffs("metric", record.results, cells),
-        *([] if brief else sanity),
+        *([] if brief else [*sanity, *steps_table(record.split.steps)]),
         *lines(mark_lines(record), "marks"),
         *lines([*notes, *([] if brief else run_lines(record))]),
     ]
@@ -82,20 +82,13 @@ def _short(value: float) -> str:
 
 
 def run_lines(record: "RunRecord") -> list[str]:
-    """Return the lines around the table: data, what was dropped and skipped, seconds."""
+    """Return the lines around the table: data, split, what is not in the numbers, seconds."""
     data, counts = record.dataset, record.counts
     parts = ", ".join(f"{name} {part.rows:,} rows" for name, part in record.split.parts.items())
-    filters = [step for step in record.split.steps if step.stage == "filters"]
     texts = [
-        *(_filter_lines(filters) if filters else []),
         f"data     {record.names['dataset']}: {data.n_rows:,} rows, {data.n_users:,} users, "
         f"{data.n_items:,} items ({data.provenance})",
         f"split    {record.names['split']}: {parts}",
-        *(
-            _split_line(step)
-            for step in record.split.steps
-            if step.stage != "filters" and (step.dropped_rows or step.note)
-        ),
     ]
     if mark := leak_mark(record.fit_on):
         texts.append(f"marked   {mark}")
@@ -103,8 +96,6 @@ def run_lines(record: "RunRecord") -> list[str]:
         texts.append(f"tuned    {record.search}")
     if record.learned:
         texts.append(f"learned  {learned_line(record)}")
-    if "users_left_out" in counts:
-        texts.append(_users_line(record))
     if dropped := dropped_words(record):
         texts.append(f"coverage {dropped}")
     if "ratings_predicted" in counts:
@@ -128,28 +119,6 @@ def learned_line(record: "RunRecord") -> str:
         f"{len(points)} epochs; {points[0].metric} on validation rows after epoch "
         f"{', '.join(shown)}; the model is that of epoch {record.kept_epoch}"
     )
-
-
-def _split_line(step: Step) -> str:
-    if not step.dropped_rows:
-        return f"split    {step.note}"
-    pairs = zip(COUNTS, (step.rows, step.users, step.items), strict=True)
-    lost = ", ".join(f"{before - after:,} {kind}" for kind, (before, after) in pairs)
-    return f"dropped  {lost}: {step.name}"
-
-
-def _users_line(record: "RunRecord") -> str:
-    relevant_from, counts = record.dataset.relevant_from, record.counts
-    relevant = "every row" if relevant_from is None else f"value >= {relevant_from:g}"
-    n_without, detail = counts["users_without_relevant_items"], f"a relevant test item ({relevant})"
-    if n_without:
-        # all of them or none, since every user of a run has test rows; older records do not say it
-        skipped = n_without - counts.get("users_evaluated_without_relevant_items", 0)
-        detail = f"{n_without:,} {'skipped' if skipped else 'of them'} without {detail}"
-    else:
-        detail = "every test row is relevant" if relevant_from is None else f"each with {detail}"
-    untested = f"{counts['users_without_test_rows']:,} without a test row"
-    return f"users    {record.users} evaluated, {detail}, {untested}"
 
 
 def mark_lines(record: "RunRecord") -> list[str]:
@@ -202,27 +171,21 @@ def _targets(record: "RunRecord", split: Mapping[str, Any]) -> str:
     return text if lowest is None else f"{text}, rated {lowest:g} or more"
 
 
-def _filter_lines(steps: Sequence[Step]) -> list[str]:
-    """Return how much data came in and how much each filter left, one aligned line each."""
-    counts = _counts_after_each(steps)
-    widths = [max(len(f"{count:,}") for count in column) for column in zip(*counts, strict=True)]
-    texts: list[str] = []
-    for row, text in zip(counts, ["as loaded", *map(_text, steps)], strict=True):
-        cells = zip(row, widths, COUNTS, strict=True)
-        numbers = ", ".join(f"{count:>{width},} {kind}" for count, width, kind in cells)
-        texts.append(f"{'' if texts else 'filters':9}{numbers}  {text}")
-    return texts
-
-
-def _counts_after_each(filters: Sequence[Step]) -> list[tuple[int, int, int]]:
-    """Return rows, users and items as loaded and after each filter; nothing without filters."""
-    loaded = [(step.rows[0], step.users[0], step.items[0]) for step in filters[:1]]
-    return [*loaded, *((step.rows[1], step.users[1], step.items[1]) for step in filters)]
+def steps_table(steps: "Sequence[Step]", caption: str = "") -> list[TableBlock]:
+    """Return all filters, and what the split dropped, with rows, users and items before and after."""
+    rows = [
+        (_text(step), *(f"{before:,} → {after:,}" for before, after in (step.rows, step.users, step.items)))
+        for step in steps
+        if step.stage == "filters" or step.dropped_rows or step.note
+    ]
+    return [TableBlock(caption, ("step", *COUNTS), tuple(rows))] if rows else []
 
 
 def filter_points(record: "RunRecord") -> list[tuple[str, int, float]]:
     """Return ``(name, step, count)``: rows, users and items after so many filters, from 0 on."""
-    counts = _counts_after_each([step for step in record.split.steps if step.stage == "filters"])
+    filters = [step for step in record.split.steps if step.stage == "filters"]
+    counts = [(step.rows[0], step.users[0], step.items[0]) for step in filters[:1]]
+    counts += [(step.rows[1], step.users[1], step.items[1]) for step in filters]
     return [
         (f"filters/{kind}", n_filters, float(row[column]))
         for column, kind in enumerate(COUNTS)

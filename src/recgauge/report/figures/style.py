@@ -225,9 +225,9 @@ def count_axis(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def name_rows(axes: Axes, names: Sequence[str], *, above: float = 0.55) -> None:
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Give a panel one named row for each thing, the first on top, with space above it."""
-    axes.set_ylim(len(names) - 0.45, -above)
+    axes.set_ylim(len(names) - 0.45, -0.55)
     axes.set_yticks(range(len(names)), list(names))
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
