@@ -8,7 +8,6 @@ from dataclasses import fields
 from recgauge.conventions import Convention, conventions
 from recgauge.judging import Policies
 from recgauge.metrics import Metric, metric_classes
-from recgauge.page.protocol import section_of
 
 METRICS_HEAD = """# Metrics: formulas, parameters, and who computes which variant
 
@@ -142,3 +141,13 @@ def _reference(text: str) -> str:
 def _references(text: str) -> str:
     joined = re.sub(r"\n\s+", " ", section_of(text, "References").strip())
     return "\n".join(re.sub(r"^\.\. \[\d+\] ", "Source: ", line) for line in joined.splitlines()) + "\n"
+
+
+def section_of(text: str, title: str) -> str:
+    """Return the content of a section of a docstring, empty if there is none."""
+    start = re.search(rf"^{title}\n-+\n", text, re.MULTILINE)
+    if not start:
+        return ""
+    rest = text[start.end() :]
+    end = re.search(r"^\w[\w ]*\n-{3,}\n", rest, re.MULTILINE)
+    return rest[: end.start()] if end else rest

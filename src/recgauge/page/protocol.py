@@ -25,6 +25,7 @@ SEEN = {
     "train": " that the user does not have in the training rows",
     "validation": " that the user does not have in the validation rows",
 }
+_SOURCE = r"^\.\. \[\d+\] (.+(?:\n   .+)*)"  # a reference in a docstring
 
 
 def protocol_words(data: ReportData) -> list[str]:
@@ -144,31 +145,15 @@ def _with_settings(name: str, node: Any) -> str:
     return f"{name} ({settings})" if settings else name
 
 
-def section_of(text: str, title: str) -> str:
-    """Return the content of a section of a docstring, empty if there is none."""
-    start = re.search(rf"^{title}\n-+\n", text, re.MULTILINE)
-    if not start:
-        return ""
-    rest = text[start.end() :]
-    end = re.search(r"^\w[\w ]*\n-{3,}\n", rest, re.MULTILINE)
-    return rest[: end.start()] if end else rest
-
-
-def sources_of(document: str | None) -> list[str]:
-    """Return the sources that a docstring names under References."""
-    text = section_of(inspect.cleandoc(document or ""), "References")
-    parts = re.split(r"^\.\. \[\d+\] ", text, flags=re.MULTILINE)
-    return [" ".join(part.split()) for part in parts if part.strip()]
-
-
 def sources(data: ReportData) -> list[str]:
     """Return the sources of data sets, models and metrics, each once."""
     records = [record for part in data.parts for _, record in part.records()]
     metrics = [metric_class(entry.name) for record in records for entry in record.results]
     kinds = dict.fromkeys([*(_model_class(record.settings) for record in records), *metrics])
     citations = [part.card.citation for part in data.parts if part.card is not None]
-    named = [source for kind in kinds if kind is not None for source in sources_of(kind.__doc__)]
-    return list(dict.fromkeys(source for source in (*citations, *named) if source))
+    documents = [inspect.cleandoc(kind.__doc__ or "") for kind in kinds if kind is not None]
+    named = [text for document in documents for text in re.findall(_SOURCE, document, re.MULTILINE)]
+    return list(dict.fromkeys(" ".join(source.split()) for source in (*citations, *named) if source))
 
 
 def _model_class(settings: Mapping[str, Any]) -> type | None:

@@ -295,7 +295,7 @@ def _warnings(named: "Mapping[str, RunGroup]", prefix: str) -> list[str]:
         for fit_on, mark in leaks.items()
         if mark
     ]
-    return lines + sweep_mark_lines(list(enumerate(record for _, record in records)), names, advise=False)
+    return lines + sweep_mark_lines(list(enumerate(record for _, record in records)), names)
 
 
 def write_comparison(comparison: "Comparison", files: Sequence[Path]) -> list[Path]:

@@ -223,13 +223,10 @@ def jobs_words(numbers: Sequence[int]) -> str:
 def sweep_mark_lines(
     records: "Sequence[tuple[int, RunRecord]]",
     named: Callable[[Sequence[int]], str] = jobs_words,
-    *,
-    advise: bool = True,
 ) -> list[str]:
     """Return the marks of a sweep's table, each with its jobs, which `named` puts into words.
 
-    A guard's warning that has other numbers in other jobs, such as one per fold, is shown once. `advise`:
-    add how to run the jobs instead.
+    A guard's warning that has other numbers in other jobs, such as one per fold, is shown once.
     """
     kinds: dict[str, dict[str, list[int]]] = {}
     for number, record in records:
@@ -244,11 +241,11 @@ def sweep_mark_lines(
                 f"{kind}: the same with other numbers; guards.json of each job has them [{named(rest)}]"
             ]
         noted += texts
-    return [*noted, *_selection_lines(records, named, advise=advise)]
+    return [*noted, *_selection_lines(records, named)]
 
 
 def _selection_lines(
-    records: "Sequence[tuple[int, RunRecord]]", named: Callable[[Sequence[int]], str], *, advise: bool
+    records: "Sequence[tuple[int, RunRecord]]", named: Callable[[Sequence[int]], str]
 ) -> list[str]:
     """Say which jobs differ in a model's settings alone: choosing the best of them is selection on test."""
     groups: dict[tuple[str, ...], dict[str, list[int]]] = {}
@@ -258,7 +255,7 @@ def _selection_lines(
         if record.names["model"] == "recorded":  # another file is another model
             continue
         names = [record.names[name] for name in ("model", "dataset", "split", "candidates")]
-        group = (*names, str(record.seed), record.split.test.sha256, f"; {_remedy(record)}" if advise else "")
+        group = (*names, str(record.seed), record.split.test.sha256, _remedy(record))
         settings = str(record.settings.get("model"))
         groups.setdefault(group, {}).setdefault(settings, []).append(number)
     jobs_of: dict[str, list[str]] = {}
@@ -266,7 +263,7 @@ def _selection_lines(
         if len(by_settings) > 1:
             line = f"settings of {group[0]} differ and this table is of test rows, so choosing the best of it"
             jobs = named(sorted(job for jobs in by_settings.values() for job in jobs))
-            jobs_of.setdefault(f"{line} is selection on test{group[-1]}", []).append(jobs)
+            jobs_of.setdefault(f"{line} is selection on test; {group[-1]}", []).append(jobs)
     return [f"warning  selection_on_test: {line} [{'; '.join(jobs)}]" for line, jobs in jobs_of.items()]
 
 

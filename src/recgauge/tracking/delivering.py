@@ -29,6 +29,7 @@ from recgauge.tracking.page import (
     TRIAL_TAG,
     Entry,
     entry_of,
+    metrics_figure,
     trial_entries,
 )
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
@@ -157,6 +158,8 @@ def _store(
     run_id = _begin(opened, entry, tags) if run is None else str(run.info.run_id)
     if isinstance(content, RunRecord):
         _store_trials(opened, run_id, trial_entries(content, run_id))
+        if (figure := metrics_figure(content)) is not None:
+            opened.client.log_figure(run_id, figure, "metrics.png")
     places = {file: file.parent.relative_to(folder).as_posix() for file in files}
     _write(opened, run_id, entry, places)
     saved = folder / MODEL_FILES[0] in files

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
@@ -29,6 +29,9 @@ from recgauge.runs.settings import (
 )
 from recgauge.search.trials import importances
 from recgauge.tracking.writing import LONGEST
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NOTE_TAG = "mlflow.note.content"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
@@ -287,6 +290,14 @@ def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
     with suppress(Exception):  # of a library that need not know all spaces
         shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
     return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
+
+
+def metrics_figure(record: RunRecord) -> "Figure | None":
+    """Return a figure of the metrics to read first over cutoffs, with intervals; None without cutoffs."""
+    from recgauge.report.figures.metrics import plot_results
+
+    title = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
+    return plot_results(record.results, HEADLINE, title)
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:

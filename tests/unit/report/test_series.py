@@ -148,7 +148,6 @@ def test_choosing_settings_by_a_table_of_test_numbers(record):
     assert "settings of svd differ" in line
     assert "hold out validation rows" in line
     assert line.endswith("[jobs 0, 1]")
-    assert "validation" not in sweep_mark_lines([(0, four), (1, eight)], advise=False)[0]
     other = dataclasses.replace(eight, names=eight.names | {"model": "other"})
     assert not sweep_mark_lines([(0, four), (1, other)])
     assert not sweep_mark_lines([(0, four), (1, dataclasses.replace(eight, seed=1))])

@@ -1,11 +1,13 @@
 """Numbers of models: metrics over the cutoff k, and curves such as precision against recall."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from recgauge.metrics.names import metric_label
 from recgauge.report.figures.style import (
     COLUMN,
     MUTED,
@@ -19,6 +21,10 @@ from recgauge.report.figures.style import (
     write_beside,
 )
 from recgauge.utils.checks import check_cutoffs
+
+if TYPE_CHECKING:
+    from recgauge.evaluation import MetricResult
+    from recgauge.runs.record import MetricValue
 
 _Z = 1.96  # standard errors on each side that hold 95 % of a normal distribution
 _MOST_TICKS = 12
@@ -77,6 +83,24 @@ def plot_metric_over_k(
         if errors:
             axes.set_title("bars: 95 % intervals over users", color=MUTED, fontsize=SMALL - 0.5)
         return figure
+
+
+def plot_results(
+    results: "Sequence[MetricResult | MetricValue]", names: Sequence[str], title: str
+) -> Figure | None:
+    """Draw those of some metrics that have a value at every cutoff of a run; None where none has."""
+    ks = sorted({entry.k for entry in results if entry.k is not None})
+    lines = {name: {entry.k: entry for entry in results if entry.name == name} for name in names}
+    whole = {metric_label(name): [line[k] for k in ks] for name, line in lines.items() if {*ks} <= {*line}}
+    if not ks or not whole:
+        return None
+    values = {name: [entry.value for entry in line] for name, line in whole.items()}
+    errors = {
+        name: [entry.stderr for entry in line if entry.stderr is not None]
+        for name, line in whole.items()
+        if line[0].stderr is not None
+    }
+    return plot_metric_over_k(ks, values, stderr=errors, metric="mean over users", title=title)
 
 
 def plot_curves(

@@ -1,6 +1,6 @@
 """The figures of a run and of its data: long tail, ratings, predictions, curves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from recgauge.metrics.curves import (
     roc_curve,
 )
 from recgauge.metrics.curves.full_ranking import NAMED_CUTOFFS, full_ranking_curves
-from recgauge.report.figures.metrics import plot_curves, plot_metric_over_k
+from recgauge.report.figures.metrics import plot_curves, plot_results
 from recgauge.report.figures.style import (
     PALETTE,
     REFERENCE,
@@ -35,11 +35,13 @@ from recgauge.report.figures.style import (
 from recgauge.utils.checks import DoubleArray, LongArray
 
 if TYPE_CHECKING:
-    from recgauge.evaluation import MetricResult
     from recgauge.runs.record import RankingResult, RunResult
 
 # metrics in [0, 1] that one axis can hold, drawn if the run has them
 _DRAWN = ("ndcg", "recall", "map", "mrr", "hit_rate", "f1", "precision")
+_COVERAGE = (
+    "CatalogCoverage(scale=fraction"  # beginning of the definitions of coverages, which are drawn, too
+)
 _MOST_VALUES, _BINS = 20, 10
 _HEAD = 0.5  # of all rows, without the item that crosses it
 
@@ -70,35 +72,18 @@ def data_figures(rows: Interactions, dataset: Dataset, title: str) -> Iterator[t
 
 
 def _ranking_figures(lists: "RankingResult", title: str) -> Iterator[tuple[str, Figure]]:
-    results = [entry for entry in lists.evaluation.results if entry.k is not None]
-    if figure := _over_cutoffs(results, _DRAWN, f"Metrics over k, {title}"):
+    results = lists.evaluation.results
+    coverages = [entry.name for entry in results if entry.definition.startswith(_COVERAGE)]
+    figure = plot_results(results, (*_DRAWN, *dict.fromkeys(coverages)), f"Metrics over k, {title}")
+    if figure is not None:
         yield "metrics_over_k", figure
     curve = precision_recall_over_k(judge(lists.top_k, lists.relevant), lists.top_k.items.shape[1])
     yield "precision_recall_over_k", _precision_recall(curve, f"Precision and recall over k, {title}")
-    coverages = [entry.name for entry in results if entry.definition.startswith("CatalogCoverage(")]
-    if figure := _over_cutoffs(results, coverages[:1], f"Catalogue coverage, {title}"):
-        yield "coverage", figure
     if lists.rankings is not None:
         roc, over_k = full_ranking_curves(lists.rankings, np.diff(lists.relevant.start))
         if roc is not None:
             yield "roc", _roc(roc, "mean over users", f"ROC curve, {title}")
         yield "precision_recall", _precision_recall(over_k, f"Precision and recall at all ranks, {title}")
-
-
-def _over_cutoffs(results: "Sequence[MetricResult]", names: Sequence[str], title: str) -> Figure | None:
-    """Draw those of some metrics that have a value at every cutoff of the run."""
-    cutoffs = sorted({entry.k for entry in results if entry.k is not None})
-    lines = {name: [entry for entry in results if entry.name == name] for name in names}
-    whole = {name: line for name, line in lines.items() if len(line) == len(cutoffs)}
-    if len(cutoffs) < 2 or not whole:
-        return None
-    values = {name: [entry.value for entry in line] for name, line in whole.items()}
-    errors = {
-        name: [entry.stderr for entry in line if entry.stderr is not None]
-        for name, line in whole.items()
-        if line[0].stderr is not None
-    }
-    return plot_metric_over_k(cutoffs, values, stderr=errors, metric="value", title=title)
 
 
 def _rating_curves(rows: RatingPredictions, liked_from: float, title: str) -> Iterator[tuple[str, Figure]]:
