@@ -63,7 +63,7 @@ _LOOK: dict[Any, Any] = {
 _THEME = {
     "#ffffff": "paper",
     INK: "ink",
-    MUTED: "muted",
+    MUTED.lower(): "muted",
     GREY.lower(): "grey",
     RULE.lower(): "rule",
     **{colour.lower(): f"series-{number}" for number, colour in enumerate(PALETTE[:-1])},
