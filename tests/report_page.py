@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
-LOADS = ("src", "srcset", "data", "action", "background", "poster", "xlink:href")
+LOADS = {"src", "srcset", "data", "action", "background", "poster", "xlink:href"}
 
 
 class Page(HTMLParser):
@@ -13,33 +13,29 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
+        self.text = text
         self.problems: list[str] = []
-        self.ids: list[str] = []
-        self.targets: list[str] = []
         self.headings: list[tuple[int, str]] = []
         self.tables: dict[str, list[list[list[str]]]] = {}
         self.elements: list[str] = []
         self.pictures: list[str] = []
+        self._ids: list[str] = []
+        self._targets: list[str] = []
         self._open: list[str] = []
         self._caption = ""
         self.feed(text)
         self.close()
-        if self._open:
-            self.problems.append(f"not closed: {self._open}")
-        self.problems += [f"id twice: {one}" for one in set(self.ids) if self.ids.count(one) > 1]
-        self.problems += [f"link to nowhere: {one}" for one in self.targets if one not in self.ids]
+        self.problems += [f"not closed: {tag}" for tag in self._open]
+        self.problems += [f"id twice: {one}" for one in set(self._ids) if self._ids.count(one) > 1]
+        self.problems += [f"link to nowhere: {one}" for one in self._targets if one[1:] not in self._ids]
         levels = [level for level, _ in self.headings]
         if levels.count(1) != 1 or any(b > a + 1 for a, b in pairwise(levels)):
             self.problems.append(f"headings: {levels}")
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if len(given) < len(attrs):
-            self.problems.append(f"attribute twice in {tag}")
-        self.elements.append(tag)
+        self.handle_startendtag(tag, attrs)
         if tag not in VOID:
             self._open.append(tag)
-        self._attributes(tag, given)
         if tag in ("h1", "h2", "h3"):
             self.headings.append((int(tag[1]), ""))
         elif tag == "caption":
@@ -51,36 +47,27 @@ class Page(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append(tag)
-        self._attributes(tag, dict(attrs))
-
-    def _attributes(self, tag: str, given: dict[str, str | None]) -> None:
-        if given.get("id"):
-            self.ids.append(str(given["id"]))
-        self.problems += [f"{tag} loads {given[name]}" for name in LOADS if name in given]
-        self.problems += [f"{tag} has {name}" for name in given if name.startswith("on")]
-        target = given.get("href")
-        if target is not None:
-            if not target.startswith("#"):
-                self.problems.append(f"{tag} leads to {target}")
-            self.targets.append(target[1:])
-        if given.get("role") == "img":
-            self.pictures.append(given.get("aria-label") or "")
-            if not given.get("aria-label"):
-                self.problems.append("a figure without a description")
+        for name, value in attrs:
+            if name in LOADS or name.startswith("on"):
+                self.problems.append(f"{tag} has {name}")
+            if name in ("id", "href"):
+                (self._ids if name == "id" else self._targets).append(str(value))
+        if ("role", "img") in attrs:
+            self.pictures.append(dict(attrs)["aria-label"] or "")
 
     def handle_endtag(self, tag: str) -> None:
         if not self._open or self._open.pop() != tag:
             self.problems.append(f"{tag} closes what is not open")
 
     def handle_data(self, data: str) -> None:
-        where = self._open
+        where = set(self._open)
         if "style" in where and ("url(" in data or "@import" in data):
             self.problems.append("a style loads something")
-        if {"h1", "h2", "h3"} & set(where):
+        if {"h1", "h2", "h3"} & where:
             self.headings[-1] = (self.headings[-1][0], self.headings[-1][1] + data)
         if "caption" in where:
             self._caption += data
-        elif ("th" in where or "td" in where) and data.strip():
+        elif {"th", "td"} & where and data.strip():
             cell = self.tables[self._caption][-1][-1]
             if self.elements[-1] == "wbr" and cell:
                 cell[-1] += data.strip()

@@ -38,15 +38,15 @@ def test_metric_over_k_draws_values_and_intervals():
 
 
 @pytest.mark.parametrize(
-    ("draw", "message"),
+    "draw",
     [
-        (lambda: plot_metric_over_k([1, 2], {}), "nothing to draw"),
-        (lambda: plot_metric_over_k([1], {"a": [np.nan]}), "a must be finite, got nan at position 0"),
-        (lambda: plot_long_tail(np.zeros(3, np.int64)), "got none"),
-        (lambda: plot_curves({"a": ([0], [float("nan")])}, x_label="x", y_label="y"), "must be finite"),
-        (lambda: plot_predicted_against_actual([1, 2], [1]), "predicted must hold 2 numbers"),
+        lambda: plot_metric_over_k([1, 2], {}),
+        lambda: plot_metric_over_k([1], {"a": [np.nan]}),
+        lambda: plot_curves({"a": ([0], [np.nan])}, x_label="x", y_label="y"),
+        lambda: plot_long_tail(np.zeros(3, np.int64)),
+        lambda: plot_predicted_against_actual([1, 2], [1]),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(draw, message):
-    with pytest.raises((MetricError, SchemaError), match=message):
+def test_what_cannot_be_drawn_is_refused(draw):
+    with pytest.raises((MetricError, SchemaError)):
         draw()

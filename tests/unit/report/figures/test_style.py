@@ -6,7 +6,6 @@ import sys
 import matplotlib as mpl
 import numpy as np
 import pytest
-from PIL import Image
 
 from recgauge.report.figures import plot_long_tail, plot_metric_over_k, save_png
 from recgauge.report.figures.style import PALETTE
@@ -16,9 +15,6 @@ def test_equal_figures_are_equal_files_of_modest_size(tmp_path):
     paths = [save_png(plot_long_tail(np.arange(2000)), tmp_path / folder / "tail.png") for folder in "ab"]
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].stat().st_size < 100_000
-    with Image.open(paths[0]) as image:
-        assert image.size == (1080, 555)
-        assert set(image.info) <= {"dpi", "transparency"}
 
 
 def test_the_users_own_settings_neither_change_a_figure_nor_are_changed(tmp_path):
