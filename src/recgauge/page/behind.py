@@ -34,7 +34,7 @@ def behind(data: ReportData) -> Section:
         if contents:
             blocks += [Heading(title), *contents]
     lead = "Data, guards, the protocol for a paper, and the commands that repeat the runs."
-    return Section("Behind the numbers", lead, tuple(blocks), folded=True, printed=True)
+    return Section("Behind the numbers", lead, tuple(blocks), folded=True)
 
 
 def _guards(data: ReportData) -> list[PageBlock]:

@@ -1,6 +1,7 @@
 """Sections of what the runs reached, whether it holds, and what it costs, of one data set each."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from matplotlib.figure import Figure
@@ -45,7 +46,8 @@ def pairs(data: ReportData, part: DatasetPart) -> Content:
     if len(shown.rows) == n_pairs:
         del results[0]
     title = f"All pairs by {', '.join(label(result.metric) for result in results)}"
-    return lead, [shown, *([Folded(title, tuple(map(tables.pair_table, results)))] if results else [])]
+    folded = tuple(replace(tables.pair_table(result), note="") for result in results)
+    return lead, [shown, *([Folded(title, folded)] if folded else [])]
 
 
 def segments(_: ReportData, part: DatasetPart) -> Content:

@@ -86,7 +86,6 @@ class Text:
     """A paragraph."""
 
     text: str
-    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +134,13 @@ def lines(texts: Iterable[str], look: str = "") -> list[Block]:
 class Section:
     """A part of the report with a heading of its own, and one sentence that says what is seen.
 
-    `folded`: a page shows it after a click; `printed`: it is on paper in any case.
+    `folded`: a page shows it after a click; it is on paper in any case.
     """
 
     title: str
     lead: str
     blocks: tuple[PageBlock, ...] = ()
     folded: bool = False
-    printed: bool = False
 
     @property
     def anchor(self) -> str:
