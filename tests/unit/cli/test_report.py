@@ -137,9 +137,7 @@ def test_the_command_writes_the_page(folders, tmp_path, capsys, monkeypatch, und
     assert "svd is better than popularity" in capsys.readouterr().out
     assert read_page(out).problems == []
     assert main(["report", *words, "--metrics", "nothing"]) == 1
-    assert "there is no nothing" in capsys.readouterr().err
     assert main(["report", "--out", str(tmp_path / "r.pdf"), *map(str, folders[:2])]) == 1
-    assert "must end in one of .html" in capsys.readouterr().err
 
 
 def test_figures_are_written_as_png_and_svg(data, tmp_path):
