@@ -21,7 +21,7 @@ def finished(shared_workplace):
 
 def test_the_run_is_printed_described_and_stored(finished):
     workplace, done = finished
-    for word in ("ndcg", "@10", "±", "evaluated", "skipped", "seconds", "workflowType=machine_learning"):
+    for word in ("ndcg", "@10", "±", "of 1,000 users", "dropped", "seconds", "workflowType=machine_learning"):
         assert word in done.out
     (run,) = workplace.runs()
     params = run.data.params

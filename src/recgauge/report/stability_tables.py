@@ -35,7 +35,7 @@ def winner_claim(stability: "Stability") -> str:
         return f"{winner} wins, whichever {' or '.join(names)} is chosen."
     others = " or ".join(name for name, sure in zip(names, turns, strict=True) if sure)
     noise = "" if any(map(any, turns)) else ", within noise"
-    return f"{winner} wins; under another {others} another run does{noise}."
+    return f"{winner} wins; with another {others} another run wins{noise}."
 
 
 def choice_table(stability: "Stability") -> TableBlock:

@@ -208,12 +208,12 @@ def plot_stability(stability: "Stability", *, title: str | None = "Does the orde
             axes.barh(row, 100, height=0.42, color=RULE, zorder=0)
             axes.barh(row, sure, height=0.42, color=PALETTE[0])
             axes.barh(row, end - sure, left=sure, height=0.42, **_WITHIN_NOISE)
-            write_at_edge(axes, f"{turned} of {axis.n_pairs}", row, ink=INK)
+            write_at_edge(axes, f"{turned} of {axis.n_pairs} pairs", row)
             winner = short_name(f"winner {winner_text(axis)}", _LONGEST_WINNER)
             write_beside(axes, winner, (0, row + 0.21), (0, -2), va="top")
         axes.set_xlim(0, 100)
         name_rows(axes, [f"{axis.axis}\n{len(axis.options)} options" for axis in axes_of])
         n_models = len(axes_of[0].models)
-        label = f"pairs of models (of {n_models}) whose order turns between two options, in %\n"
+        label = f"pairs of the {n_models} models whose order turns between two options, in %\n"
         axes.set_xlabel(f"{label}solid and !: beyond noise; hatched: within noise")
     return figure

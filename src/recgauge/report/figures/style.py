@@ -259,7 +259,7 @@ def write_beside(
     axes.annotate(text, point, xytext=shift, textcoords="offset points", **look_of)
 
 
-def write_at_edge(axes: Axes, text: str, height: float, *, ink: str = MUTED) -> None:
+def write_at_edge(axes: Axes, text: str, height: float) -> None:
     """Write a small text at the right edge of a panel."""
     at_edge = axes.get_yaxis_transform()
-    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=ink)
+    write_beside(axes, text, (1.0, height), (7, 0), xycoords=at_edge, va="center", color=MUTED)
