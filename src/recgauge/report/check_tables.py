@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from recgauge._version import __version__
 from recgauge.data.coverage import of_few
 from recgauge.errors import printable
-from recgauge.report.blocks import Block, Cell, Row, Section, TableBlock, escaped, lines, render_markdown
+from recgauge.report.blocks import Block, Cell, Section, TableBlock, escaped, lines, render_markdown
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
 
@@ -59,23 +59,22 @@ def check_blocks(result: "CheckResult") -> list[Block]:
 
 
 def verdict_table(result: "CheckResult") -> TableBlock:
-    """Return a row for each rule and group."""
-    by_groups = any(verdict.segment for verdict in result.verdicts)
-    undecided = bool(result.of("undecided"))
-    header = ("rule", *(["group"] if by_groups else []), "verdict", "must be", "found", "users")
-    header += ("users to decide",) if undecided else ()
-    rows: list[Row] = []
-    for verdict in result.verdicts:
-        must = f"{'>' if verdict.above else '<'} {_value(verdict, verdict.bound)}"
-        cells = [verdict.rule, *([verdict.segment] if by_groups else [])]
-        outcome = Cell(verdict.outcome, look=_LOOKS[verdict.outcome])
-        users = f"{verdict.n_users:,}" if verdict.n_users else ""
-        needed = f"{verdict.users_needed:,}" if verdict.users_needed is not None else ""
-        last = [needed] if undecided else []
-        rows.append((*cells, outcome, must, _estimate(verdict), users, *last))
+    """Return a row for each rule and group, without columns that are empty."""
+    verdicts = result.verdicts
+    columns: dict[str, list[str | Cell]] = {
+        "rule": [verdict.rule for verdict in verdicts],
+        "group": [verdict.segment for verdict in verdicts],
+        "verdict": [Cell(verdict.outcome, look=_LOOKS[verdict.outcome]) for verdict in verdicts],
+        "must be": [f"{'>' if each.above else '<'} {_value(each, each.bound)}" for each in verdicts],
+        "found": [_estimate(verdict) for verdict in verdicts],
+        "users": [f"{verdict.n_users:,}" if verdict.n_users else "" for verdict in verdicts],
+        "users to decide": [f"{each.users_needed:,}" if each.users_needed else "" for each in verdicts],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
     names = f"{result.candidate} against {result.baseline}"
     note = "found: the difference from the baseline, or the value, with its one-sided bounds."
-    return TableBlock(names, header, tuple(rows), ("group", "verdict"), note, names=1 + by_groups)
+    rows = tuple(zip(*shown.values(), strict=True))
+    return TableBlock(names, tuple(shown), rows, ("group", "verdict"), note, names=1 + ("group" in shown))
 
 
 def level(result: "CheckResult") -> str:
