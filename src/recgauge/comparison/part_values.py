@@ -6,6 +6,9 @@ from pathlib import Path
 
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import as_ids
+from recgauge.errors import ConfigError
+from recgauge.evaluation.parts import Part
+from recgauge.evaluation.recorded_parts import stored_parts
 from recgauge.runs.finished import RunValues
 from recgauge.utils.arrow import to_numpy
 
@@ -17,7 +20,7 @@ class PartValues:
     Parameters
     ----------
     files : mapping of str to sequence of pathlib.Path
-        Parquet with the values of each part's users, by run.
+        Judged parts with the values of their users, by run.
     metrics : mapping of str to bool
         Whether more is better, by key.
     """
@@ -27,13 +30,14 @@ class PartValues:
 
     def __iter__(self) -> Iterator[UserValues]:
         """Yield the values of each part's users."""
-        for of_part in zip(*self.files.values(), strict=True):
-            runs = {run: self._read(file) for run, file in zip(self.files, of_part, strict=True)}
+        for parts in zip(*map(stored_parts, self.files.values()), strict=True):
+            runs = {run: self._values(part) for run, part in zip(self.files, parts, strict=True)}
             yield UserValues.paired(runs, self.metrics)
 
-    def _read(self, file: Path) -> RunValues:
-        from pyarrow import parquet
-
-        table = parquet.read_table(file, columns=["user", *self.metrics])
-        users = as_ids(str(file), to_numpy(table.column("user")))
-        return RunValues(users, {key: to_numpy(table.column(key)) for key in self.metrics}, from_file=True)
+    def _values(self, part: Part) -> RunValues:
+        if part.values is None:
+            raise ConfigError("a part has no values of users; judge it with PartTask(per_user=True).")
+        users = as_ids("users", to_numpy(part.values.column("user")))
+        return RunValues(
+            users, {key: to_numpy(part.values.column(key)) for key in self.metrics}, from_file=True
+        )

@@ -1,7 +1,7 @@
 """What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -252,21 +252,6 @@ _KEY = b"recgauge"
 def described(schema: "pa.Schema", about: Mapping[str, Any]) -> "pa.Schema":
     """Return a schema that says, as JSON in its metadata, what its columns hold."""
     return schema.with_metadata({_KEY: json.dumps(about, ensure_ascii=False)})
-
-
-def type_of_all(kinds: "Iterable[pa.DataType]") -> "pa.DataType":
-    """Return the type of ids of several tables together: text, unless all have one type.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> type_of_all([pa.int64(), pa.int64()]), type_of_all([pa.int64(), pa.string()])
-    (DataType(int64), DataType(string))
-    """
-    import pyarrow as pa
-
-    types = set(kinds)
-    return types.pop() if len(types) == 1 else pa.string()
 
 
 def about_values(schema: "pa.Schema") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recgauge.conventions import Convention
 from recgauge.data.meeting import Meeting
-from recgauge.evaluation import Evaluation, described, type_of_all
+from recgauge.evaluation import Evaluation, described
 from recgauge.evaluation.recorded_runs import (
     Suite,
     evaluate_lists_of_runs,
@@ -115,22 +115,25 @@ def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
 
 
 def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]], suite: Suite) -> MeasuredRuns:
-    """Merge the judged parts of each run, as `StoredRuns.judge` returns them."""
+    """Merge the judged parts of each run, as `StoredRuns.judge` leaves them in files."""
     from recgauge.evaluation.parts import warnings_of
     from recgauge.evaluation.recorded_parts import stored_parts
 
     keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
-    results, findings, meetings, n_lists = {}, {}, {}, {}
-    warnings: list[str] = []
+    results, wholes = {}, {}
     for name, parts in files.items():
-        evaluation, whole = task.merge_with_sums(stored_parts(parts), name)
+        wholes[name] = task.total((replace(part, values=None) for part in stored_parts(parts)), name)
+        evaluation = task.evaluation(wholes[name])
         by_key = {result.key: result for result in evaluation.results}
         results[name] = replace(evaluation, results=tuple(by_key[key] for key in keys if key in by_key))
-        findings[name], n_lists[name] = whole.findings, whole.totals["lists"]
-        meetings[name] = whole.meetings
-        warnings += [f"{name}: {warning}" for warning in warnings_of(whole)]
-    tables = partial(_tables_of_parts, files, keys)
-    return MeasuredRuns(results, findings, meetings, n_lists, tables, warnings)
+    return MeasuredRuns(
+        results,
+        {name: whole.findings for name, whole in wholes.items()},
+        {name: whole.meetings for name, whole in wholes.items()},
+        {name: whole.totals["lists"] for name, whole in wholes.items()},
+        partial(_tables_of_parts, files, keys),
+        [f"{name}: {warning}" for name, whole in wholes.items() for warning in warnings_of(whole)],
+    )
 
 
 def user_table(evaluation: Evaluation, user: str = "user_id") -> "pa.Table":
@@ -157,19 +160,18 @@ def _tables_in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str,
 def _tables_of_parts(
     files: Mapping[str, Sequence[Path]], keys: Sequence[str]
 ) -> "Iterator[tuple[str, pa.Table]]":
-    from pyarrow import parquet
+    import pyarrow as pa
 
-    from recgauge.evaluation.recorded_parts import values_of
+    from recgauge.evaluation.parts import id_type
+    from recgauge.evaluation.recorded_parts import stored_parts
 
-    metadata = [parquet.read_metadata(values_of(part)) for parts in files.values() for part in parts]
-    filled = [part for part in metadata if part.num_rows] or metadata[:1]
-    kind = type_of_all(part.schema.to_arrow_schema().field("user").type for part in filled)
+    kind = id_type(
+        part.values for parts in files.values() for part in stored_parts(parts) if part.values is not None
+    )
     for name, parts in files.items():
-        for part in parts:
-            values = parquet.read_table(values_of(part))
-            columns = [key for key in keys if key in values.column_names]
-            rows = values.select(["user", *columns]).rename_columns(["user_id", *columns])
-            yield name, rows.set_column(0, "user_id", rows.column(0).cast(kind))
+        for values in (part.values for part in stored_parts(parts) if part.values is not None):
+            columns = {key: values.column(key) for key in keys if key in values.column_names}
+            yield name, pa.table({"user_id": values.column("user").cast(kind), **columns})
 
 
 def write_users(measured: MeasuredRuns, file: Path) -> None:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import sha256
 from math import inf
-from pathlib import Path
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from recgauge.data.ids import IdArray
 from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation, type_of_all
+from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import (
     Metrics,
     check_all_cutoffs,
@@ -26,6 +26,7 @@ from recgauge.evaluation.evaluate import (
 )
 from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import JudgedUsers, MetricAtCutoff, Sums, entries, ways_to_judge
+from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging import check_longest, judge
@@ -36,12 +37,13 @@ from recgauge.recorded.lists import ARE_TRUTH
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, check_real, shown
 from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
+from recgauge.utils.plain import from_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_FORMAT = 3  # of stored parts; another is never read
+_FORMAT = 4  # of stored parts; another is never read
 _GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
 _LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
@@ -77,7 +79,7 @@ class Part:
     values: "pa.Table | None" = None
 
     def __add__(self, other: "Part") -> "Part":
-        """Return the part that the users of both make; without their values."""
+        """Return the part that the users of both make; ConfigError for parts of different tasks."""
         if self.task != other.task:
             raise ConfigError(
                 "Part: parts of different tasks cannot be merged; judge all with the same metrics, cutoffs, "
@@ -87,6 +89,7 @@ class Part:
         for finding in other.findings:
             first = findings.get(finding.name, replace(finding, count=0))
             findings[finding.name] = replace(first, count=first.count + finding.count)
+        has_values = self.values is not None and other.values is not None
         return Part(
             self.task,
             {key: sums + other.sums[key] for key, sums in self.sums.items()},
@@ -94,6 +97,7 @@ class Part:
             {name: count + other.totals[name] for name, count in self.totals.items()},
             tuple(own + its for own, its in zip(self.meetings, other.meetings, strict=True)),
             tuple(findings.values()),
+            joined_values([self.values, other.values]) if has_values else None,
         )
 
     def to_bytes(self) -> bytes:
@@ -102,13 +106,11 @@ class Part:
 
         about = {name: getattr(self, name) for name in ("task", "counts", "totals")}
         about |= {name: list(map(asdict, getattr(self, name))) for name in ("meetings", "findings")}
-        ends = np.cumsum([0, *map(len, self.sums.values())])
-        sums = np.concatenate([np.empty(0), *self.sums.values()])
-        columns = {
-            "key": to_arrow(np.array(list(self.sums), object)),
-            "sums": pa.LargeListArray.from_arrays(to_arrow(ends), to_arrow(sums)),
+        lists = {
+            key: pa.LargeListArray.from_arrays([0, len(sums)], to_arrow(sums))
+            for key, sums in self.sums.items()
         }
-        table = pa.table(columns).replace_schema_metadata({"recgauge": json.dumps(about)})
+        table = pa.table(lists, metadata={"recgauge": json.dumps(about)})
         sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
         for rows in (table, self.values):
             if rows is not None:
@@ -133,12 +135,11 @@ class Part:
                 with pa.ipc.open_stream(source) as reader:
                     tables.append(reader.read_all())
             about = json.loads(tables[0].schema.metadata[b"recgauge"])
-            about["meetings"] = tuple(_meeting(**meeting) for meeting in about["meetings"])
-            about["findings"] = tuple(Finding(**finding) for finding in about["findings"])
-            columns = tables[0].column("key").to_pylist(), tables[0].column("sums").combine_chunks()
-            sums = {key: to_numpy(row.values) for key, row in zip(*columns, strict=True)}
+            about["meetings"] = from_plain(tuple[Meeting, ...], about["meetings"], "meetings")
+            about["findings"] = from_plain(tuple[Finding, ...], about["findings"], "findings")
+            sums = {name: to_numpy(tables[0].column(name)[0].values) for name in tables[0].column_names}
             return cls(**about, sums=sums, values=tables[1] if tables[1:] else None)
-        except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+        except (pa.ArrowException, SchemaError, KeyError, ValueError, TypeError) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
 
 
@@ -236,11 +237,10 @@ class PartTask:
 
         if self.items is None:
             return None
-        items = self.items
-        if not isinstance(items, (pa.Array, pa.ChunkedArray)):
-            items = pa.array(np.asarray(items).tolist())
-        columns = items if isinstance(items, pa.ChunkedArray) else pa.chunked_array([items])
-        _, distinct = join_ids([read_ids(columns)], "item")
+        is_column = isinstance(self.items, pa.ChunkedArray)
+        _, distinct = join_ids(
+            [read_ids(self.items if is_column else pa.chunked_array([self.items]))], "item"
+        )
         return Ids(np.arange(len(distinct), dtype=np.int32), distinct, distinct.dtype.kind in "iu")
 
     @property
@@ -267,7 +267,7 @@ class PartTask:
 
         Parameters
         ----------
-        lists : pyarrow.Table or what it can be made of, or path
+        lists : table of Arrow, pandas or polars
             Columns of user, item, and rank or score, known by their usual names.
         truth : likewise
             Columns of user, item and, where there are grades, grade.
@@ -283,8 +283,8 @@ class PartTask:
         MetricError
             If a definition or a policy refuses a user.
         """
-        rows = rows_of_table(_table(lists), "lists", "lists")
-        return self.judge_rows(rows, rows_of_table(_table(truth), "relevant", "truth"))
+        rows = rows_of_table(as_arrow(lists, "lists"), "lists", "lists")
+        return self.judge_rows(rows, rows_of_table(as_arrow(truth, "truth"), "relevant", "truth"))
 
     def judge_rows(self, lists: Rows, truth: Rows) -> Part:
         """Judge rows that have been read and checked; see `judge`."""
@@ -357,23 +357,23 @@ class PartTask:
         SchemaError
             If a user is in two parts, which users' values show.
         """
-        return self.merge_with_sums(parts)[0]
+        return self.evaluation(self.total(parts))
 
-    def merge_with_sums(self, parts: Iterable[Part], name: str = "merge") -> tuple[Evaluation, Part]:
-        """Return what `merge` does, and the part that all users make; errors begin with `name`."""
-        whole: Part | None = None
-        tables: list[pa.Table | None] = []
-        for part in parts:
-            if part.task != self.digest:
-                raise ConfigError(f"{name}: a part is of another task; judge all parts with this one.")
-            whole = part if whole is None else whole + part
-            tables.append(part.values)
-        if whole is None:
+    def total(self, parts: Iterable[Part], name: str = "merge") -> Part:
+        """Return the part that all users make; errors begin with `name`."""
+        rest = iter(parts)
+        if (first := next(rest, None)) is None:
             raise ConfigError(f"{name} needs at least one part.")
-        users, values = _merged_values(tables)
+        whole = reduce(add, rest, first)
+        if whole.task != self.digest:
+            raise ConfigError(f"{name}: the parts are of another task; judge all parts with this one.")
         if whole.totals["lists"] == 0:
             raise MetricError(f"{name}: no part has a list, so there is nothing to measure.")
-        whole = self._with_meetings(whole, name)
+        return self._with_meetings(whole, name)
+
+    def evaluation(self, whole: Part) -> Evaluation:
+        """Return the evaluation of the part that all users make."""
+        users, values = _values_of(whole)
         results = tuple(
             entry.result(_from_sums(entry, whole.sums[entry.key]), values.get(entry.key))
             for entry in self._entries
@@ -384,7 +384,7 @@ class PartTask:
             policies = replace(policies, threshold=threshold)
             n_rows = {name: whole.totals[name] for name in _GRADE_COUNTS}
             grades = GradeCounts(threshold, self.relevant_from is not None, **n_rows)
-        return Evaluation(users, results, whole.counts, policies.definition(), grades=grades), whole
+        return Evaluation(users, results, whole.counts, policies.definition(), grades=grades)
 
     def _with_meetings(self, whole: Part, name: str) -> Part:
         """Refuse lists of which next to nothing met in all parts; keep that finding if most did not meet."""
@@ -406,21 +406,6 @@ def warnings_of(whole: Part) -> list[str]:
     return [*unmet, ARE_TRUTH] if whole.totals["truths"] == whole.totals["parts"] else unmet
 
 
-def _meeting(**fields: Any) -> Meeting:
-    """Return a meeting of fields that have been JSON, which has no tuples."""
-    tuples = {name: tuple(field) for name, field in fields.items() if isinstance(field, list)}
-    return Meeting(**(fields | tuples))
-
-
-def _table(source: Any) -> "pa.Table":
-    import pyarrow as pa
-    from pyarrow import dataset
-
-    if isinstance(source, (str, Path)):
-        return dataset.dataset(str(source)).to_table()
-    return source if isinstance(source, pa.Table) else pa.table(source)
-
-
 def _as_sums(added: Sums) -> DoubleArray:
     if isinstance(added, Moments):
         return np.concatenate(([added.n], to_limbs(added.total), to_limbs(added.squares)))
@@ -433,19 +418,32 @@ def _from_sums(entry: MetricAtCutoff, sums: DoubleArray) -> Sums:
     return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
 
 
-def _merged_values(tables: Sequence["pa.Table | None"]) -> tuple[IdArray, dict[str, DoubleArray]]:
-    """Return all users, sorted, and their values; nobody and nothing if a part has none."""
+def joined_values(tables: Sequence["pa.Table"]) -> "pa.Table":
+    """Return the rows of users of several parts."""
     import pyarrow as pa
 
-    values = [table for table in tables if table is not None]
-    if len(values) < len(tables):
+    kind = id_type(tables)
+    filled = [table for table in tables if len(table)] or tables[:1]
+    return pa.concat_tables(
+        [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
+    )
+
+
+def id_type(tables: Iterable["pa.Table"]) -> "pa.DataType":
+    """Return the type of users in several parts: text, unless all are whole numbers; text may look so."""
+    import pyarrow as pa
+
+    kinds = {table.schema.field("user").type for table in tables if len(table)}
+    return kinds.pop() if len(kinds) == 1 else pa.string()
+
+
+def _values_of(whole: Part) -> tuple[IdArray, dict[str, DoubleArray]]:
+    """Return all users, sorted, and their values; nobody and nothing if a part has none."""
+    if whole.values is None:
         return np.empty(0, np.int64), {}
-    filled = [table for table in values if len(table)] or values[:1]
-    kind = type_of_all(table.schema.field("user").type for table in filled)  # text may look like numbers
-    columns = [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
-    merged = pa.concat_tables(columns).sort_by("user")
-    users = to_numpy(merged.column("user"))
+    table = whole.values.sort_by("user")
+    users = to_numpy(table.column("user"))
     if (repeated := users[1:] == users[:-1]).any():
         user = shown(users[1:][repeated][0])
         raise SchemaError(f"merge: user {user} is in two parts. Give all rows of a user to one part.")
-    return users, {key: to_numpy(merged.column(key)) for key in merged.column_names[1:]}
+    return users, {key: to_numpy(table.column(key)) for key in table.column_names[1:]}

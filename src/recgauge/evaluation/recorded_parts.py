@@ -1,6 +1,5 @@
 """Lists that do not fit into memory, measured part by part: finished parts are kept, so that work goes on."""
 
-import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shutil import rmtree
 
 from recgauge._version import NUMERIC_VERSION
 from recgauge.errors import DataError, RecgaugeError, said
@@ -20,12 +19,7 @@ from recgauge.recorded import refuse_unused, roles_of, rows_of_table
 from recgauge.recorded.partition import Partition, PartitionedTable
 from recgauge.utils.files import exclusive, written_whole
 from recgauge.utils.progress import NoProgress, Progress
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Files = Mapping[str, Sequence[Path]]
-"""The files of each run's parts."""
+from recgauge.utils.resources import in_units
 
 
 def find_tables(
@@ -78,82 +72,86 @@ class StoredRuns:
         return self.work / sha256("\n".join(texts).encode()).hexdigest()[:16]
 
     @cached_property
-    def files(self) -> Files:
+    def files(self) -> Mapping[str, Sequence[Path]]:
         """The files of each run's parts, finished or not."""
-        slugs = [re.sub(r"[^\w.-]+", "_", run.name) for run in self.runs]
-        folders = [slug if slugs.count(slug) == 1 else f"{slug}-{at}" for at, slug in enumerate(slugs)]
-        names = [f"part-{part}.arrow" for part in range(self.partition.n_parts)]
         return {
-            run.name: [self.folder / folder / name for name in names]
-            for run, folder in zip(self.runs, folders, strict=True)
+            run.name: [
+                self.folder / f"run-{at}" / f"part-{part}.arrow" for part in range(self.partition.n_parts)
+            ]
+            for at, run in enumerate(self.runs)
         }
 
     @cached_property
     def _tables(self) -> tuple[PartitionedTable, ...]:
         """The truth, then the lists."""
         return tuple(
-            PartitionedTable(table, self.partition, self.folder / f"divided-{place}")
-            for place, table in enumerate((self.truth, *self.runs))
+            PartitionedTable(table, self.partition, self.folder / "divided" / str(at))
+            for at, table in enumerate((self.truth, *self.runs))
         )
 
     def judge(
-        self,
-        progress: Progress | None = None,
-        workers: Sequence[Executor] = (),
-        call: Callable[..., object] | None = None,
-    ) -> tuple[PartTask, Files]:
+        self, workers: Sequence[Executor], call: Callable[..., object], progress: Progress | None = None
+    ) -> PartTask:
         """Judge all parts that are not finished.
 
         Parameters
         ----------
-        progress : Progress, optional
         workers : sequence of concurrent.futures.Executor
-            Each judges one part at a time, wherever it sees the same folders; this process does if there are
-            none.
-        call : callable, optional
-            What a worker calls with a function and its argument, where it must get ready first.
+            Each judges one part at a time, wherever it sees the same folders.
+        call : callable
+            What a worker calls with a function and its arguments, where it must get ready first.
+        progress : Progress, optional
 
         Returns
         -------
         PartTask
-            Which merges them.
-        dict of str to list of pathlib.Path
-            Where each run's parts are; beside each, the users' values, if the task asks for them.
+            Which merges the parts, that are now in `files`.
 
         Raises
         ------
         DataError
             If rows cannot be read or used, or the folder cannot be written; finished parts are kept.
         """
-        progress = progress or NoProgress()
+        progress, divided = progress or NoProgress(), self.folder / "divided"
+        n_parts, n_rows = self.partition.n_parts, sum(run.n_rows for run in self.runs)
         try:
             for first, *_ in self.files.values():
                 first.parent.mkdir(parents=True, exist_ok=True)
             with exclusive(self.folder / "lock"):
                 task = self._with_items(progress)
-                self._judge(task, progress, partial(each_part, workers=workers, call=call))
-                for table in self._tables:
-                    table.forget()
+                if not (parts := [part for part in range(n_parts) if self._unfinished(part)]):
+                    return task
+                try:
+                    self._divide(progress)
+                    with progress.step("judge", n_rows, "rows") as advance:
+                        advance(n_rows * (n_parts - len(parts)) // n_parts)
+                        for _ in each_part(partial(call, self.judge_part, task), parts, workers):
+                            advance(n_rows // n_parts)
+                finally:
+                    rmtree(divided, ignore_errors=True)
         except OSError as error:
             raise DataError(
                 f"{self.folder}: {said(error)}. Finished parts are kept; mend this and start again, or "
                 "choose another folder: --work FOLDER."
             ) from error
-        return task, self.files
+        return task
 
-    def _judge(self, task: PartTask, progress: Progress, each: Callable[..., Iterator[int]]) -> None:
-        n_parts, n_rows = self.partition.n_parts, sum(run.n_rows for run in self.runs)
-        parts = [part for part in range(n_parts) if self._unfinished(part)]
-        if not parts:
-            return
-        for unfinished in self.folder.rglob(".unfinished-*.*"):  # of a command that was killed
-            unfinished.unlink(missing_ok=True)
-        for table in self._tables:
-            table.prepare(progress)
-        with progress.step("judge", n_rows, "rows") as advance:
-            advance(n_rows * (n_parts - len(parts)) // n_parts)
-            for _ in each(partial(self.judge_part, task), parts):
-                advance(n_rows // n_parts)
+    def _divide(self, progress: Progress) -> None:
+        """Write the rows of tables that cannot be read where they are to parts."""
+        rmtree(self.folder / "divided", ignore_errors=True)  # of a command that was killed
+        for rows in self._tables:
+            if rows.in_place:
+                continue
+            table = rows.table
+            with progress.step(f"divide {table.name}", table.n_rows, "rows") as advance:
+                try:
+                    rows.write(advance)
+                except OSError as error:
+                    raise DataError(
+                        f"{self.folder}: {table.address} cannot be divided: {said(error)}. It needs about "
+                        f"{in_units(table.n_rows * 24)}; choose a folder with room for it: --work FOLDER. "
+                        "Finished parts are kept."
+                    ) from error
 
     def _unfinished(self, part: int) -> list[PartitionedTable]:
         """Return the runs in which a part has not been judged."""
@@ -172,7 +170,8 @@ class StoredRuns:
                 rows_of_table(run.read(part), "lists", name + location, run.table.roles),
                 rows_of_table(relevant, "relevant", truth.table.name + location, truth.table.roles),
             )
-            _write(self.files[name][part], judged)
+            with written_whole(self.files[name][part]) as hidden:
+                hidden.write_bytes(judged.to_bytes())
         pa.default_memory_pool().release_unused()
 
     def _with_items(self, progress: Progress) -> PartTask:
@@ -182,41 +181,29 @@ class StoredRuns:
         import pyarrow as pa
         from pyarrow import parquet
 
-        file, tables = self.folder / "_items.parquet", (self.truth, *self.runs)
+        file, tables = self.folder / "items.parquet", (self.truth, *self.runs)
         if not file.exists():
-            with progress.step("items", sum(table.n_rows for table in tables), "rows") as advance:
-
-                def cells() -> "Iterator[pa.Array]":
-                    for table in tables:
-                        for items in table.cells(table.labels.get("item") or table.labels["items"]):
-                            yield items
-                            advance(len(items))
-
-                items = distinct(cells()).drop_null()
+            with progress.step("items", None, "rows"):
+                items = distinct(
+                    cells
+                    for table in tables
+                    for cells in table.cells(table.labels.get("item") or table.labels["items"])
+                )
             with written_whole(file) as hidden:
-                parquet.write_table(pa.table({"item": items}), hidden)
+                parquet.write_table(pa.table({"item": items.drop_null()}), hidden)
         return replace(self.task, items=parquet.read_table(file).column("item"))
 
 
 def each_part(
-    work: Callable[[int], None],
-    parts: Sequence[int],
-    workers: Sequence[Executor],
-    call: Callable[..., object] | None = None,
+    work: Callable[[int], object], parts: Sequence[int], workers: Sequence[Executor]
 ) -> Iterator[int]:
-    """Do the work of parts, one at a time on each worker, here if there are none; yield finished parts."""
-    if not workers:
-        for part in parts:
-            work(part)
-            yield part
-        return
-    function = work if call is None else partial(call, work)
+    """Do the work of parts, one at a time on each worker; yield finished parts."""
     waiting, idle = list(reversed(parts)), list(workers)
     running: dict[Future[Exception | None], tuple[Executor, int]] = {}
     while waiting or running:
         while waiting and idle:
             worker, part = idle.pop(), waiting.pop()
-            running[worker.submit(_attempt, function, part)] = worker, part
+            running[worker.submit(_attempt, work, part)] = worker, part
         for done in wait(running, return_when=FIRST_COMPLETED).done:
             worker, part = running.pop(done)
             idle.append(worker)
@@ -233,10 +220,10 @@ def each_part(
             yield part
 
 
-def _attempt(function: Callable[[int], object], part: int) -> Exception | None:
+def _attempt(work: Callable[[int], object], part: int) -> Exception | None:
     """Do the work of a part and return what went wrong, which engines would change if it were raised."""
     try:
-        function(part)
+        work(part)
     except Exception as error:
         if not isinstance(error, (RecgaugeError, OSError)):
             error.add_note(traceback.format_exc())
@@ -260,19 +247,3 @@ def stored_parts(files: Sequence[Path]) -> Iterator[Part]:
                 f"{file} cannot be read: {said(error)}. Remove it and start again; --work must be a folder "
                 "that all machines see."
             ) from error
-
-
-def values_of(file: Path) -> Path:
-    """Return where the users' values of a part are."""
-    return file.with_suffix(".parquet")
-
-
-def _write(file: Path, part: Part) -> None:
-    """Write a part after the values of its users: whoever finds it finds them, too."""
-    from pyarrow import parquet
-
-    if part.values is not None:
-        with written_whole(values_of(file)) as hidden:
-            parquet.write_table(part.values, hidden, compression="zstd")
-    with written_whole(file) as hidden:
-        hidden.write_bytes(replace(part, values=None).to_bytes())

@@ -1,18 +1,18 @@
 """Parquet files in a folder or in an object store: one table that is never whole."""
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import fs, parquet
+from pyarrow import dataset, fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
 from recgauge.files.columns import Columns, Role, Roles
@@ -30,8 +30,6 @@ _OF_PYARROW = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss", "hf
 class RowGroup(NamedTuple):
     """Some rows of a file."""
 
-    file: int
-    place: int
     n_rows: int
     users: tuple[int, int] | None  # least and greatest, if the file has them: whole, of 63 bits, none missing
 
@@ -162,7 +160,7 @@ class StoredTable:
                 roles = self._columns(file, schema).positions
                 labels = {role: schema.names[at] for role, at in roles.items()}
                 self._require_equal_columns(file, schema, footers[0][0] if footers else schema)
-                footers.append((schema, tuple(_row_groups(file, opened.metadata, labels))))
+                footers.append((schema, tuple(_row_groups(opened.metadata, labels))))
         return footers
 
     def _columns(self, file: int, schema: pa.Schema) -> Columns:
@@ -204,13 +202,16 @@ class StoredTable:
         texts = [self.address, *facts, str(sorted(self.labels.items())), str(self.roles.cells)]
         return sha256("\n".join(texts).encode()).hexdigest()
 
-    def batches(self, groups: Iterable[RowGroup]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of row groups, in the order of files, some at a time."""
-        for file, of_file in groupby(groups, key=lambda group: group.file):
-            row_groups = [group.place for group in of_file]
-            with self.open(file) as opened:
-                for batch in opened.iter_batches(_BATCH, row_groups=row_groups, columns=self.columns):
-                    yield batch.select(self.columns).cast(self.schema)
+    def batches(self, rows: dataset.Expression | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, or some, in the order of files, as many as fit into a batch at a time."""
+        files = dataset.dataset(list(self.paths), self.schema, "parquet", self.system)
+        how = {"batch_size": _BATCH, "batch_readahead": 2, "fragment_readahead": 1}
+        try:
+            yield from files.to_batches(columns=self.columns, filter=rows, **how)
+        except (OSError, pa.ArrowException) as error:
+            raise MissingDataError(
+                f"{self} cannot be read as Parquet: {said(error)}. Mend it or leave it out."
+            ) from error
 
     def cells(self, name: str) -> Iterator[pa.Array]:
         """Yield the cells of a column, of lists in cells their items, some at a time."""
@@ -264,10 +265,9 @@ def _joint_type(fields: Sequence[pa.Field]) -> pa.DataType:
     return kinds[0]
 
 
-def _row_groups(file: int, metadata: parquet.FileMetaData, labels: Mapping[Role, str]) -> Iterator[RowGroup]:
+def _row_groups(metadata: parquet.FileMetaData, labels: Mapping[Role, str]) -> Iterator[RowGroup]:
     """Yield the row groups of a file that have rows."""
-    for place in range(metadata.num_row_groups):
-        group = metadata.row_group(place)
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
         n_rows, users = group.num_rows, None
         for column in (group.column(at) for at in range(group.num_columns)):
             name = column.path_in_schema.split(".")[0]
@@ -283,7 +283,7 @@ def _row_groups(file: int, metadata: parquet.FileMetaData, labels: Mapping[Role,
                 is_whole = isinstance(facts.min, int) and facts.max < 1 << 63
                 users = (facts.min, facts.max) if is_whole else None
         if group.num_rows:
-            yield RowGroup(file, place, n_rows, users)
+            yield RowGroup(n_rows, users)
 
 
 def _kind(kind: pa.DataType) -> str:
@@ -332,7 +332,7 @@ def find_stored(text: str, roles: Roles, option: str) -> StoredTable:
     """
     try:
         system, path = _system(text, option)
-        infos = list(_files(system, path))
+        infos = _files(system, path)
     except ConfigError:
         raise
     except Exception as error:  # drivers of fsspec raise what they like
@@ -340,7 +340,6 @@ def find_stored(text: str, roles: Roles, option: str) -> StoredTable:
         raise MissingDataError(
             f"{option}={printable(text)}: {said(error)}. Correct {option}{store}."
         ) from error
-    infos = [info for info in infos if info.type != fs.FileType.Directory]
     if odd := next((info for info in infos if info.type != fs.FileType.File), None):
         raise MissingDataError(
             f"{option}={printable(text)}: {printable(odd.path)} is no file, but a pipe, a device or "
@@ -358,12 +357,6 @@ def find_stored(text: str, roles: Roles, option: str) -> StoredTable:
     return StoredTable(name, text, system, tuple(info.path for info in infos), facts, roles)
 
 
-def table_of_files(text: str, paths: Sequence[Path], roles: Roles) -> StoredTable:
-    """Return local Parquet files, which a pattern named, as one table."""
-    facts = tuple((path.stat().st_size, path.stat().st_mtime_ns) for path in paths)
-    return StoredTable(text, text, fs.LocalFileSystem(use_mmap=True), tuple(map(str, paths)), facts, roles)
-
-
 def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
     """Return the file system of a path or address, and the path in it."""
     if "://" not in text:
@@ -379,16 +372,22 @@ def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:
     return system, path
 
 
-def _files(system: fs.FileSystem, path: str) -> Iterator[fs.FileInfo]:
-    """Yield a file, or the Parquet files of a folder, sorted; hidden ones are left out."""
+def _files(system: fs.FileSystem, path: str) -> list[fs.FileInfo]:
+    """Return a file, or the Parquet files of a folder, sorted; hidden ones are left out."""
     if (info := system.get_file_info(path)).type == fs.FileType.File:
-        yield info
-        return
+        return [info]
     infos = system.get_file_info(fs.FileSelector(path, recursive=True))
     if isinstance(system, fs.LocalFileSystem):  # which passes over links to nothing
         links = (link for link in Path(path).rglob("*") if link.is_symlink() and not link.exists())
         infos += [fs.FileInfo(str(link)) for link in links]
-    for info in sorted(infos, key=lambda each: each.path):
-        inside = info.path[len(path) :].strip("/").split("/")
-        if info.path.endswith(PARQUET) and not any(each.startswith(("_", ".")) for each in inside):
-            yield info
+    hidden = re.compile(r"(^|/)[_.]")
+    return sorted(
+        (
+            info
+            for info in infos
+            if info.type != fs.FileType.Directory
+            and info.path.endswith(PARQUET)
+            and not hidden.search(info.path[len(path) :])
+        ),
+        key=lambda info: info.path,
+    )

@@ -40,7 +40,7 @@ class Recorded(Recommender, RatingPredictor):
     ----------
     path : str
         File with columns user, item and rank or score, or with user and items in one row per user; or a
-        folder, pattern or address such as ``s3://bucket/lists`` with Parquet files of these.
+        folder or address such as ``s3://bucket/lists`` with Parquet files of these.
     format : {"csv", "tsv", "parquet", "jsonl", "trec_run", ...}, optional
         By default recognised.
     columns : mapping of {"user", "item", "items", "rank", "score", "tag"} to str or int, optional

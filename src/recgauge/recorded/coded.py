@@ -12,7 +12,7 @@ from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.ids import Ids
 from recgauge.files.opening import Source, find_list_files, find_table
 from recgauge.files.rows import Rows
-from recgauge.files.stored import PARQUET, is_stored, table_of_files
+from recgauge.files.stored import is_stored
 from recgauge.recorded import (
     Columns,
     ListSettings,
@@ -93,12 +93,10 @@ def read_coded_lists(  # noqa: PLR0913 - what a model is set to, by name
 
 
 def find_run(path: str, like: Roles) -> Source:
-    """Return the file that a path names, or the Parquet files of a folder, pattern or address."""
+    """Return the file that a path names, or the Parquet files of a folder or address."""
     if is_stored(path):
         return find_table(path, like, "model.path")
     files = find_list_files([path], "model.path")
-    if len(files) > 1 and all(file.ending in PARQUET for file in files):
-        return table_of_files(path, [file.path for file in files], like)
     if len(files) > 1:
         names = ",".join(str(file.path) for file in files)
         raise ConfigError(

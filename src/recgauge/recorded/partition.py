@@ -8,26 +8,25 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recgauge.errors import DataError, said
+from recgauge.errors import DataError
 from recgauge.files.stored import RowGroup, StoredTable
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
-from recgauge.utils.progress import Progress
-from recgauge.utils.resources import in_units
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import dataset
 
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
-_MOST_READ = 1.3  # rows that are read for each row of a table, before it is cheaper to write parts
+_MOST_READ = 1.3  # rows of row groups that are opened for each row, before it is cheaper to write parts
 _STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
 MOST_PARTS = 800  # of which pyarrow holds a file open each
+_PART = "part of users"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,47 +74,50 @@ class Partition:
         return f"{self.n_parts} {users} {self.as_text}"
 
     def reads_in_place(self, table: StoredTable) -> bool:
-        """Whether parts of a table can be read from its files, with few rows that are read for several."""
-        first, last = self.bounds(table.groups)
+        """Whether parts of a table can be read from its files, with few row groups opened for several."""
+        if self.edges is None or not all(group.users for group in table.groups):
+            return self.n_parts == 1
+        users = np.array([group.users for group in table.groups])
+        first, last = np.searchsorted(self.edges, users, side="right").T
         n_read = (last - first + 1) @ np.array([group.n_rows for group in table.groups])
         return bool(n_read <= _MOST_READ * table.n_rows)
 
-    def bounds(self, groups: Sequence[RowGroup]) -> tuple[LongArray, LongArray]:
-        """Return the first and the last part that may have rows of each row group."""
-        if self.edges is None or not all(group.users for group in groups):
-            return np.zeros(len(groups), np.int64), np.full(len(groups), self.n_parts - 1)
-        users = np.array([group.users for group in groups])
-        first, last = np.searchsorted(self.edges, users, side="right").T
-        return first, last
+    def range_of(self, part: int, user: "pa.Field") -> "dataset.Expression | None":
+        """Return which rows of a table are a part's, by its column of users; None: all."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    def parts(self, users: "pa.ChunkedArray") -> IntArray | LongArray:
+        if self.edges is None or not len(self.edges):
+            return None
+        column, edges = pc.field(user.name), [pa.scalar(edge, user.type) for edge in self.edges.tolist()]
+        if part == 0:
+            return (column < edges[0]) | column.is_null()  # which is refused when the part is judged
+        lowest = column >= edges[part - 1]
+        return lowest & (column < edges[part]) if part < len(edges) else lowest
+
+    def parts(self, users: "pa.Array") -> IntArray | LongArray:
         """Return the part of each user; a missing one is in any, where it is refused."""
-        if self.edges is not None:
-            ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
-            return np.searchsorted(self.edges, ids, side="right").astype(np.int32)
         import pyarrow as pa
         import pyarrow.compute as pc
         from pandas.util import hash_array
 
+        if self.edges is not None:
+            ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
+            return np.searchsorted(self.edges, ids, side="right").astype(np.int32)
         if self.as_text:
             cells = pc.fill_null(pc.utf8_trim_whitespace(users.cast(pa.large_string())), "")
         else:
             cells = pc.fill_null(users, 0).cast(pa.int64(), safe=False)
-        high = hash_array(cells.to_numpy(), categorize=False) >> np.uint64(32)
+        high = hash_array(cells.to_numpy(zero_copy_only=False), categorize=False) >> np.uint64(32)
         return (high * np.uint64(self.n_parts) >> np.uint64(32)).astype(np.int32)
 
 
 def _edges(groups: Sequence[RowGroup], rows_per_part: float) -> LongArray:
     """Return where parts begin: at least users of row groups, after about so many rows."""
-    starts = sorted((group.users[0], group.n_rows) for group in groups if group.users)
-    edges: list[int] = []
-    rows = 0
-    for place, (user, n_rows) in enumerate(starts):
-        if place and rows + n_rows > rows_per_part and user > (edges[-1] if edges else starts[0][0]):
-            edges.append(user)
-            rows = 0
-        rows += n_rows
-    return np.array(edges, np.int64)
+    least, n_rows = np.array(sorted((group.users[0], group.n_rows) for group in groups if group.users)).T
+    part = (np.cumsum(n_rows) - 1) // rows_per_part
+    edges: LongArray = np.unique(least[1:][(np.diff(part) > 0) & (least[1:] > least[0])])
+    return edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,40 +133,21 @@ class PartitionedTable:
         """Whether parts are read from the table's own files."""
         return self.partition.reads_in_place(self.table)
 
-    def prepare(self, progress: Progress) -> None:
-        """Write the parts, unless that has been done or need not be; an unfinished folder is made anew."""
-        if self.in_place or self.folder.exists():
-            return
-        unfinished = self.folder.with_name(f".unfinished-{self.folder.name}")
-        rmtree(unfinished, ignore_errors=True)
-        try:
-            unfinished.mkdir(parents=True)
-            with progress.step(f"divide {self.table.name}", self.table.n_rows, "rows") as advance:
-                self._write(unfinished, advance)
-            unfinished.rename(self.folder)
-        except OSError as error:
-            rmtree(unfinished, ignore_errors=True)
-            needed = in_units(self.table.n_rows * 24)
-            raise DataError(
-                f"{self.folder}: {self.table.address} cannot be divided: {said(error)}. It needs about "
-                f"{needed}; choose a folder with room for it: --work FOLDER. Finished parts are kept."
-            ) from error
-
-    def _write(self, folder: Path, advance: Callable[[int], None]) -> None:
+    def write(self, advance: Callable[[int], None]) -> None:
         """Write the rows to a folder for each part, in their order."""
         import pyarrow as pa
         from pyarrow import dataset
 
-        part = pa.field("part of users", pa.int32())
+        part, user = pa.field(_PART, pa.int32()), self.table.labels["user"]
 
         def batches() -> "Iterator[pa.RecordBatch]":
-            for batch in self.table.batches(self.table.groups):
-                yield batch.append_column(part, to_arrow(self.partition.parts(self._users(batch))))
+            for batch in self.table.batches():
+                yield batch.append_column(part, to_arrow(self.partition.parts(batch.column(user))))
                 advance(len(batch))
 
         dataset.write_dataset(
             batches(),
-            folder,
+            self.folder,
             format="ipc",
             schema=self.table.schema.append(part),
             partitioning=dataset.partitioning(pa.schema([part])),
@@ -175,41 +158,16 @@ class PartitionedTable:
             min_rows_per_group=_STAGED,
         )
 
-    def _users(self, rows: "pa.RecordBatch") -> "pa.ChunkedArray":
-        import pyarrow as pa
-
-        return pa.chunked_array([rows.column(self.table.labels["user"])])
-
     def read(self, part: int) -> "pa.Table":
         """Return all rows of a part, in the order of the files."""
         import pyarrow as pa
+        from pyarrow import dataset
 
         schema = self.table.schema
         if self.in_place:
-            first, last = self.partition.bounds(self.table.groups)
-            groups = [self.table.groups[at] for at in np.flatnonzero((first <= part) & (part <= last))]
-            batches = (self._of_part(batch, part) for batch in self.table.batches(groups))
-            return pa.Table.from_batches(batches, schema)
-        files = [str(file) for file in sorted((self.folder / str(part)).glob("*.arrow"))]
-        if not files:
-            return schema.empty_table()
-        from pyarrow import dataset
-
-        return dataset.dataset(files, schema=schema, format="ipc").to_table()
-
-    def _of_part(self, batch: "pa.RecordBatch", part: int) -> "pa.RecordBatch":
-        """Return the rows of a part; most batches have no others."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        users = self._users(batch)
-        if self.partition.n_parts == 1 or not len(users):
-            return batch
-        ends = pa.chunked_array([list(pc.min_max(users).as_py().values())], users.type)
-        if (self.partition.parts(ends) == part).all():
-            return batch
-        return batch.filter(to_arrow(self.partition.parts(users) == part))
-
-    def forget(self) -> None:
-        """Remove the parts that were written."""
-        rmtree(self.folder, ignore_errors=True)
+            rows = self.partition.range_of(part, schema.field(self.table.labels["user"]))
+            return pa.Table.from_batches(self.table.batches(rows), schema)
+        files = sorted(map(str, (self.folder / str(part)).glob("*.arrow")))
+        return (
+            dataset.dataset(files, schema=schema, format="ipc").to_table() if files else schema.empty_table()
+        )

@@ -274,14 +274,14 @@ def test_a_part_whose_worker_dies_is_named_and_judged_by_the_next_command(data, 
         truth = find_stored(str(data / "sorted-truth"), roles_of("relevant"), "--truth")
         return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
 
-    def value(runs, workers=()):
-        task, files = runs.judge(workers=workers)
-        return task.merge(stored_parts(files["sorted-lists"])).values()
+    def value(runs, deaths):
+        task = runs.judge([Mortal(deaths)], lambda work, *arguments: work(*arguments))
+        return task.merge(stored_parts(runs.files["sorted-lists"])).values()
 
     with pytest.raises(DataError, match="part 1: its worker has ended") as error:
-        value(runs("a"), [Mortal(1)])
+        value(runs("a"), 1)
     assert "the node is lost" in str(error.value)
-    assert value(runs("a"), [Mortal(0)]) == value(runs("b"))
+    assert value(runs("a"), 0) == value(runs("b"), 0)
 
 
 @pytest.mark.parametrize(

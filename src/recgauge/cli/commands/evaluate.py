@@ -167,7 +167,7 @@ def _in_parts(
     from recgauge.comparison.part_values import PartValues
     from recgauge.evaluation.measured import measure_parts
     from recgauge.evaluation.parts import PartTask
-    from recgauge.evaluation.recorded_parts import StoredRuns, find_tables, values_of
+    from recgauge.evaluation.recorded_parts import StoredRuns, find_tables
     from recgauge.report.console import ConsoleProgress
     from recgauge.report.measured_lists import reading_lines, table_line
 
@@ -188,15 +188,14 @@ def _in_parts(
     stored = StoredRuns(runs, truth, task, work, options.memory_mib)
     _say(*map(table_line, (*runs, truth)))
     with closing(_engine(options, stored.folder.absolute())) as engine:
-        workers = [] if engine.output == "program" else [engine.worker() for _ in range(engine.n_workers)]
-        task, parts = stored.judge(ConsoleProgress(), workers, engine.call)
-    measured = measure_parts(task, parts, suite)
+        workers = [engine.worker() for _ in range(engine.n_workers)]
+        task = stored.judge(workers, engine.call, ConsoleProgress())
+    measured = measure_parts(task, stored.files, suite)
     _say(*reading_lines(measured.warnings, [], measured.meetings), f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
-    values = {run: list(map(values_of, files)) for run, files in parts.items()}
     higher = {entry.key: entry.higher_is_better for entry in next(iter(measured.results.values())).results}
     return measured, lambda keys: compare_parts(
-        PartValues(values, {key: higher[key] for key in keys}), procedure
+        PartValues(stored.files, {key: higher[key] for key in keys}), procedure
     )
 
 
@@ -233,7 +232,7 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
     if measures_ratings(suite):
         raise ConfigError("--metrics: rating metrics are not measured in parts. Name files.")
     if len(options.truth) > 1:
-        raise ConfigError("--truth: name one folder, pattern or address where lists are judged in parts.")
+        raise ConfigError("--truth: name one folder or address where lists are judged in parts.")
     check_int("--memory-mib", options.memory_mib, minimum=16)
     check_int("--jobs", options.jobs, minimum=1)
 
