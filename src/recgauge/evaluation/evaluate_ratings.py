@@ -44,11 +44,6 @@ class RatingPredictions:
         True where only the user or only the item has training ratings.
     n_clipped : int
         Predictions that were moved onto the scale.
-
-    Raises
-    ------
-    SchemaError
-        If columns are no arrays of one length, codes are no codes, or a rating is not finite.
     """
 
     user: IntArray
@@ -58,28 +53,6 @@ class RatingPredictions:
     impossible: BoolArray
     partly_unknown: BoolArray
     n_clipped: int = 0
-
-    def __post_init__(self) -> None:
-        kinds = {"user": "iu", "item": "iu", "actual": "fiu", "predicted": "fiu"}
-        for name, kind in (kinds | {"impossible": "b", "partly_unknown": "b"}).items():
-            column = getattr(self, name)
-            if not isinstance(column, np.ndarray) or column.dtype.kind not in kind:
-                kind_of_column = column.dtype if isinstance(column, np.ndarray) else type(column).__name__
-                raise SchemaError(
-                    f"RatingPredictions: {name} must be an array, see its type; got {kind_of_column}."
-                )
-            if column.shape != (len(self.user),):
-                raise SchemaError(
-                    f"RatingPredictions: {name} must have shape ({len(self.user)},) like user, "
-                    f"got {column.shape}."
-                )
-            object.__setattr__(self, name, read_only(column))
-        for name in ("user", "item"):
-            if len(self) and getattr(self, name).min() < 0:
-                raise SchemaError(f"RatingPredictions: {name} must be codes from 0.")
-        for name in ("actual", "predicted"):
-            if not np.isfinite(getattr(self, name)).all():
-                raise SchemaError(f"RatingPredictions: {name} must be finite in every row.")
 
     def __len__(self) -> int:
         return len(self.user)
@@ -312,18 +285,9 @@ def _result(key: str, metric: Metric, judged: JudgedRatings, has_users: bool) ->
     if per_user is not None:
         defined = per_user[~np.isnan(per_user)]
         stderr, n_users, per_user = mean_and_stderr(defined)[1], len(defined), read_only(per_user)
-    return MetricResult(
-        key=key,
-        name=key,
-        k=None,
-        value=value,
-        stderr=stderr,
-        per_user=per_user,
-        definition=metric.definition(),
-        higher_is_better=metric.higher_is_better,
-        n_users=n_users,
-        pooled=metric.pooled(judged) if has_users else None,
-    )
+    pooled = metric.pooled(judged) if has_users else None
+    definition, better = metric.definition(), metric.higher_is_better
+    return MetricResult(key, key, None, value, stderr, per_user, definition, better, n_users, pooled)
 
 
 def _ratings(name: str, values: npt.ArrayLike) -> DoubleArray:

@@ -404,19 +404,9 @@ def add_full_rankings(
             refused[name] = f"{metric.definition()} is undefined: no user has relevant and other candidates."
             continue
         stderr = mean_and_stderr(defined)[1] if metric.aggregate == "user" else None
-        results.append(
-            MetricResult(
-                key=name,
-                name=name,
-                k=None,
-                value=metric.value(rankings),
-                stderr=stderr,
-                per_user=read_only(per_user),
-                definition=metric.definition(),
-                higher_is_better=metric.higher_is_better,
-                n_users=len(defined),
-            )
-        )
+        value, text, better = metric.value(rankings), metric.definition(), metric.higher_is_better
+        per_user = read_only(per_user)
+        results.append(MetricResult(name, name, None, value, stderr, per_user, text, better, len(defined)))
     return replace(evaluation, results=(*evaluation.results, *results)), refused
 
 
