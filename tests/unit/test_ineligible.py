@@ -152,7 +152,8 @@ def test_parts_give_the_number_of_all_at_once(repeats, longest) -> None:
         rows = lists.get(user, [])
         table = {"user": [user] * len(rows), "item": rows, "rank": list(range(1, len(rows) + 1))}
         types = pa.schema([("user", pa.string()), ("item", pa.string()), ("rank", pa.int64())])
-        parts.append(task.judge(pa.table(table, types), {"user": [user] * len(truth), "item": truth}))
+        relevant = pa.table({"user": [user] * len(truth), "item": truth})
+        parts.append(task.judge(pa.table(table, types), relevant))
     whole = recgauge.evaluate(lists, TRUTH, metrics=METRICS, cutoffs=(K,), repeats=repeats, longest=longest)
     assert task.merge(parts).values() == whole.values()
 

@@ -9,7 +9,7 @@ import recgauge
 from recgauge import Part, PartTask
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.recorded_runs import evaluate_lists_of_runs
+from recgauge.evaluation.measured import measure_recorded
 from recgauge.metrics.beyond.catalogue import Entropy
 from recgauge.recorded import ListSettings, read_recorded
 
@@ -53,9 +53,9 @@ def in_memory(tables, folder, metrics, convention):
     recorded = read_recorded(
         [str(folder / "lists.parquet")], [str(folder / "truth.parquet")], settings=settings
     )
-    suite = dict.fromkeys(metrics, (1, 5, 10))
-    evaluations = evaluate_lists_of_runs(recorded, suite, get_convention(convention), n_items=N_ITEMS)
-    return evaluations["lists"]
+    names = [f"{name}@{k}" for name in metrics for k in (1, 5, 10)]
+    measured = measure_recorded(recorded, names, get_convention(convention), settings, n_items=N_ITEMS)
+    return measured.results["lists"]
 
 
 def assert_equal(one, other):

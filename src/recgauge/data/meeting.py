@@ -75,7 +75,8 @@ class Meeting:
         """Return the same of two parts of the ids, which are distinct."""
         n_ids = self.n_ids[0] + other.n_ids[0], self.n_ids[1] + other.n_ids[1]
         cause, examples = self.cause or other.cause, self.examples or other.examples
-        return Meeting(self.name, self.sides, n_ids, self.n_both + other.n_both, cause, examples)
+        respelled = self.respelled or other.respelled
+        return Meeting(self.name, self.sides, n_ids, self.n_both + other.n_both, cause, examples, respelled)
 
     @property
     def share(self) -> float:

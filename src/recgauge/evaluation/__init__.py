@@ -1,7 +1,7 @@
 """What an evaluation returns: numbers with their definitions, counts, and what equal scores do."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -171,11 +171,12 @@ class Evaluation:
         return html_table(rows, header, [*self.warnings(), f"Mean over {users} ± its standard error."])
 
 
-def merge(parts: "list[Evaluation]", keys: list[str]) -> Evaluation:
-    """Return evaluations of the same users as one, its results in the order of `keys`."""
+def merge(parts: Sequence[Evaluation], keys: Iterable[str]) -> Evaluation:
+    """Return evaluations of the same users as one, its results in the order of `keys`, if there are such."""
     by_key = {result.key: result for part in parts for result in part.results}
     first = parts[0]
-    return Evaluation(first.users, tuple(by_key[key] for key in keys), first.counts, first.policies)
+    results = tuple(by_key[key] for key in keys if key in by_key)
+    return Evaluation(first.users, results, first.counts, first.policies)
 
 
 def mean_and_stderr(values: DoubleArray) -> tuple[float, float | None]:

@@ -19,7 +19,7 @@ from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation
+from recgauge.evaluation import Evaluation, merge
 from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import check_scores, item_rows, ranked_rows
@@ -185,11 +185,11 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
     """
     chosen = {"ties": ties, "unknown": unknown, "seen": seen, "repeats": repeats, "longest": longest}
     convention = get_convention(conventions).with_policies(chosen | {"no_list": no_list})
-    metrics, cutoffs, keys = _with_cutoffs(metrics, cutoffs)
+    metrics, cutoffs, keys = with_cutoffs(metrics, cutoffs)
     check_longest(convention.policies, cutoffs)
-    suite = select_metrics(metrics, convention)
-    check_measures_lists(suite)
-    _check_keep(keep)
+    check_measures_lists(select_metrics(metrics, convention))
+    for name in keep:
+        check_choice("keep", name, ("unmet", "implausible", "rising_scores"))
     inputs = convert(
         recommendations,
         relevant,
@@ -206,21 +206,22 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
         closed=n_items is None or convention.uses_train,
         keep_rising="rising_scores" in keep,
     )
-    if unknown or seen:
-        _require_train(inputs)
-    longest = convention.policies.longest
-    counts = _count_ineligible(recommendations, inputs, longest)
+    if (unknown or seen) and inputs.catalogue.in_data is None:
+        raise ConfigError("unknown and seen are known from training rows: pass train, and lists by ids.")
+    lists, longest = inputs.top_k, convention.policies.longest
+    counts: dict[str, int] = {}
+    if not isinstance(recommendations, TopK):  # lists of models are codes
+        counts = count_ineligible(lists.items, lists.users, inputs.catalogue, longest)
     usual = convention.for_ineligible({"repeats": repeats, "seen": seen})
     convention = convention.with_policies({name: usual[name] for name in usual if name in counts})
     suite = select_metrics(metrics, convention)
-    has_scores = inputs.top_k.scores.strides[0] != 0  # one row for all is made up
+    has_scores = lists.scores.strides[0] != 0  # one row for all is made up
     if not has_scores and ties not in (None, "stable"):
         raise ConfigError(
             f"ties={ties} needs scores, and the lists have none: pass scores=..., or a table with scores."
         )
+    _require_meetings(() if "unmet" in keep else inputs.meetings)
     measure = partial(inputs.evaluate, cutoffs=cutoffs, policies=convention.policies, seed=seed)
-    if "unmet" not in keep:
-        _require_meetings(inputs.meetings)
     try:
         result = measure(suite)
     except MetricError as error:
@@ -228,24 +229,20 @@ def evaluate(  # noqa: PLR0913 -- the public signature: two tables and keyword-o
             raise
         raise MetricError(f"{error} {inputs.grades.warning}.") from error
     if keys:
-        by_key = {entry.key: entry for entry in result.results}
-        result = replace(result, results=tuple(by_key[key] for key in keys if key in by_key))
-    n_listed = int(np.count_nonzero(inputs.top_k.items[:, :longest] >= 0))
-    ineligible = value_of_policies(counts, n_listed, suite, result, measure)
-    result = replace(result, meetings=inputs.meetings, grades=inputs.grades, ineligible=ineligible)
-    result = replace(result, reversed_lists=inputs.reversal)
+        result = merge([result], keys)
     bound = convention.policies.threshold if inputs.grades is None else inputs.grades.threshold
-    policies = replace(convention.policies, threshold=bound).definition()
-    result = replace(result, policies=policies, truth=inputs.relevant)
-    if not has_scores:
-        return result
-    lists, truth = inputs.top_k, inputs.relevant
-    return replace(result, ties=ties_at_cutoffs(suite, lists, truth, cutoffs=cutoffs, measure=measure))
-
-
-def _check_keep(keep: Collection[str]) -> None:
-    for name in keep:
-        check_choice("keep", name, ("unmet", "implausible", "rising_scores"))
+    n_listed = int(np.count_nonzero(lists.items[:, :longest] >= 0))
+    ties_at = partial(ties_at_cutoffs, suite, lists, inputs.relevant, cutoffs=cutoffs, measure=measure)
+    return replace(
+        result,
+        policies=replace(convention.policies, threshold=bound).definition(),
+        ties=ties_at() if has_scores else None,
+        meetings=inputs.meetings,
+        grades=inputs.grades,
+        ineligible=value_of_policies(counts, n_listed, suite, result, measure),
+        reversed_lists=inputs.reversal,
+        truth=inputs.relevant,
+    )
 
 
 def _require_meetings(meetings: Sequence[Meeting]) -> None:
@@ -253,18 +250,6 @@ def _require_meetings(meetings: Sequence[Meeting]) -> None:
         # a split by users has none of the users in the training rows
         fewest = inf if meeting.name == "user" and meeting.sides[0] != "lists" else FEWEST
         require_meeting(meeting, way_on='keep=["unmet"]', fewest=fewest)
-
-
-def _require_train(inputs: EvaluationInputs) -> None:
-    if inputs.catalogue.in_data is None:
-        raise ConfigError("unknown and seen are known from training rows: pass train, and lists by ids.")
-
-
-def _count_ineligible(recommendations: Any, inputs: EvaluationInputs, longest: int | None) -> dict[str, int]:
-    """Count the ineligible items of lists from outside; codes are lists of models."""
-    if isinstance(recommendations, TopK):
-        return {}
-    return count_ineligible(inputs.top_k.items, inputs.top_k.users, inputs.catalogue, longest)
 
 
 def select_metrics(metrics: Metrics, convention: Convention) -> dict[str, Definition]:
@@ -326,7 +311,7 @@ def check_measures_lists(suite: Mapping[str, Definition]) -> None:
             )
 
 
-def _with_cutoffs(
+def with_cutoffs(
     metrics: Metrics, cutoffs: Sequence[int | None] | None
 ) -> tuple[Metrics, tuple[int | None, ...], list[str]]:
     """Return the metrics without cutoffs in their names, all cutoffs, and the keys of the results.
@@ -365,12 +350,12 @@ def convert(  # noqa: PLR0913 -- the arguments of the public function
     recommendations: Any,
     relevant: Any,
     *,
-    train: Any,
-    item_features: Any,
-    n_items: int | None,
-    scores: Any,
-    users: Sequence[Any] | None,
     threshold: float,
+    train: Any = None,
+    item_features: Any = None,
+    n_items: int | None = None,
+    scores: Any = None,
+    users: Sequence[Any] | None = None,
     relevant_from: float | None = None,
     item_similarity: Any = None,
     head: Sequence[Any] | None = None,

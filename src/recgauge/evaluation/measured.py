@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Any
 from recgauge.conventions import Convention
 from recgauge.data.meeting import Meeting
 from recgauge.evaluation import Evaluation, described
+from recgauge.evaluation.evaluate import evaluate, with_cutoffs
 from recgauge.evaluation.recorded_runs import (
-    Suite,
-    evaluate_lists_of_runs,
     evaluate_ratings_of_runs,
     measures_ratings,
+    needed,
+    whole_lists,
 )
 from recgauge.judging import Seen, check_longest
 from recgauge.judging.ineligible import REASONS
-from recgauge.metrics import metric_key
+from recgauge.metrics.names import split_label
 from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
 from recgauge.utils.arrow import arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from recgauge.data.lists import Relevant
     from recgauge.evaluation.parts import PartTask
 
 
@@ -54,7 +56,7 @@ class MeasuredRuns:
 
 
 def list_settings(
-    suite: Suite,
+    metrics: Sequence[str],
     convention: Convention,
     order: Order = "auto",
     refuse: Collection[str] = (),
@@ -62,8 +64,8 @@ def list_settings(
     *,
     seen: Seen | None = None,
 ) -> ListSettings:
-    """Return how lists are read that a suite measures under a convention, and what is said of seen items."""
-    policies, cutoffs = convention.policies, {k for cutoffs in suite.values() for k in cutoffs}
+    """Return how lists are read that metrics measure under a convention, and what is said of seen items."""
+    policies, cutoffs = convention.policies, with_cutoffs(metrics, whole_lists(metrics))[1]
     check_longest(policies, cutoffs)
     named: dict[str, str] = {name: getattr(policies, name) for name in REASONS}
     if seen is None and not convention.uses_train and "seen_items" not in refuse:
@@ -80,7 +82,7 @@ def list_settings(
 
 def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
     recorded: RecordedRuns,
-    suite: Suite,
+    metrics: Sequence[str],
     convention: Convention,
     settings: ListSettings,
     *,
@@ -90,48 +92,71 @@ def measure_recorded(  # noqa: PLR0913 - what a command asks, by name
     seen: Seen | None = None,
     seed: int = 0,
 ) -> MeasuredRuns:
-    """Measure lists, or predicted ratings, that were read whole; options as of `evaluate_lists_of_runs`."""
-    if measures_ratings(suite):
-        recorded, results = evaluate_ratings_of_runs(recorded, suite, convention, settings)
-    else:
-        results = evaluate_lists_of_runs(
-            recorded,
-            suite,
-            convention,
+    """Measure lists, or predicted ratings, that were read whole.
+
+    The catalogue is `n_items`, else the items of truth and training rows, if there are some. `head`: ids of
+    the short head, as text. `seen`: the policy that the user names, in place of the convention's.
+    """
+    if measures_ratings(metrics):
+        return _measured(*evaluate_ratings_of_runs(recorded, metrics, convention, settings))
+    codes = None
+    if head is not None:
+        code_of = {str(item): code for code, item in enumerate(recorded.item_ids.tolist())}
+        codes = [code_of.get(item, item) for item in head]  # an unknown id is refused as such
+    if convention.policies.repeats == "refuse" and not all(run.lists.distinct for run in recorded.runs):
+        convention = convention.with_policies({"repeats": "miss"})  # those of one table are measured alike
+    definitions = [convention.definition(split_label(name)[0]) for name in metrics]
+    cutoffs = with_cutoffs(metrics, whole_lists(metrics))[1]
+    results: dict[str, Evaluation] = {}
+    truth: Relevant | None = None  # the same for all runs
+    for run in recorded.runs:
+        evaluation = evaluate(
+            needed(run, definitions, cutoffs),  # type: ignore[arg-type]
+            recorded.relevant,  # type: ignore[arg-type]
             relevant_from=relevant_from,
+            metrics=metrics,
+            cutoffs=whole_lists(metrics),
+            conventions=convention,
+            train=recorded.train,  # type: ignore[arg-type]
             n_items=n_items,
-            head=head,
+            head=codes,
             seen=seen,
             seed=seed,
         )
+        if truth is None and evaluation.truth is not None:
+            truth = replace(evaluation.truth, item_ids=recorded.item_ids)
+        results[run.name] = replace(evaluation, truth=truth)
+    return _measured(recorded, results)
+
+
+def _measured(recorded: RecordedRuns, results: Mapping[str, Evaluation]) -> MeasuredRuns:
+    """Return the results of runs that were read whole with what was found in their lists."""
     return MeasuredRuns(
         results,
         {run.name: run.findings for run in recorded.runs},
         {run.name: run.meetings for run in recorded.runs},
         {run.name: len(run.lists.users) for run in recorded.runs},
-        partial(_tables_in_memory, results),
+        lambda: ((name, user_table(evaluation)) for name, evaluation in results.items()),
         recorded.warnings,
     )
 
 
-def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]], suite: Suite) -> MeasuredRuns:
+def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]]) -> MeasuredRuns:
     """Merge the judged parts of each run, as `StoredRuns.judge` leaves them in files."""
     from recgauge.evaluation.parts import warnings_of
     from recgauge.evaluation.recorded_parts import stored_parts
 
-    keys = [metric_key(name, k) for name, cutoffs in suite.items() for k in cutoffs]
-    results, wholes = {}, {}
-    for name, parts in files.items():
-        wholes[name] = task.total((replace(part, values=None) for part in stored_parts(parts)), name)
-        evaluation = task.evaluation(wholes[name])
-        by_key = {result.key: result for result in evaluation.results}
-        results[name] = replace(evaluation, results=tuple(by_key[key] for key in keys if key in by_key))
+    wholes = {
+        name: task.total((replace(part, values=None) for part in stored_parts(parts)), name)
+        for name, parts in files.items()
+    }
+    results = {name: task.evaluation(whole) for name, whole in wholes.items()}
     return MeasuredRuns(
         results,
         {name: whole.findings for name, whole in wholes.items()},
         {name: whole.meetings for name, whole in wholes.items()},
-        {name: whole.totals["lists"] for name, whole in wholes.items()},
-        partial(_tables_of_parts, files, keys),
+        {name: whole.counts["lists"] for name, whole in wholes.items()},
+        partial(_tables_of_parts, files, [entry.key for entry in next(iter(results.values())).results]),
         [f"{name}: {warning}" for name, whole in wholes.items() for warning in warnings_of(whole)],
     )
 
@@ -151,10 +176,6 @@ def _about(evaluation: Evaluation) -> dict[str, Any]:
         "higher_is_better": {entry.key: entry.higher_is_better for entry in evaluation.results},
         "truth": "" if evaluation.truth is None else evaluation.truth.sha256(),
     }
-
-
-def _tables_in_memory(results: Mapping[str, Evaluation]) -> "Iterator[tuple[str, pa.Table]]":
-    return ((name, user_table(evaluation)) for name, evaluation in results.items())
 
 
 def _tables_of_parts(

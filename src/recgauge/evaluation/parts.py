@@ -16,13 +16,13 @@ from recgauge.data.ids import IdArray
 from recgauge.data.lists import GradeCounts
 from recgauge.data.meeting import FEWEST, Meeting
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation import Evaluation
+from recgauge.evaluation import Evaluation, merge
 from recgauge.evaluation.evaluate import (
     Metrics,
-    check_all_cutoffs,
     check_measures_lists,
     convert,
     select_metrics,
+    with_cutoffs,
 )
 from recgauge.evaluation.recorded_runs import needed
 from recgauge.evaluation.values import JudgedUsers, MetricAtCutoff, Sums, entries, ways_to_judge
@@ -32,18 +32,18 @@ from recgauge.files.rows import Rows
 from recgauge.judging import check_longest, judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import ListSettings, join_recorded, rows_of_table
-from recgauge.recorded.findings import Finding, check_meeting, refusal
+from recgauge.recorded.findings import Finding, check_meeting, refusal, unmet
 from recgauge.recorded.lists import ARE_TRUTH
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
-from recgauge.utils.checks import DoubleArray, check_real, shown
-from recgauge.utils.exact import LIMBS, Moments, from_limbs, to_limbs
+from recgauge.utils.checks import DoubleArray, shown
+from recgauge.utils.exact import Moments
 from recgauge.utils.plain import from_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-_FORMAT = 4  # of stored parts; another is never read
+_FORMAT = 5  # of stored parts; another is never read
 _GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
 _LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
 
@@ -56,12 +56,11 @@ class Part:
     ----------
     task : str
         The digest of the task, which all parts to be merged have in common.
-    sums : mapping of str to ndarray of float64
+    sums : mapping of str to Moments or ndarray of float64
         By the key of the result; they are exact, so that no order of adding changes them.
     counts : mapping of str to int
-        Of users, as `Evaluation.counts`.
-    totals : mapping of str to int
-        ``lists`` and ``parts``, ``truths`` (parts whose lists are the truth), and the counts of grades.
+        Of users, as `Evaluation.counts`; ``lists`` and ``parts``, ``truths`` (parts whose lists are the
+        truth), and those of `GradeCounts`.
     meetings : tuple of Meeting
         How many users, and items, of lists and truth met.
     findings : tuple of Finding
@@ -71,9 +70,8 @@ class Part:
     """
 
     task: str
-    sums: Mapping[str, DoubleArray]
+    sums: Mapping[str, Sums]
     counts: Mapping[str, int]
-    totals: Mapping[str, int]
     meetings: tuple[Meeting, ...]
     findings: tuple[Finding, ...] = ()
     values: "pa.Table | None" = None
@@ -92,9 +90,8 @@ class Part:
         has_values = self.values is not None and other.values is not None
         return Part(
             self.task,
-            {key: sums + other.sums[key] for key, sums in self.sums.items()},
+            {key: sums + other.sums[key] for key, sums in self.sums.items()},  # type: ignore[operator]
             {name: count + other.counts[name] for name, count in self.counts.items()},
-            {name: count + other.totals[name] for name, count in self.totals.items()},
             tuple(own + its for own, its in zip(self.meetings, other.meetings, strict=True)),
             tuple(findings.values()),
             joined_values([self.values, other.values]) if has_values else None,
@@ -104,11 +101,14 @@ class Part:
         """Return the part as Arrow's streams, to be sent or stored: of its sums, then of users' values."""
         import pyarrow as pa
 
-        about = {name: getattr(self, name) for name in ("task", "counts", "totals")}
+        about = {name: getattr(self, name) for name in ("task", "counts")}
         about |= {name: list(map(asdict, getattr(self, name))) for name in ("meetings", "findings")}
+        moments = {key: sums for key, sums in self.sums.items() if isinstance(sums, Moments)}
+        about["moments"] = {key: [each.n, each.total, each.squares] for key, each in moments.items()}
         lists = {
             key: pa.LargeListArray.from_arrays([0, len(sums)], to_arrow(sums))
             for key, sums in self.sums.items()
+            if not isinstance(sums, Moments)
         }
         table = pa.table(lists, metadata={"recgauge": json.dumps(about)})
         sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
@@ -137,7 +137,8 @@ class Part:
             about = json.loads(tables[0].schema.metadata[b"recgauge"])
             about["meetings"] = from_plain(tuple[Meeting, ...], about["meetings"], "meetings")
             about["findings"] = from_plain(tuple[Finding, ...], about["findings"], "findings")
-            sums = {name: to_numpy(tables[0].column(name)[0].values) for name in tables[0].column_names}
+            sums: dict[str, Sums] = {key: Moments(*sums) for key, sums in about.pop("moments").items()}
+            sums |= {key: to_numpy(tables[0].column(key)[0].values) for key in tables[0].column_names}
             return cls(**about, sums=sums, values=tables[1] if tables[1:] else None)
         except (pa.ArrowException, SchemaError, KeyError, ValueError, TypeError) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
@@ -184,7 +185,7 @@ class PartTask:
     """
 
     metrics: Metrics = ("ndcg", "recall", "precision")
-    cutoffs: Sequence[int | None] = (5, 10)
+    cutoffs: Sequence[int | None] | None = None
     conventions: str | Convention = "standard"
     items: Any = None
     n_items: int | None = None
@@ -193,26 +194,16 @@ class PartTask:
     settings: ListSettings = field(default_factory=ListSettings)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cutoffs", check_all_cutoffs(self.cutoffs))
-        if self.relevant_from is not None:
-            bound = check_real("relevant_from", self.relevant_from, low=-inf, high=inf)
-            object.__setattr__(self, "relevant_from", bound)
-        for (way, drawn), group in ways_to_judge(self._suite).items():
-            if drawn or way.ties == "random":
-                raise ConfigError(
-                    f"metrics: {next(iter(group))} needs random orders of equal scores, which depend on all "
-                    "users; evaluate all rows at once, or choose another ties."
-                )
-        check_longest(self._convention.policies, self.cutoffs)
+        check_longest(self._convention.policies, self._named[1])
         for name, definition in self._suite.items():
-            if definition.policies.round_mean is not None:
+            lacking, ties = sorted(definition.metric.needs - {"n_items"}), definition.policies.ties
+            if ties == "random" or (ties == "expected" and not definition.metric.has_expected):
+                lacking = ["random orders of equal scores, which depend on all users"]
+            elif definition.policies.round_mean is not None:
+                lacking = ["a sum in the order of users, which is rounded"]
+            if lacking:
                 raise ConfigError(
-                    f"metrics: {name} is rounded from a sum in the order of users, which parts do not have; "
-                    "evaluate all rows at once with recgauge.evaluate."
-                )
-            if missing := sorted(definition.metric.needs - {"n_items"}):
-                raise ConfigError(
-                    f"metrics: {name} needs {' and '.join(missing)}, which parts do not have; evaluate all "
+                    f"metrics: {name} needs {' and '.join(lacking)}, which parts do not have; evaluate all "
                     "rows at once with recgauge.evaluate."
                 )
 
@@ -221,14 +212,19 @@ class PartTask:
         return get_convention(self.conventions)
 
     @cached_property
+    def _named(self) -> tuple[Metrics, tuple[int | None, ...], Sequence[str]]:
+        """The metrics without cutoffs, all cutoffs, and the keys of the results; no keys: of all of them."""
+        return with_cutoffs(self.metrics, self.cutoffs)
+
+    @cached_property
     def _suite(self) -> dict[str, Definition]:
-        suite = select_metrics(self.metrics, self._convention)
+        suite = select_metrics(self._named[0], self._convention)
         check_measures_lists(suite)
         return suite
 
     @cached_property
     def _entries(self) -> tuple[MetricAtCutoff, ...]:
-        return tuple(entries(self._suite, self.cutoffs, self._convention.policies))
+        return tuple(entries(self._suite, self._named[1], self._convention.policies))
 
     @cached_property
     def _items(self) -> Ids | None:
@@ -288,7 +284,8 @@ class PartTask:
 
     def judge_rows(self, lists: Rows, truth: Rows) -> Part:
         """Judge rows that have been read and checked; see `judge`."""
-        longest = max((k for k in self.cutoffs if k is not None), default=None)
+        policies, cutoffs = self._convention.policies, self._named[1]
+        longest = max((k for k in cutoffs if k is not None), default=None)
         settings = replace(self.settings, in_part=True, longest=longest)
         if truth.problems:
             raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
@@ -298,38 +295,32 @@ class PartTask:
             items = set(map(str, self._items.distinct.tolist()))
             item = next(item for item in recorded.item_ids.tolist() if str(item) not in items)
             raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
-        policies = self._convention.policies
         inputs = convert(
-            needed(run, self._suite.values(), self.cutoffs),
+            needed(run, self._suite.values(), cutoffs),
             recorded.relevant,
-            train=None,
-            item_features=None,
             n_items=self.n_items,
-            scores=None,
-            users=None,
             threshold=policies.threshold,
             relevant_from=self.relevant_from,
             in_part=True,
         )
         catalogue = None if self._items is None else inputs.catalogue
-        sums: dict[str, DoubleArray] = {}
+        sums: dict[str, Sums] = {}
         values: dict[str, DoubleArray] = {}
         for (judging, _), group in ways_to_judge(self._suite).items():
             way = replace(judging, repeats="miss") if judging.repeats == "refuse" else judging
             judged = judge(inputs.top_k, inputs.relevant, catalogue, policies=way, user_ids=inputs.user_ids)
             judged_users = JudgedUsers(judged, inputs.user_ids[judged.users])
-            for entry in entries(group, self.cutoffs, policies):
-                added, per_user = entry.sums(judged_users)
-                sums[entry.key] = _as_sums(added)
+            for entry in entries(group, cutoffs, policies):
+                sums[entry.key], per_user = entry.sums(judged_users)
                 if per_user is not None:
                     values[entry.key] = per_user
-        totals = {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
-        totals |= {name: getattr(inputs.grades, name, 0) for name in _GRADE_COUNTS}
+        counts = judged_users.counts(policies, 0)
+        counts |= {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
+        counts |= {name: getattr(inputs.grades, name, 0) for name in _GRADE_COUNTS}
         return Part(
             self.digest,
             {entry.key: sums[entry.key] for entry in self._entries},
-            judged_users.counts(policies, 0),
-            totals,
+            counts,
             run.meetings,
             run.findings,
             arrow_table({"user": judged_users.ids, **values}) if self.per_user else None,
@@ -367,55 +358,41 @@ class PartTask:
         whole = reduce(add, rest, first)
         if whole.task != self.digest:
             raise ConfigError(f"{name}: the parts are of another task; judge all parts with this one.")
-        if whole.totals["lists"] == 0:
+        if whole.counts["lists"] == 0:
             raise MetricError(f"{name}: no part has a list, so there is nothing to measure.")
         return self._with_meetings(whole, name)
 
     def evaluation(self, whole: Part) -> Evaluation:
         """Return the evaluation of the part that all users make."""
         users, values = _values_of(whole)
-        results = tuple(
-            entry.result(_from_sums(entry, whole.sums[entry.key]), values.get(entry.key))
-            for entry in self._entries
-        )
+        results = tuple(entry.result(whole.sums[entry.key], values.get(entry.key)) for entry in self._entries)
         policies, grades = self._convention.policies, None
-        if whole.totals["n_rows"]:
+        if whole.counts["n_rows"]:
             threshold = policies.threshold if self.relevant_from is None else self.relevant_from
             policies = replace(policies, threshold=threshold)
-            n_rows = {name: whole.totals[name] for name in _GRADE_COUNTS}
+            n_rows = {name: whole.counts[name] for name in _GRADE_COUNTS}
             grades = GradeCounts(threshold, self.relevant_from is not None, **n_rows)
-        return Evaluation(users, results, whole.counts, policies.definition(), grades=grades)
+        counts = {name: count for name, count in whole.counts.items() if name.startswith("users_")}
+        evaluation = Evaluation(users, results, counts, policies.definition())
+        keys = self._named[2] or [entry.key for entry in self._entries]
+        return replace(merge([evaluation], keys), grades=grades)
 
     def _with_meetings(self, whole: Part, name: str) -> Part:
-        """Refuse lists of which next to nothing met in all parts; keep that finding if most did not meet."""
-        if all(finding.name != "unmet" for finding in whole.findings):
-            return whole
+        """Refuse lists of which next to nothing met in all parts; say so if most did not meet."""
         users, items = whole.meetings
-        n_parts = whole.totals["parts"]
-        is_sure = n_parts == 1 or min(items.n_ids) >= _LARGE_PART * n_parts  # few items of few users meet
-        for meeting, fewest in ((users, 1), (items, FEWEST if is_sure or not items.n_both else inf)):
-            check_meeting(meeting, name, self.settings, fewest)
-        if users.warning or (items.warning and is_sure):
-            return whole
-        return replace(whole, findings=tuple(each for each in whole.findings if each.name != "unmet"))
+        # few items of few users meet
+        is_sure = min(items.n_ids) >= _LARGE_PART * whole.counts["parts"] or whole.counts["parts"] == 1
+        check_meeting(users, name, self.settings, 1)
+        check_meeting(items, name, self.settings, FEWEST if is_sure or not items.n_both else inf)
+        finding = unmet(whole.meetings if is_sure else [users], name)
+        return replace(whole, findings=(*whole.findings, *([] if finding is None else [finding])))
 
 
 def warnings_of(whole: Part) -> list[str]:
     """Return what must be said first of the lists of all parts."""
-    unmet = [meeting.warning for meeting in whole.meetings if meeting.warning]
-    return [*unmet, ARE_TRUTH] if whole.totals["truths"] == whole.totals["parts"] else unmet
-
-
-def _as_sums(added: Sums) -> DoubleArray:
-    if isinstance(added, Moments):
-        return np.concatenate(([added.n], to_limbs(added.total), to_limbs(added.squares)))
-    return np.append(added[0], added[1])
-
-
-def _from_sums(entry: MetricAtCutoff, sums: DoubleArray) -> Sums:
-    if isinstance(entry.metric, RunMetric):
-        return int(sums[0]), sums[1:]
-    return Moments(int(sums[0]), from_limbs(sums[1 : 1 + LIMBS]), from_limbs(sums[1 + LIMBS :]))
+    warnings = [meeting.warning for meeting in whole.meetings if meeting.warning]
+    are_truth = whole.counts["truths"] == whole.counts["parts"]
+    return [*warnings, *([ARE_TRUTH] if are_truth else [])]
 
 
 def joined_values(tables: Sequence["pa.Table"]) -> "pa.Table":

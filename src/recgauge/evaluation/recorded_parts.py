@@ -3,6 +3,7 @@
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -18,7 +19,7 @@ from recgauge.files.stored import StoredTable, distinct, find_stored
 from recgauge.recorded import refuse_unused, roles_of, rows_of_table
 from recgauge.recorded.partition import Partition, PartitionedTable
 from recgauge.utils.files import exclusive, written_whole
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import in_units
 
 
@@ -85,13 +86,11 @@ class StoredRuns:
     def _tables(self) -> tuple[PartitionedTable, ...]:
         """The truth, then the lists."""
         return tuple(
-            PartitionedTable(table, self.partition, self.folder / "divided" / str(at))
+            PartitionedTable(table, self.partition, self.folder / f"divided-{at}")
             for at, table in enumerate((self.truth, *self.runs))
         )
 
-    def judge(
-        self, workers: Sequence[Executor], call: Callable[..., object], progress: Progress | None = None
-    ) -> PartTask:
+    def judge(self, workers: Sequence[Executor], call: Callable[..., object], progress: Progress) -> PartTask:
         """Judge all parts that are not finished.
 
         Parameters
@@ -100,7 +99,7 @@ class StoredRuns:
             Each judges one part at a time, wherever it sees the same folders.
         call : callable
             What a worker calls with a function and its arguments, where it must get ready first.
-        progress : Progress, optional
+        progress : Progress
 
         Returns
         -------
@@ -112,46 +111,30 @@ class StoredRuns:
         DataError
             If rows cannot be read or used, or the folder cannot be written; finished parts are kept.
         """
-        progress, divided = progress or NoProgress(), self.folder / "divided"
         n_parts, n_rows = self.partition.n_parts, sum(run.n_rows for run in self.runs)
+        divided = [rows for rows in self._tables if not rows.in_place]
         try:
             for first, *_ in self.files.values():
                 first.parent.mkdir(parents=True, exist_ok=True)
-            with exclusive(self.folder / "lock"):
+            with exclusive(self.folder / "lock"), ExitStack() as stack:
                 task = self._with_items(progress)
-                if not (parts := [part for part in range(n_parts) if self._unfinished(part)]):
-                    return task
-                try:
-                    self._divide(progress)
-                    with progress.step("judge", n_rows, "rows") as advance:
-                        advance(n_rows * (n_parts - len(parts)) // n_parts)
-                        for _ in each_part(partial(call, self.judge_part, task), parts, workers):
-                            advance(n_rows // n_parts)
-                finally:
-                    rmtree(divided, ignore_errors=True)
+                parts = [part for part in range(n_parts) if self._unfinished(part)]
+                for rows in divided:
+                    stack.callback(rmtree, rows.folder, ignore_errors=True)
+                    if parts:
+                        rows.write(progress)
+                with progress.step("judge", n_rows, "rows") as advance:
+                    advance(n_rows * (n_parts - len(parts)) // n_parts)
+                    for _ in each_part(partial(call, self.judge_part, task), parts, workers):
+                        advance(n_rows // n_parts)
         except OSError as error:
+            needed = in_units(24 * sum(rows.table.n_rows for rows in divided))
+            room = f" Rows that are not sorted by users need about {needed} there." if divided else ""
             raise DataError(
-                f"{self.folder}: {said(error)}. Finished parts are kept; mend this and start again, or "
+                f"{self.folder}: {said(error)}.{room} Finished parts are kept; mend this and start again, or "
                 "choose another folder: --work FOLDER."
             ) from error
         return task
-
-    def _divide(self, progress: Progress) -> None:
-        """Write the rows of tables that cannot be read where they are to parts."""
-        rmtree(self.folder / "divided", ignore_errors=True)  # of a command that was killed
-        for rows in self._tables:
-            if rows.in_place:
-                continue
-            table = rows.table
-            with progress.step(f"divide {table.name}", table.n_rows, "rows") as advance:
-                try:
-                    rows.write(advance)
-                except OSError as error:
-                    raise DataError(
-                        f"{self.folder}: {table.address} cannot be divided: {said(error)}. It needs about "
-                        f"{in_units(table.n_rows * 24)}; choose a folder with room for it: --work FOLDER. "
-                        "Finished parts are kept."
-                    ) from error
 
     def _unfinished(self, part: int) -> list[PartitionedTable]:
         """Return the runs in which a part has not been judged."""

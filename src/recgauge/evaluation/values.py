@@ -16,7 +16,7 @@ from recgauge.errors import ConfigError, MetricError
 from recgauge.evaluation import Evaluation, MetricResult, Ties, mean_and_stderr, merge
 from recgauge.judging import JudgedTopK, Policies, Rounding, judge
 from recgauge.judging.ties import tied_rows
-from recgauge.metrics import Metric, RunMetric, UserMetric, check_suite, metric_key
+from recgauge.metrics import RunMetric, UserMetric, check_suite, metric_key
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.exact import Moments
 
@@ -193,14 +193,10 @@ def ties_at_cutoffs(
 def ways_to_judge(metrics: Mapping[str, Definition]) -> dict[tuple[Policies, bool], dict[str, Definition]]:
     """Group metrics by what judging depends on, and by whether random orders of equal scores are drawn.
 
-    A convention may order ties or count repeated items differently for one metric. Metrics of other things
-    than lists are refused.
+    A convention may order ties or count repeated items differently for one metric.
     """
     groups: dict[tuple[Policies, bool], dict[str, Definition]] = {}
     for name, definition in metrics.items():
-        if not isinstance(definition.metric, (UserMetric, RunMetric)):
-            kind = type(definition.metric).__name__
-            raise MetricError(f"{name}: a metric must be a UserMetric or a RunMetric, got {kind}.")
         ways = definition.policies
         drawn = ways.ties == "expected" and not definition.metric.has_expected
         way = Policies(
@@ -222,6 +218,9 @@ def entries(
     """Yield metrics at cutoffs, but those at which nobody has a value, such as pairs in lists of one item."""
     for name, definition in suite.items():
         metric = definition.metric
+        if not isinstance(metric, (UserMetric, RunMetric)):
+            kind = type(metric).__name__
+            raise MetricError(f"{name}: a metric must be a UserMetric or a RunMetric, got {kind}.")
         possible = [k for k in cutoffs if k is None or k >= metric.smallest_k]
         if not possible:
             listed = ", ".join(map(str, cutoffs))
@@ -282,8 +281,8 @@ class JudgedUsers:
         }
 
 
-Sums = Moments | tuple[int, DoubleArray]
-"""What users add to a result: moments of their values, or their number and the sums of a metric of all."""
+Sums = Moments | DoubleArray
+"""What users add to a result: moments of their values, or how many they are, then the sums of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +291,7 @@ class MetricAtCutoff:
 
     key: str
     name: str
-    metric: Metric
+    metric: UserMetric | RunMetric
     policies: Policies
     k: int | None
     definition: str
@@ -307,9 +306,7 @@ class MetricAtCutoff:
             left_out = users.without_relevant & (self.policies.lists_of == "relevant")
         if isinstance(metric, RunMetric):
             judged = judged.take(~left_out) if left_out.any() else judged
-            return (judged.n_users, metric.sums(judged, self.k)), None
-        if not isinstance(metric, UserMetric):
-            raise TypeError(f"{metric.definition()} has neither values of users nor sums.")
+            return np.append(judged.n_users, metric.sums(judged, self.k)), None
         per_user = metric.per_user(judged, self.k)
         if judged.tied is not None and len(judged.tied.rows):
             per_user = per_user.copy()
@@ -337,9 +334,9 @@ class MetricAtCutoff:
         if isinstance(sums, Moments):
             value, stderr, n_users = sums.mean(), sums.stderr(), sums.n
         elif isinstance(metric, RunMetric):
-            n_users, value = sums[0], metric.value(sums[1])
+            value, n_users = metric.value(sums[1:]), int(sums[0])
         else:
-            raise TypeError(f"{metric.definition()} has no sums.")
+            raise TypeError(f"{metric.definition()} has values of users, and got sums of all.")
         if not np.isfinite(value):
             raise self._undefined()
         if self.policies.round_mean is not None:

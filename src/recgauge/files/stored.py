@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import dataset, fs, parquet
+from pyarrow import fs, parquet
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable, said
 from recgauge.files.columns import Columns, Role, Roles
 from recgauge.utils.arrow import type_without_views
 from recgauge.utils.files import digest_of, irregular, user_path
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Expression
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files."""
@@ -31,7 +34,7 @@ class RowGroup(NamedTuple):
     """Some rows of a file."""
 
     n_rows: int
-    users: tuple[int, int] | None  # least and greatest, if the file has them: whole, of 63 bits, none missing
+    users: tuple[int, int] | None  # least and greatest, if the file has them: whole, of 63 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +76,6 @@ class StoredTable:
         As the user wrote it.
     system : pyarrow.fs.FileSystem
     paths : tuple of str
-    facts : tuple of (int, float)
-        Size and time of change of each file.
     roles : Roles
     """
 
@@ -82,7 +83,6 @@ class StoredTable:
     address: str
     system: fs.FileSystem
     paths: tuple[str, ...]
-    facts: tuple[tuple[int, float], ...]
     roles: Roles
 
     def __str__(self) -> str:
@@ -110,83 +110,74 @@ class StoredTable:
             yield parquet.ParquetFile(source, read_dictionary=texts)
 
     @cached_property
-    def groups(self) -> tuple[RowGroup, ...]:
-        """All row groups, in the order of the files."""
-        groups = tuple(group for _, groups in self._footers for group in groups)
-        if not groups:
-            raise MissingDataError(f"{printable(self.address)}: its files have no rows. Name others.")
-        return groups
-
-    @cached_property
-    def n_rows(self) -> int:
-        """How many rows there are, those of lists within a row included."""
-        return sum(group.n_rows for group in self.groups)
-
-    @cached_property
     def layout(self) -> Columns:
         """Which columns of the first file are read."""
-        return self._columns(0, self._footers[0][0])
+        with self.open(0) as opened:
+            columns = columns_of(opened.schema_arrow, self.roles, self.where(0))
+        if columns.numbered:
+            raise SchemaError(
+                f"{self.where(0)}: lists in columns {columns.names[columns.numbered[0]]} ... are read from "
+                "files, not from folders and addresses. Write one row for each item."
+            )
+        return columns
 
     @property
     def labels(self) -> Mapping[Role, str]:
         """The names of the columns, by role."""
         return {role: self.layout.names[at] for role, at in self.layout.positions.items()}
 
-    @cached_property
+    @property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
         return list(dict.fromkeys([*self.labels.values(), *self.roles.cells.keep]))
 
-    @cached_property
+    @property
     def schema(self) -> pa.Schema:
-        """The columns that are read, numbers in a type that holds those of all files; no dictionaries."""
-        schemas = [schema for schema, _ in self._footers]
-        return pa.schema(
-            [(name, _joint_type([schema.field(name) for schema in schemas])) for name in self.columns]
-        )
+        """The columns that are read, in types that hold the values of all files; no dictionaries."""
+        return self._footers[0]
+
+    @property
+    def groups(self) -> Sequence[RowGroup]:
+        """All row groups, in the order of the files."""
+        return self._footers[1]
 
     @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are, those of lists within a row included."""
+        return sum(group.n_rows for group in self.groups)
+
+    @property
     def has_whole_users(self) -> bool:
         """Whether ids of users are whole numbers."""
         return bool(pa.types.is_integer(self.schema.field(self.labels["user"]).type))
 
     @cached_property
-    def _footers(self) -> list[tuple[pa.Schema, tuple[RowGroup, ...]]]:
+    def _footers(self) -> tuple[pa.Schema, Sequence[RowGroup]]:
         """Read the columns and row groups of all files, and refuse files that are not like the first."""
-        footers: list[tuple[pa.Schema, tuple[RowGroup, ...]]] = []
+        joint, groups = pa.schema([]), list[RowGroup]()
         for file in range(len(self.paths)):
             with self.open(file) as opened:
-                schema = opened.schema_arrow
-                roles = self._columns(file, schema).positions
-                labels = {role: schema.names[at] for role, at in roles.items()}
-                self._require_equal_columns(file, schema, footers[0][0] if footers else schema)
-                footers.append((schema, tuple(_row_groups(opened.metadata, labels))))
-        return footers
+                joint = self._joined(joint, opened.schema_arrow, file)
+                groups += _row_groups(opened.metadata, self.labels)
+        if not groups:
+            raise MissingDataError(f"{self}: its files have no rows. Name others.")
+        return joint, groups
 
-    def _columns(self, file: int, schema: pa.Schema) -> Columns:
-        columns = columns_of(schema, self.roles, self.where(file))
-        if columns.numbered:
+    def _joined(self, joint: pa.Schema, schema: pa.Schema, file: int) -> pa.Schema:
+        """Return the columns in types that hold those of a further file, too."""
+        if missing := [name for name in self.columns if name not in schema.names]:
             raise SchemaError(
-                f"{self.where(file)}: lists in columns {columns.names[columns.numbered[0]]} ... are read "
-                "from files, not from folders and addresses. Write one row for each item."
+                f"{self.where(file)}: there is no column {missing[0]}, which {self.where(0)} has. Give all "
+                "files the same columns."
             )
-        return columns
-
-    def _require_equal_columns(self, file: int, schema: pa.Schema, first: pa.Schema) -> None:
-        """Refuse a file that lacks a column of the first file, or has it in another type."""
-        roles = self._columns(0, first).positions
-        for name in [first.names[at] for at in roles.values()]:
-            if name not in schema.names:
-                raise SchemaError(
-                    f"{self.where(file)}: there is no column {name}, which {self.paths[0]} has. Give all "
-                    "files the same columns."
-                )
-            kind, other = schema.field(name).type, first.field(name).type
-            if _kind(kind) != _kind(other):
-                raise SchemaError(
-                    f"{self.where(file)}: the column {name} holds {kind}, and {other} in {self.paths[0]}. "
-                    "Give it one type in all files."
-                )
+        kinds = {name: type_without_views(plain_type(schema.field(name).type)) for name in self.columns}
+        try:
+            return pa.unify_schemas([joint, pa.schema(kinds)], promote_options="permissive")
+        except pa.ArrowTypeError as error:
+            raise SchemaError(
+                f"{self.where(file)}: columns differ from those of {self.where(0)}: {said(error)}. Give each "
+                "one type in all files."
+            ) from error
 
     def digests(self) -> list[str]:
         """Return the sha256 of each file."""
@@ -198,12 +189,17 @@ class StoredTable:
 
     def digest(self) -> str:
         """Return what changes when a file does, as far as sizes and times tell."""
-        facts = map(str, zip(self.paths, self.facts, strict=True))
-        texts = [self.address, *facts, str(sorted(self.labels.items())), str(self.roles.cells)]
-        return sha256("\n".join(texts).encode()).hexdigest()
+        infos = self.system.get_file_info(list(self.paths))
+        # a store that does not say when a file was changed may have changed it
+        facts = [(info.path, info.size, info.mtime_ns or time.time_ns()) for info in infos]
+        return sha256(
+            repr((self.address, facts, sorted(self.labels.items()), self.roles.cells)).encode()
+        ).hexdigest()
 
-    def batches(self, rows: dataset.Expression | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, rows: "Expression | None" = None) -> Iterator[pa.RecordBatch]:
         """Yield all rows, or some, in the order of files, as many as fit into a batch at a time."""
+        from pyarrow import dataset  # which imports pandas
+
         files = dataset.dataset(list(self.paths), self.schema, "parquet", self.system)
         how = {"batch_size": _BATCH, "batch_readahead": 2, "fragment_readahead": 1}
         try:
@@ -215,23 +211,20 @@ class StoredTable:
 
     def cells(self, name: str) -> Iterator[pa.Array]:
         """Yield the cells of a column, of lists in cells their items, some at a time."""
-        for file, (schema, _) in enumerate(self._footers):
-            if name in schema.names:
-                with self.open(file) as opened:
-                    for batch in opened.iter_batches(_BATCH, columns=[name]):
-                        column = batch.column(0)
-                        nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-                        yield pc.list_flatten(column) if nested else column.cast(plain_type(column.type))
+        for file in range(len(self.paths)):
+            with self.open(file) as opened:
+                if name not in opened.schema_arrow.names:
+                    continue
+                for batch in opened.iter_batches(_BATCH, columns=[name]):
+                    column = batch.column(0)
+                    nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+                    yield pc.list_flatten(column) if nested else column.cast(plain_type(column.type))
 
     def label_values(self) -> Mapping[str, pa.ChunkedArray]:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
-        first = self._footers[0][0]
-        columns = {}
-        for name in (self.layout.names[at] for at in self.layout.further):
-            if name not in self.roles.cells.keep:
-                nested = pa.types.is_nested(first.field(name).type)
-                columns[name] = distinct(() if nested else self.cells(name), _MOST_VALUES)
-        return columns
+        names = [self.layout.names[at] for at in self.layout.further]
+        names = [name for name in names if name not in self.roles.cells.keep]
+        return {name: distinct(self.cells(name), _MOST_VALUES) for name in names}
 
 
 def distinct(columns: Iterable[pa.Array], most: float = float("inf")) -> pa.ChunkedArray:
@@ -256,40 +249,23 @@ def distinct(columns: Iterable[pa.Array], most: float = float("inf")) -> pa.Chun
     return values
 
 
-def _joint_type(fields: Sequence[pa.Field]) -> pa.DataType:
-    """Return the type of a column of several files: of numbers one that holds all, no dictionary or view."""
-    kinds = [type_without_views(plain_type(field.type)) for field in fields]
-    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
-        schemas = [pa.schema([("", kind)]) for kind in kinds]
-        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
-    return kinds[0]
-
-
 def _row_groups(metadata: parquet.FileMetaData, labels: Mapping[Role, str]) -> Iterator[RowGroup]:
     """Yield the row groups of a file that have rows."""
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        n_rows, users = group.num_rows, None
-        for column in (group.column(at) for at in range(group.num_columns)):
-            name = column.path_in_schema.split(".")[0]
-            if name in labels.values():
-                n_rows = max(n_rows, column.num_values)  # of a list column, the values
-            facts = column.statistics
-            if (
-                name == labels.get("user")
-                and facts is not None
-                and facts.has_min_max
-                and not facts.null_count
-            ):
-                is_whole = isinstance(facts.min, int) and facts.max < 1 << 63
-                users = (facts.min, facts.max) if is_whole else None
+        columns = {
+            column.path_in_schema.split(".")[0]: column
+            for column in map(group.column, range(group.num_columns))
+        }
+        read = [columns[label] for label in labels.values() if label in columns]
+        n_rows = max(
+            [group.num_rows, *(column.num_values for column in read)]
+        )  # of a list column, the values
+        facts = columns[labels["user"]].statistics if labels.get("user") in columns else None
+        users = None
+        if facts and facts.has_min_max and isinstance(facts.min, int) and facts.max < 1 << 63:
+            users = facts.min, facts.max
         if group.num_rows:
             yield RowGroup(n_rows, users)
-
-
-def _kind(kind: pa.DataType) -> str:
-    """Return what the values of a type are: whole, real, text, or the type itself."""
-    tests = {"whole": pa.types.is_integer, "real": pa.types.is_floating, "text": is_text}
-    return next((name for name, test in tests.items() if test(plain_type(kind))), str(plain_type(kind)))
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -349,12 +325,8 @@ def find_stored(text: str, roles: Roles, option: str) -> StoredTable:
         files = sorted(path.name for path in Path(path).glob("*") if path.is_file())
         remedy = f"Name a file in it ({listed(files, most=10)})" if files else f"Correct {option}"
         raise MissingDataError(f"{option}={printable(text)}: there is no Parquet file. {remedy}.")
-    name = PurePosixPath(text.partition("?")[0].rstrip("/")).name
-    for ending in PARQUET:
-        name = name.removesuffix(ending)
-    # a store that does not say when a file was changed may have changed it
-    facts = tuple((info.size, info.mtime_ns or time.time_ns()) for info in infos)
-    return StoredTable(name, text, system, tuple(info.path for info in infos), facts, roles)
+    name = re.sub(r"\.(parquet|pq)$", "", PurePosixPath(text.partition("?")[0].rstrip("/")).name)
+    return StoredTable(name, text, system, tuple(info.path for info in infos), roles)
 
 
 def _system(text: str, option: str) -> tuple[fs.FileSystem, str]:

@@ -172,6 +172,15 @@ def check_meeting(meeting: Meeting, subject: str, settings: ListSettings, fewest
         require_meeting(meeting, subject=subject, way_on=way_on, fewest=fewest)
 
 
+def unmet(meetings: Sequence[Meeting], subject: str) -> Finding | None:
+    """Return the finding that more than half of users or items did not meet, or by their spelling."""
+    if not (meetings := [meeting for meeting in meetings if meeting.warning]):
+        return None
+    count = sum(meeting.n_respelled or min(meeting.n_ids) - meeting.n_both for meeting in meetings)
+    text = "; ".join(meeting.warning for meeting in meetings)
+    return Finding("unmet", count, f"{subject}: {text}", MEANINGS["unmet"][1])
+
+
 Places = IntArray | LongArray
 """Positions of rows in a file."""
 
@@ -201,14 +210,13 @@ class Report:
         if len(at):
             self._note(name, len(at), self._rows.where(int(file_rows(row, at).min())))
 
-    def met(self, meetings: Sequence[Meeting], fewest: Mapping[str, float]) -> None:
+    def met(self, meetings: Sequence[Meeting]) -> None:
         """Count what did not meet, if more than half, or by its spelling; raise where nearly all did not."""
         for meeting in meetings:
-            check_meeting(meeting, str(self._rows.file), self._settings, fewest[meeting.name])
-        if unmet := [meeting for meeting in meetings if meeting.warning]:
-            count = sum(meeting.n_respelled or min(meeting.n_ids) - meeting.n_both for meeting in unmet)
-            text = "; ".join(meeting.warning for meeting in unmet)
-            self._findings.append(Finding("unmet", count, f"{self._rows.file}: {text}", MEANINGS["unmet"][1]))
+            fewest = 1 if meeting.name == "user" else FEWEST
+            check_meeting(meeting, str(self._rows.file), self._settings, fewest)
+        if finding := unmet(meetings, str(self._rows.file)):
+            self._findings.append(finding)
 
     def file(self) -> None:
         """Count the rows that cannot be used, and the lists without items."""

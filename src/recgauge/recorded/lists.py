@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
 from typing import Self
 
 import numpy as np
 
 from recgauge.data.ids import IdArray
 from recgauge.data.interactions import sorted_pairs
-from recgauge.data.meeting import FEWEST, Meeting, meet_rows
+from recgauge.data.meeting import Meeting, meet_rows
 from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
@@ -124,8 +123,8 @@ class Context:
         users, lengths = runs.users, runs.lengths
         lists = Ragged(users, lengths, item, score, len(self.item_ids), distinct=repeated is None)
         meetings = self._meetings(lists)
-        in_part = self.settings.in_part  # of a part's users nobody need have a list, and few items meet
-        report.met(meetings, {"user": inf if in_part else 1, "item": inf if in_part else FEWEST})
+        if not self.settings.in_part:  # of a part's users nobody need have a list, and few items meet
+            report.met(meetings)
         self._compare(report, lists, row)
         if self.settings.longest is not None:
             short = lengths < self.settings.longest

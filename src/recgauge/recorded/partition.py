@@ -4,10 +4,11 @@ Files that hold users in ranges, such as sorted ones, are read where they are. O
 dataset of Arrow files with a folder for each part, by pyarrow.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from recgauge.errors import DataError
 from recgauge.files.stored import RowGroup, StoredTable
 from recgauge.utils.arrow import filled, to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
+from recgauge.utils.progress import Advance, Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +28,6 @@ _BYTES_PER_ROW = 110
 _MOST_READ = 1.3  # rows of row groups that are opened for each row, before it is cheaper to write parts
 _STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
 MOST_PARTS = 800  # of which pyarrow holds a file open each
-_PART = "part of users"
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,30 +134,32 @@ class PartitionedTable:
         """Whether parts are read from the table's own files."""
         return self.partition.reads_in_place(self.table)
 
-    def write(self, advance: Callable[[int], None]) -> None:
+    def write(self, progress: Progress) -> None:
         """Write the rows to a folder for each part, in their order."""
         import pyarrow as pa
         from pyarrow import dataset
 
-        part, user = pa.field(_PART, pa.int32()), self.table.labels["user"]
+        part, user = pa.field("part of users", pa.int32()), self.table.labels["user"]
 
-        def batches() -> "Iterator[pa.RecordBatch]":
+        def batches(advance: Advance) -> "Iterator[pa.RecordBatch]":
             for batch in self.table.batches():
                 yield batch.append_column(part, to_arrow(self.partition.parts(batch.column(user))))
                 advance(len(batch))
 
-        dataset.write_dataset(
-            batches(),
-            self.folder,
-            format="ipc",
-            schema=self.table.schema.append(part),
-            partitioning=dataset.partitioning(pa.schema([part])),
-            preserve_order=True,
-            use_threads=False,
-            max_open_files=MOST_PARTS + 1,
-            max_partitions=MOST_PARTS,
-            min_rows_per_group=_STAGED,
-        )
+        rmtree(self.folder, ignore_errors=True)  # of a command that was killed
+        with progress.step(f"divide {self.table.name}", self.table.n_rows, "rows") as advance:
+            dataset.write_dataset(
+                batches(advance),
+                self.folder,
+                format="ipc",
+                schema=self.table.schema.append(part),
+                partitioning=dataset.partitioning(pa.schema([part])),
+                preserve_order=True,
+                use_threads=False,
+                max_open_files=MOST_PARTS + 1,
+                max_partitions=MOST_PARTS,
+                min_rows_per_group=_STAGED,
+            )
 
     def read(self, part: int) -> "pa.Table":
         """Return all rows of a part, in the order of the files."""

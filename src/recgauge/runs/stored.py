@@ -44,10 +44,6 @@ class StoredLists:
         return convert(
             self.lists,
             judged.rename(columns={"user_id": "user", "item_id": "item"})[["user", "item", "grade"]],
-            train=None,
-            item_features=None,
-            n_items=None,
-            scores=None,
             users=list(self.test["user_id"].unique()),
             threshold=0.0,
             relevant_from=relevant_from,

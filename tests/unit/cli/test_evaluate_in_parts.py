@@ -19,6 +19,7 @@ from recgauge.evaluation.parts import PartTask
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.files.stored import find_stored
 from recgauge.recorded import roles_of
+from recgauge.utils.progress import NoProgress
 
 METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
 N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
@@ -175,7 +176,7 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     assert "odd/1.parquet cannot be read as Parquet" in line
     parquet.write_table(with_text(parquet.read_table(f"{lists}.parquet")), place / "odd" / "1.parquet")
     line = refused(capsys, "--run", "odd", "--truth", truth)
-    assert "odd/1.parquet: the column user holds string, and int64 in" in line
+    assert "odd/1.parquet: columns differ from those of" in line
     parquet.write_table(parquet.read_table(f"{truth}.parquet"), place / "odd" / "1.parquet")
     line = refused(capsys, "--run", "odd", "--truth", truth)
     assert "odd/1.parquet: there is no column score, which" in line
@@ -275,7 +276,7 @@ def test_a_part_whose_worker_dies_is_named_and_judged_by_the_next_command(data, 
         return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
 
     def value(runs, deaths):
-        task = runs.judge([Mortal(deaths)], lambda work, *arguments: work(*arguments))
+        task = runs.judge([Mortal(deaths)], lambda work, *arguments: work(*arguments), NoProgress())
         return task.merge(stored_parts(runs.files["sorted-lists"])).values()
 
     with pytest.raises(DataError, match="part 1: its worker has ended") as error:

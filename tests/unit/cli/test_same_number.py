@@ -57,7 +57,9 @@ def test_commands_python_parts_runs_and_checks_agree(files, command, scale, thre
     assert command("evaluate", *parts, *words, "--out", "p.json")[0] == 0
     assert json.loads((folder / "p.json").read_text())["runs"]["lists"]["values"] == of_command
     task = PartTask(metrics=names, cutoffs=(3,), relevant_from=threshold)
-    of_parts = task.merge([task.judge("lists.parquet", "test.parquet")]).values()
+    of_parts = task.merge(
+        [task.judge(pd.read_parquet("lists.parquet"), pd.read_parquet("test.parquet"))]
+    ).values()
     assert {key: of_parts[key] for key in KEYS} == of_command
 
     run = finished(

@@ -171,23 +171,23 @@ def _side(source: str, role: str, options: Namespace) -> Side:
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     """Return two files of lists, measured by the metrics of the rules."""
     from recgauge.evaluation.measured import list_settings, measure_recorded  # these take long to import
-    from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
+    from recgauge.evaluation.recorded_runs import measures_ratings
     from recgauge.recorded import read_recorded
     from recgauge.report.measured_lists import grade_lines
 
     for role in ("candidate", "baseline"):
         if not Path(path := getattr(options, role)).is_file():
             raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
-    suite = parse_metrics(",".join(map(label, rules.keys)))
+    metrics = [*map(label, rules.keys)]
     convention = convention_of(options)
     refused = refused_findings(options)
-    settings = list_settings(suite, convention, refuse=refused, keep=options.keep, seen=options.seen)
+    settings = list_settings(metrics, convention, refuse=refused, keep=options.keep, seen=options.seen)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,
         options.train,
         settings=settings,
-        ratings=measures_ratings(suite),
+        ratings=measures_ratings(metrics),
         relevant_from=options.relevant_from,
         **reading_of(options),
     )
@@ -197,7 +197,7 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         names = listed(run.name for run in recorded.runs)
         raise ConfigError(f"--candidate, --baseline: expected a run in each file, got {names}.")
     measured = measure_recorded(
-        recorded, suite, convention, settings, relevant_from=options.relevant_from, seen=options.seen
+        recorded, metrics, convention, settings, relevant_from=options.relevant_from, seen=options.seen
     )
     for line in grade_lines(measured):
         say(line)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.results import Comparison
     from recgauge.conventions import Convention
     from recgauge.evaluation.measured import MeasuredRuns
-    from recgauge.evaluation.recorded_runs import Suite
     from recgauge.sweeps.engines import Engine
 
     Measured = tuple[MeasuredRuns, Callable[[Sequence[str]], Comparison]]
@@ -93,18 +92,18 @@ def run_evaluate(options: argparse.Namespace) -> None:
         two, with their training rows
     """
     from recgauge.evaluation.measured import list_settings, write_users  # these take long to import
-    from recgauge.evaluation.recorded_runs import measures_ratings, parse_metrics
+    from recgauge.evaluation.recorded_runs import measures_ratings
     from recgauge.report.measured_lists import measured_json, result_lines
 
-    suite, convention = parse_metrics(options.metrics), convention_of(options)
+    metrics, convention = [name.strip() for name in options.metrics.split(",")], convention_of(options)
     check_formats(options.out, (".json", ".parquet"))
-    if measures_ratings(suite) and options.relevant_from is not None:
+    if measures_ratings(metrics) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
     findings = refused_findings(options), options.keep
-    settings = list_settings(suite, convention, options.order, *findings, seen=options.seen)
+    settings = list_settings(metrics, convention, options.order, *findings, seen=options.seen)
     in_parts = options.work or options.launcher or any(map(is_stored, [*options.run, *options.truth]))
     measure = _in_parts if in_parts else _in_memory
-    measured, compare = measure(options, suite, convention, settings)
+    measured, compare = measure(options, metrics, convention, settings)
     _say(*result_lines(measured, options.conventions))
     comparison = _compared(measured, compare, options)
     files = {"run": options.run, "truth": options.truth, "train": options.train}
@@ -117,7 +116,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 
 def _in_memory(
-    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+    options: argparse.Namespace, metrics: Sequence[str], convention: "Convention", settings: ListSettings
 ) -> "Measured":
     """Measure lists that are read whole."""
     from recgauge.comparison import compare
@@ -132,7 +131,7 @@ def _in_memory(
         options.train,
         settings=settings,
         formats={name: form for name, form in formats.items() if form is not None},  # type: ignore[misc]
-        ratings=measures_ratings(suite),
+        ratings=measures_ratings(metrics),
         relevant_from=options.relevant_from,
         **reading_of(options),
     )
@@ -146,7 +145,7 @@ def _in_memory(
     head = options.head and [line.strip() for _, line in numbered_lines("--head", options.head)]
     measured = measure_recorded(
         recorded,
-        suite,
+        metrics,
         convention,
         settings,
         relevant_from=options.relevant_from,
@@ -160,7 +159,7 @@ def _in_memory(
 
 
 def _in_parts(
-    options: argparse.Namespace, suite: "Suite", convention: "Convention", settings: ListSettings
+    options: argparse.Namespace, metrics: Sequence[str], convention: "Convention", settings: ListSettings
 ) -> "Measured":
     """Measure lists that need not fit into memory."""
     from recgauge.comparison.comparing import USUAL, compare_parts
@@ -168,14 +167,14 @@ def _in_parts(
     from recgauge.evaluation.measured import measure_parts
     from recgauge.evaluation.parts import PartTask
     from recgauge.evaluation.recorded_parts import StoredRuns, find_tables
+    from recgauge.evaluation.recorded_runs import whole_lists
     from recgauge.report.console import ConsoleProgress
     from recgauge.report.measured_lists import reading_lines, table_line
 
-    _refuse_in_parts(options, suite)
-    cutoffs = {k for ks in suite.values() for k in ks}
+    _refuse_in_parts(options, metrics)
     task = PartTask(
-        metrics=tuple(suite),
-        cutoffs=sorted(k for k in cutoffs if k is not None) + [None] * (None in cutoffs),
+        metrics=metrics,
+        cutoffs=whole_lists(metrics),
         conventions=convention,
         n_items=options.n_items,
         relevant_from=options.relevant_from,
@@ -190,7 +189,7 @@ def _in_parts(
     with closing(_engine(options, stored.folder.absolute())) as engine:
         workers = [engine.worker() for _ in range(engine.n_workers)]
         task = stored.judge(workers, engine.call, ConsoleProgress())
-    measured = measure_parts(task, stored.files, suite)
+    measured = measure_parts(task, stored.files)
     _say(*reading_lines(measured.warnings, [], measured.meetings), f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     higher = {entry.key: entry.higher_is_better for entry in next(iter(measured.results.values())).results}
@@ -211,7 +210,7 @@ def _engine(options: argparse.Namespace, folder: Path) -> "Engine":
     return make_engine(name, settings, options.jobs, options.jobs, folder)
 
 
-def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
+def _refuse_in_parts(options: argparse.Namespace, metrics: Sequence[str]) -> None:
     """Refuse options that lists judged in parts do not have."""
     from recgauge.evaluation.recorded_runs import measures_ratings
 
@@ -229,7 +228,7 @@ def _refuse_in_parts(options: argparse.Namespace, suite: "Suite") -> None:
             f"{names[0]}: lists in folders, at addresses or with --work are Parquet and judged in parts, "
             f"where there is no {names[0]}. Leave it out, or name files."
         )
-    if measures_ratings(suite):
+    if measures_ratings(metrics):
         raise ConfigError("--metrics: rating metrics are not measured in parts. Name files.")
     if len(options.truth) > 1:
         raise ConfigError("--truth: name one folder or address where lists are judged in parts.")
