@@ -116,7 +116,6 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
         ),
         ({"conventions": 3}, "conventions must be a name or a Convention, got int"),
         ({"relevant": {}}, "undefined for every user"),
-        ({"metrics": ("ndgc",)}, "unknown metric 'ndgc'. Did you mean ndcg?"),
         ({"metrics": ("nDCG@10",)}, "unknown metric 'nDCG'. Did you mean ndcg?"),
         ({"metrics": ("ndcg@10",), "cutoffs": (5,)}, "Leave cutoffs out"),
         ({"metrics": ("ndcg@10", "ndcg@10")}, "'ndcg_at_10' is requested twice"),

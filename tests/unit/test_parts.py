@@ -3,15 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import recgauge
 from recgauge import Part, PartTask
 from recgauge.conventions import get_convention
 from recgauge.errors import ConfigError, MetricError, SchemaError
-from recgauge.evaluation.measured import measure_recorded
 from recgauge.metrics.beyond.catalogue import Entropy
-from recgauge.recorded import ListSettings, read_recorded
 
 OF_USERS = ("precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg", "dcg", "rbp", "f1_of_means")
 OF_ITEMS = ("catalog_coverage", "gini", "entropy", "personalization", "herfindahl", "prediction_coverage")
@@ -45,19 +42,6 @@ def of_users(table, users):
     return table.filter(pa.compute.is_in(table["user"], pa.array(users)))
 
 
-def in_memory(tables, folder, metrics, convention):
-    """What `recgauge evaluate` computes of the same rows in files."""
-    for table, name in zip(tables, ("lists", "truth"), strict=True):
-        parquet.write_table(table, folder / f"{name}.parquet")
-    settings = ListSettings(text_ids=convention == "trec")
-    recorded = read_recorded(
-        [str(folder / "lists.parquet")], [str(folder / "truth.parquet")], settings=settings
-    )
-    names = [f"{name}@{k}" for name in metrics for k in (1, 5, 10)]
-    measured = measure_recorded(recorded, names, get_convention(convention), settings, n_items=N_ITEMS)
-    return measured.results["lists"]
-
-
 def assert_equal(one, other):
     assert one.values() == other.values()
     assert one.stderrs() == other.stderrs()
@@ -69,28 +53,23 @@ def assert_equal(one, other):
 
 @pytest.mark.parametrize("convention", ["standard", "recbole", "trec", "elliot"])
 @pytest.mark.parametrize("n_parts", [1, 7, 64])
-def test_parts_equal_the_whole_to_the_last_bit(tables, tmp_path, convention, n_parts) -> None:
-    rng = np.random.default_rng(n_parts)
-    metrics = (*OF_USERS, *OF_ITEMS)
-    whole = in_memory(tables, tmp_path, metrics, convention)
-    task = PartTask(
-        metrics=metrics,
-        cutoffs=(1, 5, 10),
-        conventions=convention,
-        items=[f"i{i}" for i in range(80)],
-        n_items=N_ITEMS,
-        per_user=True,
-        settings=ListSettings(text_ids=convention == "trec"),
-    )
+def test_parts_equal_the_whole_to_the_last_bit(tables, convention, n_parts) -> None:
+    rng, frames = np.random.default_rng(n_parts), [table.to_pandas() for table in tables]
+    asked = {"metrics": (*OF_USERS, *OF_ITEMS), "cutoffs": (1, 5, 10), "conventions": convention}
+    whole = recgauge.evaluate(*frames, **asked, n_items=N_ITEMS)
+    task = PartTask(**asked, items=[f"i{i}" for i in range(80)], n_items=N_ITEMS, per_user=True)
     parts = []
     for users in np.array_split(rng.permutation(400), n_parts):
-        lists, truth = (of_users(table, users) for table in tables)
         # users in any order, each one's rows in theirs
-        lists = lists.append_column("at", pa.array(np.arange(len(lists)))).append_column(
-            "place", pa.array(np.argsort(rng.permutation(400))[lists["user"].to_numpy()])
+        place = rng.permutation(400)
+        parts.append(
+            task.judge(
+                *(
+                    frame[frame["user"].isin(users)].sort_values("user", key=place.take, kind="stable")
+                    for frame in frames
+                )
+            )
         )
-        lists = lists.sort_by([("place", "ascending"), ("at", "ascending")]).drop_columns(["at", "place"])
-        parts.append(task.judge(lists, truth))
     by_part = task.merge(parts[::-1])
     assert_equal(by_part, whole)
     order = np.argsort(whole.users)

@@ -57,7 +57,8 @@ def ranked_rows(
                 f"{subject}: ranks (of a list in a cell its order) and scores disagree; pass one of them."
             )
     lists = require_falling(lists if cells.implausible == "keep" else without_padding(subject, lists))
-    return lists, _list_order(rows)
+    by_rank, keep = rank is not None or score is None, "and keep=['rising_scores']"
+    return lists, ListOrder.of(rows, by_rank=by_rank, words=_renamed, keep=keep)
 
 
 def _order(user: IntArray, key: Any) -> LongArray | None:
@@ -70,19 +71,9 @@ def _order(user: IntArray, key: Any) -> LongArray | None:
     return None
 
 
-def _list_order(rows: Rows) -> ListOrder:
-    """Return what orders the lists of a frame."""
-    by_rank = "rank" in rows.numbers
-    column = rows.labels.get("rank" if by_rank else "score", "")
-    if not column:
-        return ListOrder()
-    way = _renamed(column, to="score" if by_rank else "rank")
-    return ListOrder("rank, rising" if by_rank else "score, falling", column, way)
-
-
-def _renamed(column: str, *, to: str) -> str:
-    """Return the words that read a column the other way."""
-    return AS_LISTS if column == IN_CELLS else f"frame.rename(columns={{{column!r}: {to!r}}})"
+def _renamed(role: str, column: str) -> str:
+    """Return the words that give a column another role."""
+    return f"frame.rename(columns={{{column!r}: {role!r}}})"
 
 
 def check_scores(
@@ -91,7 +82,7 @@ def check_scores(
     """Refuse scores, falling for each user, that look like ranks as they were written, at `order`."""
     start = np.append(run_starts(user), len(user))
     if (mask := lists_like_ranks(start, score, order)) is not None:
-        way = AS_LISTS if column == IN_CELLS else f"it is a rank: {_renamed(column, to='rank')}"
+        way = AS_LISTS if column == IN_CELLS else f"it is a rank: {_renamed('rank', column)}"
         hint = f"If the lowest number is the best, {way}. If the highest is, keep=['rising_scores'] goes on."
         raise refusal("rising_scores", f"{subject}: {column}", int(mask.sum()), hint)
 

@@ -14,7 +14,6 @@ from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue, for_outside
 from recgauge.data.coverage import Coverage
 from recgauge.data.dataset import Dataset
-from recgauge.data.interactions import rise, sorted_pairs
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
 from recgauge.errors import MetricError
@@ -34,7 +33,7 @@ from recgauge.models import Recommender
 from recgauge.models.random import Random
 from recgauge.models.recommend import recommend, serving
 from recgauge.recorded.direction import Reversal
-from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only
+from recgauge.utils.checks import BoolArray, IntArray, read_only
 from recgauge.utils.progress import Progress
 
 Evaluate = Callable[[Mapping[str, Definition]], Evaluation]
@@ -82,7 +81,7 @@ def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: Candid
     owner = np.repeat(relevant.users, np.diff(relevant.start)).astype(np.int32)
     held = candidates.holds(owner, relevant.items)
     owner, item, gain = owner[held], relevant.items[held], relevant.gains[held]
-    order = _best_first(owner, item, gain)
+    order = np.lexsort((item, -gain, owner))
     owner, item, gain = owner[order], item[order], gain[order]
     column = np.arange(len(owner)) - np.searchsorted(owner, owner)
     row_of = np.full(int(max(users.max(initial=0), owner.max(initial=0))) + 1, -1)
@@ -93,15 +92,6 @@ def oracle_lists(relevant: Relevant, users: IntArray, k: int, candidates: Candid
     items[row_of[owner[kept]], column[kept]] = item[kept]
     scores[row_of[owner[kept]], column[kept]] = gain[kept]
     return TopK(users, items, scores)
-
-
-def _best_first(owner: IntArray, item: IntArray, gain: DoubleArray) -> LongArray:
-    """Return the order by owner, then falling gain, then item; what ``numpy.lexsort`` gives, sooner."""
-    if not rise(owner, item):
-        return np.lexsort((item, -gain, owner))
-    gains = np.unique(gain)
-    place = len(gains) - 1 - np.searchsorted(gains, gain)  # of the gain, among all from the highest on
-    return sorted_pairs(owner, place.astype(np.int32))[0]  # rows stay in their order, which is that of items
 
 
 def _values(suite: Mapping[str, Definition], measure: Evaluate) -> tuple[dict[str, float], dict[str, float]]:

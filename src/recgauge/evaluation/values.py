@@ -262,12 +262,10 @@ class JudgedUsers:
         return left_out
 
     @cached_property
-    def of_tied(self) -> JudgedTopK:
+    def of_tied(self) -> JudgedTopK | None:
         """The judged lists of users with equal scores, where expected values are wanted."""
         tied = self.judged.tied
-        if tied is None:
-            raise ValueError("these lists were judged without looking for equal scores.")
-        return self.judged.take(tied.rows)
+        return self.judged.take(tied.rows) if tied is not None and len(tied.rows) else None
 
     def counts(self, policies: Policies, n_more: int) -> dict[str, int]:
         """Count users; `n_more` users without relevant items are not among the judged."""
@@ -308,7 +306,7 @@ class MetricAtCutoff:
             judged = judged.take(~left_out) if left_out.any() else judged
             return np.append(judged.n_users, metric.sums(judged, self.k)), None
         per_user = metric.per_user(judged, self.k)
-        if judged.tied is not None and len(judged.tied.rows):
+        if judged.tied is not None and users.of_tied is not None:
             per_user = per_user.copy()
             per_user[judged.tied.rows] = metric.expected(users.of_tied, judged.tied, self.k)
         per_user = np.where(left_out, np.nan, per_user) if left_out.any() else per_user

@@ -9,6 +9,8 @@ import numpy as np
 from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import listed
+from recgauge.files.lists import AS_LISTS, IN_CELLS
+from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
 FEWEST_USERS, LEAST_RATIO, SURE = 20, 1.5, 4.0
@@ -40,6 +42,23 @@ class ListOrder:
     direction: Direction = "row"
     column: str = ""
     other: str = ""
+
+    @classmethod
+    def of(cls, rows: Rows, *, by_rank: bool, words: Callable[[str, str], str], keep: str) -> Self:
+        """Return what orders the lists of rows; `words` choose a column, and `keep` scores that rise."""
+        own, other = ("rank", "score") if by_rank else ("score", "rank")
+        label = rows.labels.get(own, "")
+        if by_rank and not label:
+            return cls()
+        if label == IN_CELLS:
+            return cls("score, falling", label, AS_LISTS)
+        label, values = label or "a list's own", rows.numbers[own]
+        way = words(other, label.removeprefix("column "))
+        if by_rank:  # the numbers mostly rise from row to row
+            return cls("rank, rising", label, f"{way} {keep}")
+        if not ((values >= 0) & (values == np.floor(values))).all():
+            way = "change the sign of the scores"
+        return cls("score, falling", label, way)
 
     def __str__(self) -> str:
         """Return both in words, such as ``rank, rising (column 2)``."""

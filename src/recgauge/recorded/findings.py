@@ -138,6 +138,13 @@ class ListSettings:
         """The findings that stop the evaluation."""
         return (frozenset(REFUSED) | frozenset(self.refuse)) - frozenset(self.keep)
 
+    def words(self, option: str, value: str) -> str:
+        """Return what to type for an option of the command, or the setting of a run."""
+        if not self.in_run:
+            return f"--{option} {value}"
+        settings = {"keep": f"model.keep=[{value}]", "order": f"model.order={value}"}
+        return settings.get(option, f"model.columns.{option}={value}")
+
 
 def refusal(name: FindingName, first: str, count: int, hint: str) -> SchemaError:
     """Return the error of a finding that is refused."""
@@ -153,12 +160,10 @@ def note(
     if settings.in_run:
         fate = _IN_RUN.get(name, fate)
     if name in settings.refused:
-        option = f"model.keep=[{name}]" if settings.in_run else f"--keep {name}"
-        if name == "repeats" and not settings.in_run:
-            option = "--repeats miss"
+        is_policy = name == "repeats" and not settings.in_run
+        option = "--repeats miss" if is_policy else settings.words("keep", name)
         if name == "rising_scores":
-            column = "model.columns.rank=COLUMN" if settings.in_run else "--rank COLUMN"
-            way = AS_LISTS if in_cells else f"it is a rank: {column}"
+            way = AS_LISTS if in_cells else f"it is a rank: {settings.words('rank', 'COLUMN')}"
             hint = f"If the lowest number is the best, {way}. If the highest is, go on with"
             raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
@@ -168,8 +173,7 @@ def note(
 def check_meeting(meeting: Meeting, subject: str, settings: ListSettings, fewest: float = FEWEST) -> None:
     """Refuse two tables of which next to nothing meets, unless the settings keep it."""
     if "unmet" in settings.refused:
-        way_on = "model.keep=[unmet]" if settings.in_run else "--keep unmet"
-        require_meeting(meeting, subject=subject, way_on=way_on, fewest=fewest)
+        require_meeting(meeting, subject=subject, way_on=settings.words("keep", "unmet"), fewest=fewest)
 
 
 def unmet(meetings: Sequence[Meeting], subject: str) -> Finding | None:

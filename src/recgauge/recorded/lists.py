@@ -13,7 +13,6 @@ from recgauge.data.meeting import Meeting, meet_rows
 from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged
 from recgauge.errors import SchemaError
-from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.recorded.direction import MOST_LISTS, ListOrder, Reversal
 from recgauge.recorded.findings import Finding, ListSettings, Places, Report, next_to
@@ -147,48 +146,34 @@ class Context:
 
     def _list_order(self, rows: Rows, *, by_rank: bool) -> ListOrder:
         """Return what orders the lists, and the words that read them the other way."""
-        of_run = self.settings.in_run
-        rank, score = rows.labels.get("rank", ""), rows.labels.get("score", "")
-        if by_rank and not rank:
-            return ListOrder("row")
-        if by_rank and score:
-            return ListOrder("rank, rising", rank, "model.order=score" if of_run else "--order score")
-        if score == IN_CELLS and not by_rank:
-            return ListOrder("score, falling", score, AS_LISTS)
-        label = (rank if by_rank else score) or "a list's own"
-        column = label.removeprefix("column ")
-        role = "score" if by_rank else "rank"
-        option = f"model.columns.{role}={column}" if of_run else f"--{role} {column}"
-        values = rows.numbers["rank" if by_rank else "score"]
-        may_be_ranks = by_rank or bool(((values >= 0) & (values == np.floor(values))).all())
-        other = option if may_be_ranks else "change the sign of the scores"
-        if by_rank:  # the numbers mostly rise from row to row
-            other += " model.keep=[rising_scores]" if of_run else " --keep rising_scores"
-        return ListOrder("rank, rising" if by_rank else "score, falling", label, other)
+        rank, words = rows.labels.get("rank", ""), self.settings.words
+        if by_rank and rank and "score" in rows.labels:
+            return ListOrder("rank, rising", rank, words("order", "score"))
+        return ListOrder.of(rows, by_rank=by_rank, words=words, keep=words("keep", "rising_scores"))
 
     def _reversal(self, lists: Ragged) -> Reversal | None:
         """Return whether the lists, without items of training rows, are better from their end."""
         if not len(self.truth.users) or self.settings.in_part:
             return None
-        n_users, n_items = len(self.user_ids), len(self.item_ids)
         kept = slice(0, MOST_LISTS)
         users, lengths = lists.users[kept], lists.lengths[kept]
-        items = lists.items[: lengths.sum()]
-        start = starts_of(np.bincount(users, lengths, n_users).astype(np.int64))
-
-        def shared_with(table: Ragged, rows: BoolArray | None = None) -> BoolArray:
-            owner = np.repeat(table.users, table.lengths)
-            owner, codes = (owner, table.items) if rows is None else (owner[rows], table.items[rows])
-            own = starts_of(np.bincount(owner, minlength=n_users).astype(np.int64))
-            return shared(start, items, own, codes, n_items)
-
-        positive = None if self.truth.values is None else self.truth.values > 0
-        hit = shared_with(self.truth, positive)
-        if self.train is None:
-            return Reversal.of(starts_of(lengths), hit)
-        left = ~shared_with(self.train)
+        first = replace(lists, users=users, lengths=lengths, items=lists.items[: lengths.sum()])
+        hit = self._in_table(first, self.truth)
+        left = np.ones(len(hit), bool) if self.train is None else ~self._in_table(first, self.train)
         owner = np.repeat(np.arange(len(lengths)), lengths)[left]
         return Reversal.of(starts_of(np.bincount(owner, minlength=len(lengths)).astype(np.int64)), hit[left])
+
+    def _in_table(self, lists: Ragged, table: Ragged) -> BoolArray:
+        """Return which items of lists their users have in a table, of those with grades above 0."""
+        users, lengths, items = table.users, table.lengths, table.items
+        if table.values is not None:
+            positive = table.values > 0
+            users, lengths, items = np.repeat(users, lengths)[positive], None, items[positive]
+        starts = (
+            starts_of(np.bincount(*owners, minlength=len(self.user_ids)).astype(np.int64))
+            for owners in ((lists.users, lists.lengths), (users, lengths))
+        )
+        return shared(next(starts), lists.items, next(starts), items, len(self.item_ids))
 
     def _compare(self, report: Report, lists: Ragged, row: Places | None) -> None:
         """Report users and items that other files lack, users without a list, and seen items."""
@@ -202,11 +187,7 @@ class Context:
             return  # without training rows nobody knows which items there are
         unknown = ~_mask(len(self.item_ids), *(base.items for base in bases))[lists.items]
         report.rows("unknown_items", np.flatnonzero(unknown), row)
-        starts = (
-            starts_of(np.bincount(table.users, table.lengths, len(self.user_ids)).astype(np.int64))
-            for table in (lists, self.train)
-        )
-        seen = shared(next(starts), lists.items, next(starts), self.train.items, len(self.item_ids))
+        seen = self._in_table(lists, self.train)
         report.rows("seen_items", np.flatnonzero(seen), row)
 
     def _meetings(self, lists: Ragged) -> tuple[Meeting, Meeting]:

@@ -169,22 +169,7 @@ def refused(capsys, *arguments):
 
 def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
     lists, truth = str(data / "sorted-lists"), str(data / "sorted-truth")
-    assert "there is no Parquet file" in refused(capsys, "--run", str(place), "--truth", truth)
-    write(parquet.read_table(f"{lists}.parquet"), place / "odd", n_files=2)
-    (place / "odd" / "1.parquet").write_bytes(b"PAR1 nothing")
-    line = refused(capsys, "--run", "odd", "--truth", truth)
-    assert "odd/1.parquet cannot be read as Parquet" in line
-    parquet.write_table(with_text(parquet.read_table(f"{lists}.parquet")), place / "odd" / "1.parquet")
-    line = refused(capsys, "--run", "odd", "--truth", truth)
-    assert "odd/1.parquet: columns differ from those of" in line
-    parquet.write_table(parquet.read_table(f"{truth}.parquet"), place / "odd" / "1.parquet")
-    line = refused(capsys, "--run", "odd", "--truth", truth)
-    assert "odd/1.parquet: there is no column score, which" in line
     assert "no file has such a column" in refused(capsys, "--run", lists, "--truth", truth, "--user", "usr")
-    assert "reads such an address" in refused(capsys, "--run", "jupyter://a/b", "--truth", truth)
-    line = refused(capsys, "--run", "nowhere://a/b", "--truth", truth)
-    assert "nothing here reads such an address: " in line
-    assert "Install fsspec and its driver for this, or copy the files" in line
     assert "there is no --train" in refused(capsys, "--run", lists, "--truth", truth, "--train", truth)
     line = refused(capsys, "--run", lists, "--truth", truth, "--metrics", "novelty@10")
     assert "novelty needs train, which parts do not have" in line
