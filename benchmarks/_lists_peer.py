@@ -41,7 +41,8 @@ def codes(problem):
     from recgauge.conventions import get_convention
     from recgauge.data.lists import Relevant, TopK
     from recgauge.evaluation.evaluate import select_metrics
-    from recgauge.evaluation.values import evaluate_top_k
+    from recgauge.evaluation.values import EvaluationInputs
+    from recgauge.judging import Policies
 
     users = np.arange(len(problem.items), dtype=np.int32)
     gains = np.ones(len(problem.relevant))
@@ -49,7 +50,8 @@ def codes(problem):
     falling = -np.arange(problem.items.shape[1], dtype=np.float32)
     lists = TopK(users, problem.items, np.broadcast_to(falling, problem.items.shape))
     suite = select_metrics({name.removesuffix("_binary"): name for name in NAMES}, get_convention("standard"))
-    return lambda: evaluate_top_k(suite, lists, relevant, cutoffs=CUTOFFS, user_ids=users).values()
+    inputs = EvaluationInputs(lists, relevant, users, None, None)
+    return lambda: inputs.evaluate(suite, cutoffs=CUTOFFS, policies=Policies()).values()
 
 
 def data_frames(problem):

@@ -37,7 +37,8 @@ def recgauge(problem):
     from recgauge.data.catalogue import Catalogue
     from recgauge.data.lists import Relevant
     from recgauge.evaluation.evaluate import select_metrics
-    from recgauge.evaluation.values import evaluate_top_k
+    from recgauge.evaluation.values import EvaluationInputs
+    from recgauge.judging import Policies
     from recgauge.models import FactorModel, Factors
     from recgauge.models.recommend import recommend
 
@@ -58,8 +59,8 @@ def recgauge(problem):
 
     def run():
         lists = recommend(Fitted(), users, max(CUTOFFS), excluded=train, n_threads=THREADS)
-        result = evaluate_top_k(suite, lists, relevant, cutoffs=CUTOFFS, user_ids=users, catalogue=catalogue)
-        return result.values()
+        inputs = EvaluationInputs(lists, relevant, users, None, catalogue)
+        return inputs.evaluate(suite, cutoffs=CUTOFFS, policies=Policies()).values()
 
     return run
 

@@ -14,7 +14,7 @@ from recgauge.data.interactions import pairs_matrix
 from recgauge.data.lists import Relevant, TopK
 from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError
-from recgauge.evaluation import values as evaluated
+from recgauge.evaluation.values import EvaluationInputs
 from recgauge.judging import Policies, judge
 from recgauge.judging.ties import random_keys, recommend_with_ties
 from recgauge.metrics.beyond.catalogue import CatalogCoverage
@@ -55,13 +55,14 @@ EXACT = (
 )
 
 
-def evaluate_top_k(metrics, *lists, policies=None, **settings):
-    """As the function of this name, also for metrics without policies of their own."""
+def evaluate_top_k(metrics, *lists, user_ids, policies, catalogue=None, **settings):
+    """Evaluate lists of codes, also by metrics without policies of their own."""
     suite = {
-        name: one if isinstance(one, Definition) else Definition(one, policies or Policies())
+        name: one if isinstance(one, Definition) else Definition(one, policies)
         for name, one in metrics.items()
     }
-    return evaluated.evaluate_top_k(suite, *lists, policies=policies, **settings)
+    inputs = EvaluationInputs(*lists, user_ids, None, catalogue)
+    return inputs.evaluate(suite, policies=policies, **settings)
 
 
 def relevant_of(grades):

@@ -1,89 +1,19 @@
 """Lists and relevant items that are codes already: what they are evaluated with, and whose ids they have."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from recgauge.conventions import Definition
-from recgauge.data.catalogue import Catalogue, make_catalogue
+from recgauge.data.catalogue import make_catalogue
 from recgauge.data.ids import IdArray, as_ids
-from recgauge.data.interactions import Interactions, stored
+from recgauge.data.interactions import Interactions
 from recgauge.data.item_tables import ItemTable
-from recgauge.data.lists import GradeCounts, Relevant, TopK
-from recgauge.data.meeting import Meeting
+from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import SchemaError
-from recgauge.evaluation import Evaluation
-from recgauge.evaluation.values import evaluate_top_k
-from recgauge.judging import Policies, _lookup
-from recgauge.recorded.direction import ListOrder, Reversal
-from recgauge.utils.checks import BoolArray, IntArray, check_int, shown
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EvaluationInputs:
-    """Lists and relevance over the same users, as codes.
-
-    Parameters
-    ----------
-    top_k : TopK
-    relevant : Relevant
-    user_ids : ndarray
-        Ids of all user codes.
-    users : ndarray of int32 or None
-        Who counts; None: everybody in the lists or the relevance.
-    catalogue : Catalogue
-    meetings : tuple of Meeting
-        Of users and items with ids.
-    grades : GradeCounts or None
-        Of relevance with grades.
-    order : ListOrder or None
-        What ordered lists from outside; None: lists of models, or of files, which have been looked at.
-    """
-
-    top_k: TopK
-    relevant: Relevant
-    user_ids: IdArray
-    users: IntArray | None
-    catalogue: Catalogue
-    meetings: tuple[Meeting, ...] = ()
-    grades: GradeCounts | None = None
-    order: ListOrder | None = None
-
-    @property
-    def reversal(self) -> str:
-        """That lists from outside, without seen items, are better from their end, in words; mostly empty."""
-        if self.order is None:
-            return ""
-        seen = self.catalogue.seen
-
-        def eligible(users: IntArray, items: IntArray) -> BoolArray:
-            return np.ones(len(users), bool) if seen is None else ~stored(seen, users, items)
-
-        reversal = Reversal.of_top_k(self.top_k, self.relevant, eligible, self.catalogue.n_items)
-        return "" if reversal is None else reversal.sentence(self.order)
-
-    def evaluate(
-        self,
-        metrics: Mapping[str, Definition],
-        *,
-        cutoffs: Sequence[int | None],
-        policies: Policies,
-        seed: int = 0,
-    ) -> Evaluation:
-        """Evaluate the lists as `evaluate_top_k` does."""
-        return evaluate_top_k(
-            metrics,
-            self.top_k,
-            self.relevant,
-            cutoffs=cutoffs,
-            user_ids=self.user_ids,
-            policies=policies,
-            catalogue=self.catalogue,
-            users=self.users,
-            seed=seed,
-        )
+from recgauge.evaluation.values import EvaluationInputs
+from recgauge.judging import _lookup
+from recgauge.utils.checks import IntArray, check_int, shown
 
 
 def inputs_of_codes(

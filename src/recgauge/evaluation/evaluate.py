@@ -20,11 +20,10 @@ from recgauge.data.spellings import spelling_keys
 from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, merge
-from recgauge.evaluation.codes import EvaluationInputs as EvaluationInputs
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
 from recgauge.evaluation.frames import check_scores, item_rows, ranked_rows
 from recgauge.evaluation.outside import value_of_policies
-from recgauge.evaluation.values import ties_at_cutoffs
+from recgauge.evaluation.values import EvaluationInputs, ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
 from recgauge.files.lists import AS_LISTS, IN_CELLS

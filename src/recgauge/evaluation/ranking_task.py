@@ -24,7 +24,7 @@ from recgauge.evaluation import (
     merge,
 )
 from recgauge.evaluation.queries import of_users
-from recgauge.evaluation.values import evaluate_or_refuse, evaluate_top_k
+from recgauge.evaluation.values import EvaluationInputs, evaluate_or_refuse
 from recgauge.judging import Policies
 from recgauge.judging.ineligible import count_ineligible, with_misses
 from recgauge.judging.ties import recommend_with_ties, shuffled
@@ -266,21 +266,14 @@ class RankingTask:
 
         A metric that looks at all test users has no per-user values where not all of them count.
         """
-        measure = partial(
-            evaluate_top_k,
-            relevant=self.relevant,
-            cutoffs=self.cutoffs,
-            user_ids=self.split.test.user_ids,
-            policies=self.policies,
-            catalogue=self.catalogue,
-            seed=self.seed,
-        )
-        evaluation = measure(metrics, lists.of(self.users), users=None if self.only_relevant else self.users)
-        evaluation = self._of_users(evaluation)
+        how: dict[str, Any] = {"cutoffs": self.cutoffs, "policies": self.policies, "seed": self.seed}
+        users, user_ids = None if self.only_relevant else self.users, self.split.test.user_ids
+        inputs = EvaluationInputs(lists.of(self.users), self.relevant, user_ids, users, self.catalogue)
+        evaluation = self._of_users(inputs.evaluate(metrics, **how))
         on_all = {name: each for name, each in metrics.items() if each.metric.needs_all_users}
         if len(lists.users) == len(self.users) or not on_all:
             return evaluation
-        results = measure(on_all, lists, users=lists.users).results
+        results = replace(inputs, top_k=lists, users=lists.users).evaluate(on_all, **how).results
         wide = replace(evaluation, results=tuple(replace(result, per_user=None) for result in results))
         return merge([evaluation, wide], [result.key for result in evaluation.results])
 

@@ -11,84 +11,133 @@ import numpy as np
 from recgauge.conventions import Definition
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.ids import IdArray
-from recgauge.data.lists import Relevant, TopK
+from recgauge.data.interactions import stored
+from recgauge.data.lists import GradeCounts, Relevant, TopK
+from recgauge.data.meeting import Meeting
 from recgauge.errors import ConfigError, MetricError
 from recgauge.evaluation import Evaluation, MetricResult, Ties, mean_and_stderr, merge
 from recgauge.judging import JudgedTopK, Policies, Rounding, judge
 from recgauge.judging.ties import tied_rows
 from recgauge.metrics import RunMetric, UserMetric, check_suite, metric_key
+from recgauge.recorded.direction import ListOrder, Reversal
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, read_only, shown
 from recgauge.utils.exact import Moments
 
 MetricT = TypeVar("MetricT")
 
 
-def evaluate_top_k(  # noqa: PLR0913 -- where the harness and the public function meet
-    metrics: Mapping[str, Definition],
-    top_k: TopK,
-    relevant: Relevant,
-    *,
-    cutoffs: Sequence[int | None],
-    user_ids: IdArray,
-    policies: Policies | None = None,
-    catalogue: Catalogue | None = None,
-    users: IntArray | None = None,
-    seed: int = 0,
-) -> Evaluation:
-    """Judge lists under a convention and compute every metric at every cutoff.
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluationInputs:
+    """Lists and relevance over the same users, as codes.
 
     Parameters
     ----------
-    metrics : mapping of str to Definition
-        Result name to definition, as returned by :func:`select_metrics`.
     top_k : TopK
     relevant : Relevant
-    cutoffs : sequence of int or None
-        Distinct, rising; None: the whole list.
     user_ids : ndarray
         Ids of all user codes.
-    policies : Policies, optional
-        Those of the evaluation; a definition's text names its own that differ. The defaults if left out.
-    catalogue : Catalogue, optional
-        For metrics beyond accuracy.
-    users : ndarray of int32, optional
-        Codes of everybody who counts; see :func:`recgauge.judging.judge`.
-    seed : int, default 0
-        Of random orders of equal scores.
-
-    Returns
-    -------
-    Evaluation
-
-    Raises
-    ------
-    ConfigError
-        If a name or a cutoff cannot be used.
-    MetricError
-        If a value is undefined for every user or not finite, or a policy refuses a user.
+    users : ndarray of int32 or None
+        Who counts; None: everybody in the lists or the relevance.
+    catalogue : Catalogue
+    meetings : tuple of Meeting
+        Of users and items with ids.
+    grades : GradeCounts or None
+        Of relevance with grades.
+    order : ListOrder or None
+        What ordered lists from outside; None: lists of models, or of files, which have been looked at.
     """
-    check_suite({name: definition.metric for name, definition in metrics.items()})
-    base = policies or Policies()
 
-    def judged_in_order(group: Mapping[str, Definition], way: Policies, draw: int) -> Evaluation:
+    top_k: TopK
+    relevant: Relevant
+    user_ids: IdArray
+    users: IntArray | None
+    catalogue: Catalogue
+    meetings: tuple[Meeting, ...] = ()
+    grades: GradeCounts | None = None
+    order: ListOrder | None = None
+
+    @property
+    def reversal(self) -> str:
+        """That lists from outside, without seen items, are better from their end, in words; mostly empty."""
+        if self.order is None:
+            return ""
+        seen = self.catalogue.seen
+
+        def eligible(users: IntArray, items: IntArray) -> BoolArray:
+            return np.ones(len(users), bool) if seen is None else ~stored(seen, users, items)
+
+        reversal = Reversal.of_top_k(self.top_k, self.relevant, eligible, self.catalogue.n_items)
+        return "" if reversal is None else reversal.sentence(self.order)
+
+    def evaluate(
+        self,
+        metrics: Mapping[str, Definition],
+        *,
+        cutoffs: Sequence[int | None],
+        policies: Policies,
+        seed: int = 0,
+    ) -> Evaluation:
+        """Judge the lists and compute every metric at every cutoff.
+
+        Parameters
+        ----------
+        metrics : mapping of str to Definition
+            Result name to definition, as returned by :func:`select_metrics`.
+        cutoffs : sequence of int or None
+            Distinct, rising; None: the whole list.
+        policies : Policies
+            Those of the evaluation; a definition's text names its own that differ.
+        seed : int, default 0
+            Of random orders of equal scores.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        ConfigError
+            If a name or a cutoff cannot be used.
+        MetricError
+            If a value is undefined for every user or not finite, or a policy refuses a user.
+        """
+        check_suite({name: definition.metric for name, definition in metrics.items()})
+        parts = []
+        for (way, drawn), group in ways_to_judge(metrics).items():
+            measure = partial(self._in_order, group, cutoffs, policies)
+            if drawn:
+                n_orders = way.draws if _any_ties(self.top_k) else 1
+                of_order = partial(measure, replace(way, ties="random"))
+                orders = (of_order((seed, draw)) for draw in range(n_orders))
+                parts.append(_mean_over_orders(orders, way.draws))
+            else:
+                parts.append(measure(way, (seed, 0)))
+        if len(parts) == 1:
+            return parts[0]
+        return merge(parts, [entry.key for entry in entries(metrics, cutoffs, policies)])
+
+    def _in_order(
+        self,
+        metrics: Mapping[str, Definition],
+        cutoffs: Sequence[int | None],
+        base: Policies,
+        way: Policies,
+        order: tuple[int, int],
+    ) -> Evaluation:
+        """Evaluate metrics that need one way of judging, equal scores in one order."""
         judged = judge(
-            top_k, relevant, catalogue, policies=way, users=users, user_ids=user_ids, order=(seed, draw)
+            self.top_k,
+            self.relevant,
+            self.catalogue,
+            policies=way,
+            users=self.users,
+            user_ids=self.user_ids,
+            order=order,
         )
-        judged_users = JudgedUsers(judged, user_ids[judged.users])
-        results = tuple(entry.result(*entry.sums(judged_users)) for entry in entries(group, cutoffs, base))
-        counts = judged_users.counts(base, relevant.n_without if users is None else 0)
-        return Evaluation(judged_users.ids, results, counts, base.definition())
-
-    parts = []
-    for (way, drawn), group in ways_to_judge(metrics).items():
-        if drawn:
-            in_order = partial(judged_in_order, group, replace(way, ties="random"))
-            parts.append(_mean_over_orders(in_order, way.draws if _any_ties(top_k) else 1, way.draws))
-        else:
-            parts.append(judged_in_order(group, way, 0))
-    if len(parts) == 1:
-        return parts[0]
-    return merge(parts, [entry.key for entry in entries(metrics, cutoffs, base)])
+        users = JudgedUsers(judged, self.user_ids[judged.users])
+        results = tuple(entry.result(*entry.sums(users)) for entry in entries(metrics, cutoffs, base))
+        counts = users.counts(base, self.relevant.n_without if self.users is None else 0)
+        return Evaluation(users.ids, results, counts, base.definition())
 
 
 def evaluate_or_refuse(
@@ -359,12 +408,12 @@ def _any_ties(top_k: TopK) -> bool:
     return bool(tied_rows(top_k.items, top_k.scores).any() or (beyond is not None and beyond.size.any()))
 
 
-def _mean_over_orders(measure: Callable[[int], Evaluation], n_orders: int, n_draws: int) -> Evaluation:
+def _mean_over_orders(orders: Iterator[Evaluation], n_draws: int) -> Evaluation:
     """Return the mean over random orders of equal scores; a user's, over those in which there is a value."""
-    first = measure(0)
+    first = next(orders)
     moves = {entry.key: _Mean(entry) for entry in first.results}
-    for draw in range(1, n_orders):
-        for entry in measure(draw).results:
+    for evaluation in orders:
+        for entry in evaluation.results:
             moves[entry.key].add(entry)
     return replace(first, results=tuple(move.result(n_draws) for move in moves.values()))
 

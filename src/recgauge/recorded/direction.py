@@ -46,16 +46,16 @@ class ListOrder:
     @classmethod
     def of(cls, rows: Rows, *, by_rank: bool, words: Callable[[str, str], str], keep: str) -> Self:
         """Return what orders the lists of rows; `words` choose a column, and `keep` scores that rise."""
-        own, other = ("rank", "score") if by_rank else ("score", "rank")
-        label = rows.labels.get(own, "")
+        label = rows.labels.get("rank" if by_rank else "score", "")
         if by_rank and not label:
             return cls()
         if label == IN_CELLS:
             return cls("score, falling", label, AS_LISTS)
-        label, values = label or "a list's own", rows.numbers[own]
-        way = words(other, label.removeprefix("column "))
+        label = label or "a list's own"
+        way = words("score" if by_rank else "rank", label.removeprefix("column "))
         if by_rank:  # the numbers mostly rise from row to row
             return cls("rank, rising", label, f"{way} {keep}")
+        values = rows.numbers["score"]
         if not ((values >= 0) & (values == np.floor(values))).all():
             way = "change the sign of the scores"
         return cls("score, falling", label, way)

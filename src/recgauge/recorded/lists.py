@@ -165,10 +165,11 @@ class Context:
 
     def _in_table(self, lists: Ragged, table: Ragged) -> BoolArray:
         """Return which items of lists their users have in a table, of those with grades above 0."""
-        users, lengths, items = table.users, table.lengths, table.items
+        users, items, lengths = table.users, table.items, table.lengths
         if table.values is not None:
             positive = table.values > 0
-            users, lengths, items = np.repeat(users, lengths)[positive], None, items[positive]
+            users, items = np.repeat(users, lengths)[positive], items[positive]
+            lengths = np.ones(len(items), np.int64)
         starts = (
             starts_of(np.bincount(*owners, minlength=len(self.user_ids)).astype(np.int64))
             for owners in ((lists.users, lists.lengths), (users, lengths))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
-from recgauge.evaluation.codes import EvaluationInputs
+from recgauge.evaluation.values import EvaluationInputs
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import headline_cutoff, label, split_key
 

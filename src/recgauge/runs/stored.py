@@ -11,7 +11,8 @@ import numpy as np
 
 from recgauge.data.interactions import Interactions, is_relevant
 from recgauge.errors import SchemaError, listed
-from recgauge.evaluation.evaluate import EvaluationInputs, convert
+from recgauge.evaluation.evaluate import convert
+from recgauge.evaluation.values import EvaluationInputs
 from recgauge.metrics.rating import JudgedRatings, Pooled, pooled_metric
 from recgauge.runs.record import RunRecord
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy

@@ -18,8 +18,8 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.errors import ConfigError, ModelError
 from recgauge.evaluation import described
-from recgauge.evaluation.evaluate import EvaluationInputs
 from recgauge.evaluation.evaluate_ratings import RatingPredictions
+from recgauge.evaluation.values import EvaluationInputs
 from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curves
 from recgauge.models import Recommender
 from recgauge.models.recommend import recommend, serving
