@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recgauge.conventions import Convention
-from recgauge.data.meeting import Meeting
 from recgauge.evaluation import Evaluation, described
 from recgauge.evaluation.evaluate import evaluate, with_cutoffs
 from recgauge.evaluation.recorded_runs import (
@@ -20,39 +19,33 @@ from recgauge.evaluation.recorded_runs import (
 from recgauge.judging import Seen, check_longest
 from recgauge.judging.ineligible import REASONS
 from recgauge.metrics.names import split_label
-from recgauge.recorded import Finding, ListSettings, Order, RecordedRuns
+from recgauge.recorded import ListSettings, Order, RecordedRuns
 from recgauge.utils.arrow import arrow_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from recgauge.data.lists import Relevant
-    from recgauge.evaluation.parts import PartTask
+    from recgauge.evaluation.parts import Part, PartTask
+    from recgauge.recorded.lists import RecordedLists
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRuns:
-    """The numbers of each run by its name, and the findings in its lists.
+    """The numbers of each run by its name, and what was found in its lists.
 
     Parameters
     ----------
     results : mapping of str to Evaluation
-    findings : mapping of str to sequence of Finding
-    meetings : mapping of str to sequence of Meeting
-        Of users and items of lists and truth.
-    n_lists : mapping of str to int
+    lists : mapping of str to RecordedLists or Part
+        How many lists there are, what is odd about them, and how many users and items met the truth.
     users : callable
         Yields the name of a run and a table of its users' values, once or, of parts, several times a run.
-    warnings : sequence of str
-        Printed first.
     """
 
     results: Mapping[str, Evaluation]
-    findings: Mapping[str, Sequence[Finding]]
-    meetings: Mapping[str, Sequence[Meeting]]
-    n_lists: Mapping[str, int]
+    lists: "Mapping[str, RecordedLists | Part]"
     users: "Callable[[], Iterator[tuple[str, pa.Table]]]"
-    warnings: Sequence[str] = ()
 
 
 def list_settings(
@@ -133,32 +126,22 @@ def _measured(recorded: RecordedRuns, results: Mapping[str, Evaluation]) -> Meas
     """Return the results of runs that were read whole with what was found in their lists."""
     return MeasuredRuns(
         results,
-        {run.name: run.findings for run in recorded.runs},
-        {run.name: run.meetings for run in recorded.runs},
-        {run.name: len(run.lists.users) for run in recorded.runs},
+        {run.name: run for run in recorded.runs},
         lambda: ((name, user_table(evaluation)) for name, evaluation in results.items()),
-        recorded.warnings,
     )
 
 
 def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]]) -> MeasuredRuns:
     """Merge the judged parts of each run, as `StoredRuns.judge` leaves them in files."""
-    from recgauge.evaluation.parts import warnings_of
     from recgauge.evaluation.recorded_parts import stored_parts
 
-    wholes = {
+    lists = {
         name: task.total((replace(part, values=None) for part in stored_parts(parts)), name)
         for name, parts in files.items()
     }
-    results = {name: task.evaluation(whole) for name, whole in wholes.items()}
-    return MeasuredRuns(
-        results,
-        {name: whole.findings for name, whole in wholes.items()},
-        {name: whole.meetings for name, whole in wholes.items()},
-        {name: whole.counts["lists"] for name, whole in wholes.items()},
-        partial(_tables_of_parts, files, [entry.key for entry in next(iter(results.values())).results]),
-        [f"{name}: {warning}" for name, whole in wholes.items() for warning in warnings_of(whole)],
-    )
+    results = {name: task.evaluation(whole) for name, whole in lists.items()}
+    keys = [entry.key for entry in next(iter(results.values())).results]
+    return MeasuredRuns(results, lists, partial(_tables_of_parts, files, keys))
 
 
 def user_table(evaluation: Evaluation, user: str = "user_id") -> "pa.Table":

@@ -76,6 +76,17 @@ class Part:
     findings: tuple[Finding, ...] = ()
     values: "pa.Table | None" = None
 
+    @property
+    def n_lists(self) -> int:
+        """How many lists there are."""
+        return self.counts["lists"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be said first of the lists: what did not meet, and lists that are the truth."""
+        warnings = [meeting.warning for meeting in self.meetings if meeting.warning]
+        return [*warnings, ARE_TRUTH] if self.counts["truths"] == self.counts["parts"] else warnings
+
     def __add__(self, other: "Part") -> "Part":
         """Return the part that the users of both make; ConfigError for parts of different tasks."""
         if self.task != other.task:
@@ -386,13 +397,6 @@ class PartTask:
         check_meeting(items, name, self.settings, FEWEST if is_sure or not items.n_both else inf)
         finding = unmet(whole.meetings if is_sure else [users], name)
         return replace(whole, findings=(*whole.findings, *([] if finding is None else [finding])))
-
-
-def warnings_of(whole: Part) -> list[str]:
-    """Return what must be said first of the lists of all parts."""
-    warnings = [meeting.warning for meeting in whole.meetings if meeting.warning]
-    are_truth = whole.counts["truths"] == whole.counts["parts"]
-    return [*warnings, *([ARE_TRUTH] if are_truth else [])]
 
 
 def joined_values(tables: Sequence["pa.Table"]) -> "pa.Table":

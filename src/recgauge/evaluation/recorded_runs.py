@@ -27,7 +27,7 @@ def whole_lists(metrics: Sequence[str]) -> tuple[None] | None:
     >>> whole_lists(["ndcg@10", "map"]), whole_lists(["ndcg@10"])
     ((None,), None)
     """
-    return None if all(split_label(name)[1] for name in metrics) else (None,)
+    return None if all(split_label(name)[1] is not None for name in metrics) else (None,)
 
 
 def measures_ratings(metrics: Sequence[str]) -> bool:

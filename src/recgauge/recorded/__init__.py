@@ -90,7 +90,7 @@ class RecordedRuns:
         """What must be said first of truth and lists."""
         of_truth = [f"truth: {meeting.warning}" for meeting in self.meetings if meeting.warning]
         opposite = opposite_orders({run.name: str(run.order) for run in self.runs})
-        of_runs = [warning for run in self.runs for warning in run.warnings]
+        of_runs = [f"{run.name}: {warning}" for run in self.runs for warning in run.warnings]
         return [*of_truth, *([opposite] if opposite else []), *of_runs]
 
 

@@ -39,11 +39,14 @@ class RecordedLists:
     @property
     def warnings(self) -> list[str]:
         """What must be said first: what did not meet, and lists that are the truth."""
-        warnings = [f"{self.name}: {meeting.warning}" for meeting in self.meetings if meeting.warning]
-        warnings += [f"{self.name}: {ARE_TRUTH}"] if self.are_truth else []
-        if self.reversal is not None:
-            warnings.append(f"{self.name}: {self.reversal.sentence(self.order)}")
-        return warnings
+        warnings = [meeting.warning for meeting in self.meetings if meeting.warning]
+        warnings += [ARE_TRUTH] if self.are_truth else []
+        return warnings if self.reversal is None else [*warnings, self.reversal.sentence(self.order)]
+
+    @property
+    def n_lists(self) -> int:
+        """How many lists there are."""
+        return len(self.lists.users)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
     lines = grade_lines(measured)
     for name, evaluation in measured.results.items():
         counts = evaluation.counts
-        size = f"{measured.n_lists[name]:,} lists, {counts['users_evaluated']:,} users evaluated"
+        size = f"{measured.lists[name].n_lists:,} lists, {counts['users_evaluated']:,} users evaluated"
         if "ratings_evaluated" in counts:
             n_ratings, n_users = counts["ratings_evaluated"], counts["users_evaluated"]
             size = f"{n_ratings:,} ratings of {n_users:,} users evaluated"
@@ -68,7 +68,7 @@ def result_lines(measured: MeasuredRuns, conventions: str) -> list[str]:
         if evaluation.ineligible is not None:
             lines.append(f"    lists  {evaluation.ineligible.sentence}")
         unmet = "unmet"  # which the first lines say
-        findings = describe([finding for finding in measured.findings[name] if finding.name != unmet])
+        findings = describe([finding for finding in measured.lists[name].findings if finding.name != unmet])
         lines += [f"    found  {line}" for line in findings]
     return lines
 
@@ -103,10 +103,10 @@ def measured_json(
             "counts": dict(evaluation.counts),
             "policies": evaluation.policies,
             "ineligible": None if evaluation.ineligible is None else asdict(evaluation.ineligible),
-            "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.meetings[name]],
+            "met": [asdict(meeting) | {"share": meeting.share} for meeting in measured.lists[name].meetings],
             "found": [
                 {"name": finding.name, "count": finding.count, "first": finding.first}
-                for finding in measured.findings[name]
+                for finding in measured.lists[name].findings
             ],
         }
         for name, evaluation in measured.results.items()

@@ -190,7 +190,9 @@ def _in_parts(
         workers = [engine.worker() for _ in range(engine.n_workers)]
         task = stored.judge(workers, engine.call, ConsoleProgress())
     measured = measure_parts(task, stored.files)
-    _say(*reading_lines(measured.warnings, [], measured.meetings), f"parts    {stored.folder}")
+    warnings = [f"{name}: {warning}" for name, run in measured.lists.items() for warning in run.warnings]
+    meetings = {name: run.meetings for name, run in measured.lists.items()}
+    _say(*reading_lines(warnings, [], meetings), f"parts    {stored.folder}")
     procedure = replace(USUAL, baseline=options.baseline, seed=options.seed)
     higher = {entry.key: entry.higher_is_better for entry in next(iter(measured.results.values())).results}
     return measured, lambda keys: compare_parts(
