@@ -300,14 +300,10 @@ def check_measures_lists(suite: Mapping[str, Definition]) -> None:
         If there is one.
     """
     for name, definition in suite.items():
-        kind: Kind | None = getattr(definition.metric, "kind", None)
-        if kind is not None and kind in _NOT_LISTS:
-            raise ConfigError(f"metrics: {name!r} {_NOT_LISTS[kind]}.")
+        kind: Any = getattr(definition.metric, "kind", None)
         if kind != "lists":
-            raise ConfigError(
-                f"metrics: {name!r} must be a UserMetric or a RunMetric to measure lists, "
-                f"got {type(definition.metric).__name__}."
-            )
+            reason = _NOT_LISTS.get(kind, "must be a UserMetric or a RunMetric to measure lists")
+            raise ConfigError(f"metrics: {name!r} {reason}.")
 
 
 def with_cutoffs(

@@ -19,7 +19,8 @@ from recgauge.evaluation.recorded_runs import (
 from recgauge.judging import Seen, check_longest
 from recgauge.judging.ineligible import REASONS
 from recgauge.metrics.names import split_label
-from recgauge.recorded import ListSettings, Order, RecordedRuns
+from recgauge.recorded import RecordedRuns
+from recgauge.recorded.findings import ListSettings, Order
 from recgauge.utils.arrow import arrow_table
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from recgauge.files.ids import Ids, join_ids, read_ids
 from recgauge.files.rows import Rows
 from recgauge.judging import check_longest, judge
 from recgauge.metrics import RunMetric
-from recgauge.recorded import ListSettings, join_recorded, rows_of_table
-from recgauge.recorded.findings import Finding, check_meeting, refusal, unmet
+from recgauge.recorded import join_recorded, rows_of_table
+from recgauge.recorded.findings import Finding, ListSettings, check_meeting, refusal, unmet
 from recgauge.recorded.lists import ARE_TRUTH
 from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown

@@ -12,9 +12,9 @@ from recgauge.evaluation import Evaluation
 from recgauge.judging.ineligible import REASONS
 from recgauge.metrics import metric_class
 from recgauge.metrics.names import split_label
-from recgauge.recorded import ListSettings, RecordedRuns
+from recgauge.recorded import RecordedRuns
 from recgauge.recorded.coded import matched
-from recgauge.recorded.findings import note
+from recgauge.recorded.findings import ListSettings, note
 from recgauge.recorded.lists import RecordedLists
 from recgauge.utils.checks import shown
 

@@ -98,7 +98,7 @@ class Recorded(Recommender, RatingPredictor):
         self._n_items = 0
 
     def check_ready(self) -> None:
-        """Check that the files are there, and that `path` does not name several that are no Parquet."""
+        """Check that the files are there, and that `path` names one run."""
         from recgauge.recorded import roles_of
         from recgauge.recorded.coded import find_run
 

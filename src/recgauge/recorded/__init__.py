@@ -39,13 +39,7 @@ from recgauge.files.rows import Rows, describe_skipped
 from recgauge.files.stored import StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.recorded.direction import opposite_orders
-from recgauge.recorded.findings import FINDINGS as FINDINGS
-from recgauge.recorded.findings import REFUSED as REFUSED
-from recgauge.recorded.findings import Finding as Finding
-from recgauge.recorded.findings import ListSettings as ListSettings
-from recgauge.recorded.findings import Order as Order
-from recgauge.recorded.findings import check_meeting, file_rows, refusal
-from recgauge.recorded.findings import describe as describe
+from recgauge.recorded.findings import ListSettings, check_meeting, file_rows, refusal
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user, starts_of, with_ids
 from recgauge.utils.checks import IntArray
 from recgauge.utils.grouped import repeats

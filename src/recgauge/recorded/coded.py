@@ -15,7 +15,6 @@ from recgauge.files.rows import Rows
 from recgauge.files.stored import is_stored
 from recgauge.recorded import (
     Columns,
-    ListSettings,
     joint_codes,
     joint_runs,
     read_rows,
@@ -24,7 +23,7 @@ from recgauge.recorded import (
     runs_of,
 )
 from recgauge.recorded.direction import ListOrder
-from recgauge.recorded.findings import Finding
+from recgauge.recorded.findings import Finding, ListSettings
 from recgauge.recorded.lists import Context, RecordedLists, UserRuns, by_user
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray
 

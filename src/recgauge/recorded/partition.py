@@ -15,7 +15,7 @@ import numpy as np
 
 from recgauge.errors import DataError
 from recgauge.files.stored import RowGroup, StoredTable
-from recgauge.utils.arrow import filled, to_arrow, to_numpy
+from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import IntArray, LongArray
 from recgauge.utils.progress import Advance, Progress
 
@@ -103,7 +103,7 @@ class Partition:
         from pandas.util import hash_array
 
         if self.edges is not None:
-            ids = to_numpy(filled(users, np.zeros(1, str(users.type))[0]))
+            ids = to_numpy(pc.fill_null(users, 0))
             return np.searchsorted(self.edges, ids, side="right").astype(np.int32)
         if self.as_text:
             cells = pc.fill_null(pc.utf8_trim_whitespace(users.cast(pa.large_string())), "")

@@ -12,7 +12,7 @@ from recgauge.errors import listed
 from recgauge.evaluation.measured import MeasuredRuns
 from recgauge.files.stored import StoredTable
 from recgauge.metrics.names import label
-from recgauge.recorded import describe
+from recgauge.recorded.findings import describe
 
 if TYPE_CHECKING:
     from recgauge.comparison.results import Comparison

@@ -12,7 +12,8 @@ from pyarrow import parquet
 
 from recgauge.errors import ConfigError, DataError
 from recgauge.files.columns import CellFormat
-from recgauge.recorded import ListSettings, describe, read_recorded
+from recgauge.recorded import read_recorded
+from recgauge.recorded.findings import ListSettings, describe
 
 LISTS = {1: [("10", 0.9), ("9", 0.5)], 2: [("11", 3.0), ("10", 2.0)]}
 ROWS = [

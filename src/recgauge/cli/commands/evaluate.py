@@ -20,13 +20,8 @@ from recgauge.cli.commands.reading import (
 from recgauge.errors import ConfigError, listed, message
 from recgauge.files.formats import FORMATS
 from recgauge.files.stored import is_stored
-from recgauge.recorded import (
-    FINDINGS,
-    REFUSED,
-    ListSettings,
-    Order,
-    read_recorded,
-)
+from recgauge.recorded import read_recorded
+from recgauge.recorded.findings import FINDINGS, REFUSED, ListSettings, Order
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, text_writer, user_path, write_files
 
