@@ -98,19 +98,6 @@ COMMAND = ["evaluate", "--run", "lists.csv", "--truth", "truth.csv"]
 WITH_TRAIN = [*COMMAND, "--train", "train.csv", "--metrics", f"ndcg@{K}"]
 
 
-@pytest.mark.parametrize("choice", [CHOICES[0], CHOICES[17], CHOICES[40], CHOICES[-1]])
-def test_the_command_gives_the_number_of_plain_python(folder, capsys, choice) -> None:
-    unknown, seen, repeats, longest, no_list = choice
-    words = ["--unknown", unknown, "--seen", seen, "--repeats", repeats, "--no-list", no_list]
-    words += [] if longest is None else ["--longest", str(longest)]
-    assert main([*WITH_TRAIN, *words]) == 0
-    out = capsys.readouterr().out
-    assert f" {judged(random_lists(0), *choice)[f'ndcg_at_{K}']:.4f} ±" in out
-    assert "found  repeats " in out
-    assert "found  unknown_items " in out
-    assert ("dropped, later items move up" in out) == ("drop" in choice)
-
-
 def test_faults_are_misses_unless_another_policy_is_named_whose_worth_is_told(folder, capsys) -> None:
     """Two of three listed items cannot hit; without them the third is the first."""
     lists = {"a": ["x1", "i2", "i3"]}

@@ -96,11 +96,13 @@ def stored(file):
     ("name", "convention"),
     [("sorted", "trec"), ("mixed", "standard"), ("ranked", "recbole"), ("text", "trec")],
 )
-def test_folders_give_the_numbers_of_files_to_the_last_bit(data, place, name, convention) -> None:
+def test_folders_give_the_numbers_of_files_to_the_last_bit_by_any_number_of_processes(
+    data, place, name, convention
+) -> None:
     how = ["--conventions", convention, "--out"]
     assert main(words(data, name, ".parquet", *how, "whole.json", "whole.parquet")) == 0
     for mib, n_parts in (("16", 2), ("1000", 1)):
-        in_parts = words(data, name, "", *how, "parts.json", "parts.parquet")
+        in_parts = words(data, name, "", *how, "parts.json", "parts.parquet", "--jobs", str(n_parts))
         assert main([*in_parts, "--memory-mib", mib, "--work", mib]) == 0
         assert len(list(place.glob(f"{mib}/*/*/part-*.arrow"))) >= n_parts
         assert not list(place.glob(f"{mib}/*/*divided-*"))
@@ -219,13 +221,6 @@ def test_several_runs_are_compared_part_by_part(data, place, capsys) -> None:
     assert [pair["metric"] for pair in comparison["pairs"]] == ["ndcg_at_10"]
     assert main([*runs, *truth, "--memory-mib", "900", "--out", "whole.json"]) == 0
     assert json.loads((place / "whole.json").read_text())["comparison"] == comparison
-
-
-def test_processes_judge_parts_with_the_same_result(data, place) -> None:
-    for jobs in ("1", "2"):
-        command = words(data, "text", "", "--work", jobs, "--memory-mib", "16", "--jobs", jobs)
-        assert main([*command, "--out", f"{jobs}.json"]) == 0
-    assert stored("1.json") == stored("2.json")
 
 
 def test_launchers_are_those_of_sweeps(data, place, capsys) -> None:
