@@ -6,7 +6,6 @@ from pathlib import Path
 
 from recgauge.comparison.user_values import UserValues
 from recgauge.data.ids import as_ids
-from recgauge.errors import ConfigError
 from recgauge.evaluation.parts import Part
 from recgauge.evaluation.recorded_parts import stored_parts
 from recgauge.runs.finished import RunValues
@@ -35,8 +34,6 @@ class PartValues:
             yield UserValues.paired(runs, self.metrics)
 
     def _values(self, part: Part) -> RunValues:
-        if part.values is None:
-            raise ConfigError("a part has no values of users; judge it with PartTask(per_user=True).")
         users = as_ids("users", to_numpy(part.values.column("user")))
         return RunValues(
             users, {key: to_numpy(part.values.column(key)) for key in self.metrics}, from_file=True

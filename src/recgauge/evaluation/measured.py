@@ -134,10 +134,12 @@ def _measured(recorded: RecordedRuns, results: Mapping[str, Evaluation]) -> Meas
 
 def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]]) -> MeasuredRuns:
     """Merge the judged parts of each run, as `StoredRuns.judge` leaves them in files."""
+    import pyarrow as pa
+
     from recgauge.evaluation.recorded_parts import stored_parts
 
     lists = {
-        name: task.total((replace(part, values=None) for part in stored_parts(parts)), name)
+        name: task.total((replace(part, values=pa.table({})) for part in stored_parts(parts)), name)
         for name, parts in files.items()
     }
     results = {name: task.evaluation(whole) for name, whole in lists.items()}
@@ -170,11 +172,9 @@ def _tables_of_parts(
     from recgauge.evaluation.parts import id_type
     from recgauge.evaluation.recorded_parts import stored_parts
 
-    kind = id_type(
-        part.values for parts in files.values() for part in stored_parts(parts) if part.values is not None
-    )
+    kind = id_type(part.values for parts in files.values() for part in stored_parts(parts))
     for name, parts in files.items():
-        for values in (part.values for part in stored_parts(parts) if part.values is not None):
+        for values in (part.values for part in stored_parts(parts)):
             columns = {key: values.column(key) for key in keys if key in values.column_names}
             yield name, pa.table({"user_id": values.column("user").cast(kind), **columns})
 

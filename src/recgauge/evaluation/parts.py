@@ -65,16 +65,16 @@ class Part:
         How many users, and items, of lists and truth met.
     findings : tuple of Finding
         What is odd about the lists.
-    values : pyarrow.Table or None
-        The users' own values, if the task asks for them: a column ``user`` and one for each key.
+    values : pyarrow.Table
+        The users' own values, if the task asks for them: a column ``user`` and one for each key; else none.
     """
 
     task: str
     sums: Mapping[str, Sums]
     counts: Mapping[str, int]
     meetings: tuple[Meeting, ...]
-    findings: tuple[Finding, ...] = ()
-    values: "pa.Table | None" = None
+    findings: tuple[Finding, ...]
+    values: "pa.Table"
 
     @property
     def n_lists(self) -> int:
@@ -98,14 +98,13 @@ class Part:
         for finding in other.findings:
             first = findings.get(finding.name, replace(finding, count=0))
             findings[finding.name] = replace(first, count=first.count + finding.count)
-        has_values = self.values is not None and other.values is not None
         return Part(
             self.task,
             {key: sums + other.sums[key] for key, sums in self.sums.items()},  # type: ignore[operator]
             {name: count + other.counts[name] for name, count in self.counts.items()},
             tuple(own + its for own, its in zip(self.meetings, other.meetings, strict=True)),
             tuple(findings.values()),
-            joined_values([self.values, other.values]) if has_values else None,
+            joined_values([self.values, other.values]),
         )
 
     def to_bytes(self) -> bytes:
@@ -124,9 +123,8 @@ class Part:
         table = pa.table(lists, metadata={"recgauge": json.dumps(about)})
         sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
         for rows in (table, self.values):
-            if rows is not None:
-                with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
-                    writer.write_table(rows)
+            with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
+                writer.write_table(rows)
         return bytes(sink.getvalue())
 
     @classmethod
@@ -141,16 +139,14 @@ class Part:
         import pyarrow as pa
 
         try:
-            source, tables = pa.BufferReader(content), list[pa.Table]()
-            while not tables or source.tell() < source.size():
-                with pa.ipc.open_stream(source) as reader:
-                    tables.append(reader.read_all())
-            about = json.loads(tables[0].schema.metadata[b"recgauge"])
+            source = pa.BufferReader(content)
+            table, values = (pa.ipc.open_stream(source).read_all() for _ in range(2))
+            about = json.loads(table.schema.metadata[b"recgauge"])
             about["meetings"] = from_plain(tuple[Meeting, ...], about["meetings"], "meetings")
             about["findings"] = from_plain(tuple[Finding, ...], about["findings"], "findings")
             sums: dict[str, Sums] = {key: Moments(*sums) for key, sums in about.pop("moments").items()}
-            sums |= {key: to_numpy(tables[0].column(key)[0].values) for key in tables[0].column_names}
-            return cls(**about, sums=sums, values=tables[1] if tables[1:] else None)
+            sums |= {key: to_numpy(table.column(key)[0].values) for key in table.column_names}
+            return cls(**about, sums=sums, values=values)
         except (pa.ArrowException, SchemaError, KeyError, ValueError, TypeError) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
 
@@ -264,7 +260,7 @@ class PartTask:
         definitions = [entry.key + entry.definition for entry in self._entries]
         options = [self._convention.policies.definition(), self.n_items, self.relevant_from]
         reading = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
-        digest = sha256(json.dumps([definitions, options, reading, _FORMAT]).encode())
+        digest = sha256(json.dumps([definitions, options, reading, self.per_user, _FORMAT]).encode())
         if self._items is not None:
             digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
         return digest.hexdigest()
@@ -334,7 +330,7 @@ class PartTask:
             counts,
             run.meetings,
             run.findings,
-            arrow_table({"user": judged_users.ids, **values}) if self.per_user else None,
+            arrow_table({"user": judged_users.ids, **values} if self.per_user else {}),
         )
 
     def merge(self, parts: Iterable[Part]) -> Evaluation:
@@ -403,8 +399,9 @@ def joined_values(tables: Sequence["pa.Table"]) -> "pa.Table":
     """Return the rows of users of several parts."""
     import pyarrow as pa
 
-    kind = id_type(tables)
-    filled = [table for table in tables if len(table)] or tables[:1]
+    kind, filled = id_type(tables), [table for table in tables if len(table)]
+    if not filled:
+        return tables[0]
     return pa.concat_tables(
         [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
     )
@@ -419,8 +416,8 @@ def id_type(tables: Iterable["pa.Table"]) -> "pa.DataType":
 
 
 def _values_of(whole: Part) -> tuple[IdArray, dict[str, DoubleArray]]:
-    """Return all users, sorted, and their values; nobody and nothing if a part has none."""
-    if whole.values is None:
+    """Return all users, sorted, and their values; nobody and nothing if parts have none."""
+    if not whole.values.num_columns:
         return np.empty(0, np.int64), {}
     table = whole.values.sort_by("user")
     users = to_numpy(table.column("user"))

@@ -204,6 +204,8 @@ def test_a_finished_part_that_is_damaged_is_named(data, place, capsys) -> None:
     assert "part-0.arrow" in refused(capsys, *command[1:])
     first.unlink()
     assert main(command) == 0
+    assert main([*command, "--out", "users.parquet"]) == 0  # whose parts have users' values
+    assert len(parquet.read_table("users.parquet")) == N_USERS + 50
 
 
 def test_several_runs_are_compared_part_by_part(data, place, capsys) -> None:
