@@ -337,7 +337,7 @@ def roles_of(
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
         sets_signs=not in_run,
-        cells=cells or CellFormat(),
+        cells=replace(cells or CellFormat(), keep=()),  # what lists keep are findings, not columns
     )
 
 

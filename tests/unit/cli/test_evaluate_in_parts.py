@@ -194,6 +194,7 @@ def test_a_bad_row_is_named_and_finished_parts_are_kept(data, place, capsys) -> 
     line = refused(capsys, *command)
     assert "repeats: 1" in line
     assert "lists (users of part" in line
+    assert main(["evaluate", *command[:-2], "--keep", "repeats"]) == 0
 
 
 def test_a_finished_part_that_is_damaged_is_named(data, place, capsys) -> None:

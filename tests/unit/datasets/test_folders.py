@@ -19,7 +19,7 @@ ROWS = pa.table(
 
 def lists_of(path):
     train = Table(str(path.parent / "known.parquet"), rating=False).load().interactions
-    model = Recorded(str(path)).fit(train, rng=np.random.default_rng(0))
+    model = Recorded(str(path), keep=["unmet"]).fit(train, rng=np.random.default_rng(0))
     made = recommend(model, np.arange(4, dtype=np.int32), 2)
     return made.items.tolist(), made.scores.tolist()
 
