@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.comparison.stability_axes import Frames
 from recgauge.conventions import Definition, conventions, get_convention
-from recgauge.evaluation.evaluate import EvaluationInputs
+from recgauge.evaluation.values import EvaluationInputs
 from recgauge.metrics import metric_key
 from recgauge.metrics.names import split_key
 from recgauge.runs.finished import FinishedRun
