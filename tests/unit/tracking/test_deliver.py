@@ -78,7 +78,8 @@ def test_a_torn_delivery_is_completed(folder, store, monkeypatch, step):
     assert run.data.metrics["ndcg_at_10"] == 0.25
     client = MlflowClient(tracking_uri=store.uri)
     assert len(client.get_metric_history(run_id, "ndcg_at_10")) == 1
-    assert {entry.path for entry in client.list_artifacts(run_id)} == {"record.json", "SHA256SUMS", "figures"}
+    files = {"record.json", "SHA256SUMS", "figures", "metrics.png"}
+    assert {entry.path for entry in client.list_artifacts(run_id)} == files
     assert len(run.inputs.dataset_inputs) == 2
     assert waiting(folder.parent) == []
 
