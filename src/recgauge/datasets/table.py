@@ -295,6 +295,12 @@ class Table(DatasetSource):
 
         file = self._files()[0]
         if not isinstance(file, StoredTable):
+            if self.format in ("user_lines", "count_lines"):  # lines of one user's items, of any number
+                lines = FORMATS[self.format].read(file, Roles({}, needed=()), self._text_format())
+                items = [" ".join(own) for own in lines.cells["items"][:n]]
+                return pa.table(
+                    {lines.labels["user"]: lines.cells["user"].slice(0, n), lines.labels["item"]: items}
+                )
             if header is None:
                 header = not any(label.startswith("column ") for label in self.labels().values())
             rows = read_cells(file, replace(self._text_format(), header=header))

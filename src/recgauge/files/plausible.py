@@ -29,6 +29,7 @@ _DATE = re.compile(
 _SHARE, _TIMES, _FEW = 0.01, 10, 20  # of rows, of the rows of the next, rows that prove nothing
 _SAMPLE = 1_000  # ids that tell whether all are dates
 _YEAR = 365 * 86_400
+_NOT = ("0", "0.0", "-1", "-1.0", "false", "f", "no", "n")  # values of rows that do not count
 _OF_YAML = ("null", "nan", "inf", "true", "false")  # what Hydra takes for no text
 _COUNTERS = 1_900  # seconds: years, days of Excel and dates as whole numbers are above
 _EARLY = 5_000_000  # what seconds of this century become where they are read as milliseconds
@@ -184,22 +185,28 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
     values += " or nothing" if len(texts) == 1 else ""
     words_for: dict[str, str] = {}
-    ungraded = "rating" in roles.names and "rating" not in rows.labels
-    if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        words_for["as a rating or grade, where 0 does not count"] = _choice(roles, "rating", label)
-    if "tag" in roles.names and roles.option:
-        words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
-    if roles.setting.startswith("dataset."):
-        first = sorted(texts)[:_SHOWN]
-        elements = ",".join(map(_element, first))
+    first, of_data = sorted(texts)[:_SHOWN], roles.setting.startswith("dataset.")
+    if of_data:
+        elements = ",".join(map(_element, [text for text in first if text.lower() not in _NOT] or first))
         words_for["to keep the rows that count"] = (
             f"filters=[where,duplicates] {setting_word('filters.where.column', label)} "
             f"{_word(f'filters.where.values=[{elements}]')}"
         )
-        if all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts):
-            weights = ", ".join(f"{text}: 1" for text in first)
-            column = setting_word("dataset.event", label)
-            words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
+    ungraded = "rating" in roles.names and "rating" not in rows.labels
+    if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
+        rating, lowest = _choice(roles, "rating", label), [text for text in texts if text.lower() not in _NOT]
+        if of_data:  # every row of a rating is one of training, and without this counts in the test rows
+            least = f" dataset.relevant_from={min(lowest, key=float)}" if lowest else ""
+            words_for["as a rating, from which on test rows are relevant"] = rating + least
+        else:
+            words_for["as a grade, where 0 does not count"] = rating
+    if "tag" in roles.names and roles.option:
+        words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
+    named = all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts)
+    if of_data and named:
+        weights = ", ".join(f"{text}: 1" for text in first)
+        column = setting_word("dataset.event", label)
+        words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
     subject = rows.file if isinstance(rows, Rows) else rows
     uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
     remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"

@@ -11,7 +11,6 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, SchemaError
-from recgauge.files.columns import Role
 from recgauge.files.plausible import setting_word
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -44,10 +43,13 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
         _ask(path, overrides, error)
         return 1
     open_columns = [question.column for question in questions]
-    render_terminal([_columns(source.first_rows(_ROWS), source.labels(), open_columns)], output())
+    roles = {label: str(role) for role, label in source.labels().items()} | dict.fromkeys(
+        source.keep, "filter"
+    )
+    render_terminal([_columns(source.first_rows(_ROWS), roles, open_columns)], output())
     for question in questions:
         say(f"question {question}")
-    answers = [question.answers[0] for question in questions]
+    answers = _answers(questions, has_filters="filters=" in " ".join(words))
     interactions = dataset.interactions
     if len(distinct(pair_codes(interactions))) < len(interactions) and "duplicates" not in " ".join(answers):
         answers.append("filters=[duplicates]")
@@ -75,7 +77,8 @@ def _source(words: Sequence[str]) -> Table:
     source = build_dataset(settings.dataset, settings.allowed_targets)
     if not isinstance(source, Table):
         raise ConfigError("data look: it looks at a table of your own. Leave out dataset._target_.")
-    return source
+    filters = [node or {} for node in (settings.filters or {}).values()]
+    return source.with_attributes([str(node["column"]) for node in filters if node.get("column")])
 
 
 def _load(source: Table) -> tuple[Dataset, Table, list[QuestionError]]:
@@ -106,9 +109,18 @@ def _with_other_roles(error: SchemaError, source: Table) -> SchemaError:
     return SchemaError("\n".join(dict.fromkeys(texts)))
 
 
-def _columns(rows: "pa.Table", labels: Mapping[Role, str], open_columns: Sequence[str]) -> TableBlock:
+def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[str]:
+    """Return the first answer to each question; filters are typed once, so only one answer has some."""
+    answers: list[str] = []
+    for question in questions:
+        choices = [answer for answer in question.answers if not (has_filters and "filters=" in answer)]
+        answers.append(choices[0])
+        has_filters = has_filters or "filters=" in choices[0]
+    return answers
+
+
+def _columns(rows: "pa.Table", roles: Mapping[str, str], open_columns: Sequence[str]) -> TableBlock:
     """Return each column of a file with its role and its first cells; `open_columns` wait for an answer."""
-    roles = {label: role for role, label in labels.items()}
     cells = [rows.column(at).to_pylist() for at in range(rows.num_columns)]
     names = rows.column_names
     if any(label.startswith("column ") for label in roles):  # no header
