@@ -58,7 +58,8 @@ def as_arrow(table: Any, subject: str) -> pa.Table:
         arrow = pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
     else:
         try:
-            arrow = pa.table(table)
+            # Arrow's own as they are: before version 25 it cannot export categories that are views
+            arrow = table if isinstance(table, pa.Table) else pa.table(table)
         except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
             raise SchemaError(f"{subject}: the table cannot be read as Arrow: {said(error)}.") from error
     refuse_repeated(arrow.column_names, subject)
