@@ -73,12 +73,9 @@ def winners_claim(comparison: "Comparison") -> str:
         result = comparison.result(comparison.metrics[0], dataset)
         runs.setdefault(sure_winner(result, comparison.procedure), []).append(dataset)
     unsure, n = runs.pop(None, []), len(comparison.datasets)
-    parts = [
-        f"{run} is shown to be the best on {f'all {n} data sets' if len(on) == n else listed(on)}"
-        for run, on in runs.items()
-    ]
-    parts += [f"on {listed(unsure)} it is not sure which run is the best"] if unsure else []
-    return f"{'; '.join(parts)}."
+    parts = [f"{run} on {f'all {n} data sets' if len(on) == n else listed(on)}" for run, on in runs.items()]
+    best = [f"Shown to be best: {'; '.join(parts)}."] if parts else []
+    return " ".join([*best, *([f"Not sure on {listed(unsure)}."] if unsure else [])])
 
 
 def _by_recall(

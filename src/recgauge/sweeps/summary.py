@@ -23,21 +23,19 @@ def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: M
     """Return the summary of a comparison; `runs` are ids in the store by the folders of its runs."""
     tables = [_table(comparison, on_dataset(comparison, dataset), runs) for dataset in comparison.datasets]
     answers = [_answer(comparison, dataset) for dataset in comparison.datasets]
-    both = list(zip(answers, tables, strict=True))
+    parts = ["\n".join([answer, "", *table]) for answer, table in zip(answers, tables, strict=True)]
+    text = "\n\n".join([*_first(comparison), *parts])
+    # MLflow shows the first lines of a run's note: a table, or which table is of which data set
+    head = [*tables[0], "", answers[0]] if len(tables) == 1 else text.split("\n")
     claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
     markdown = comparison.to_markdown()
     return Summary(
         job=job,
         subject=name,
         fingerprint=sha256(f"{name}\n{markdown}\n".encode()).hexdigest(),
-        # MLflow shows the first lines of a run's note, and the first line of an experiment's
-        note=shortened(
-            [line for answer, table in both for line in (*table, "", answer, "")]
-            + [*claims, "", *markdown.splitlines()],
-            f"{name}.md",
-        ),
+        note=shortened([*head, "", *claims, "", *markdown.splitlines()], f"{name}.md"),
         values=_values(comparison),
-        text="\n\n".join([*_first(comparison), *("\n".join([answer, "", *table]) for answer, table in both)]),
+        text=text,
     )
 
 
