@@ -1,6 +1,7 @@
 """The rows of one file: as they were written, then checked, with what is wrong with the others in words."""
 
 import re
+import shlex
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -269,9 +270,23 @@ def _hint(role: Role, cell: Any, roles: Roles) -> str:
         european = f"{words('decimal', _COMMA)} {words('thousands', _POINT)}"
         return f" (1.234,5: say {european}; 1,234.5: {words('thousands', _COMMA)})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):
-        forms = [words("time_format", f'"{form}"') for form in ("%d.%m.%Y", "%m/%d/%Y")]
+        forms = [words("time_format", f'"{form}"') for form in _date_forms(str(cell))]
+        if roles.setting.startswith(("dataset.", "split.")):  # typed in a shell
+            forms = list(map(shlex.quote, forms))
         return f" (say which form dates have: {' or '.join(forms)})"
     return ""
+
+
+def _date_forms(cell: str) -> Sequence[str]:
+    """Return the forms that a date written in numbers may have, as of strptime."""
+    date = re.fullmatch(r"(\d\d?)([./-])(\d\d?)\2(\d{4}|\d\d)(?:([ T])\d\d?:\d\d(:\d\d)?)?", cell.strip())
+    if date is None:
+        return ("%d.%m.%Y", "%m/%d/%Y")
+    first, sign, second, year, gap, seconds = date.groups()
+    clock = "" if gap is None else f"{gap}%H:%M{':%S' if seconds else ''}"
+    orders = ["%d %m"] * (int(second) <= 12) + ["%m %d"] * (int(first) <= 12)
+    days = [order.replace(" ", sign) for order in orders]
+    return [f"{day}{sign}{'%Y' if len(year) == 4 else '%y'}{clock}" for day in days] or ("%d.%m.%Y",)
 
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:

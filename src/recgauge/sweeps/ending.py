@@ -81,7 +81,8 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
 
 def _leave_earlier_sweep(jobs: Sequence[JobOutcome], folder: Path) -> None:
     """Remove what an earlier sweep in this folder has made of its runs, and name those that are left."""
-    for old in (*folder.glob(f"{NAME}*.*"), folder / REPORT):
+    ends = (".csv", ".json", ".md", ".tex", "_pairs.csv")
+    for old in (*(folder / f"{NAME}{end}" for end in ends), folder / REPORT):
         with suppress(OSError):
             old.unlink()
     folders = {file.parent for file in folder.rglob(RECORD)} - {job.folder for job in jobs}

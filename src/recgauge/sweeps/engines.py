@@ -145,9 +145,8 @@ class Cluster(Engine, Executor, Checked):
         except RecgaugeError:
             raise
         except Exception as error:  # nothing there, another version of Python, no address
-            raise ConfigError(
-                f"hydra.launcher.address: the cluster {self.engine} cannot be used: {said(error)}"
-            ) from error
+            place = "hydra.launcher.address" if hasattr(self, "address") else "hydra/launcher"
+            raise ConfigError(f"{place}: the cluster {self.engine} cannot be used: {said(error)}") from error
 
     def connect(self, library: Any) -> None:
         """Find the cluster and set `n_workers`."""
@@ -298,7 +297,8 @@ def _await(future: Future[Any], job: Any) -> None:
     try:
         future.set_result(job.result())
     except Exception:
-        reason = f"Slurm ended it: {job.state}; {_REMEDIES[job.state]}" if job.state in _REMEDIES else ""
+        state = str(job.state)  # once, as it may change
+        reason = f"Slurm ended it: {state}; {_REMEDIES[state]}" if state in _REMEDIES else ""
         future.set_exception(WorkerDiedError(reason))
 
 

@@ -383,6 +383,7 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
         and record.fingerprint() == fingerprint
         and record.seed == typed.seed
         and holds(has, typed.artifacts.lists)
+        and (has.get("figures") or not typed.figures)
         and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
         and (job.search is None or job.search.same(record.search))

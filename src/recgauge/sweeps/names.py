@@ -71,7 +71,8 @@ def run_name(
         if setting:
             parts.append(f"{setting.rpartition('.')[2]} {value}")
         elif key not in ("model", "dataset", "candidates"):
-            parts.append(value.strip("[]").replace(",", "+"))
+            option = value.strip("[]").replace(",", "+")
+            parts.append(option if key in option_groups(*NUMERIC) else f"{key} {option}")
     parts += [f"{name} {split[name]}" for name in FOLDS if split.get(name) is not None]
     if "seed" in typed or settings["seed"] != 0:
         parts.append(f"seed {settings['seed']}")

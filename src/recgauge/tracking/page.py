@@ -207,8 +207,12 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     values |= _interval_ends(record, headline)
     values |= {_shown(record, name): n for name, n in coverage_counts(record).items() if name in COUNTS}
     if record.sanity is not None:
-        values |= {f"sanity/chance_{key}": value for key, value in record.sanity.chance.items()}
-        values |= {f"sanity/oracle_{key}": value for key, value in record.sanity.oracle.items()}
+        rows = {"chance": record.sanity.chance, "oracle": record.sanity.oracle}
+        values |= {
+            _shown(record, f"sanity/{name}_{key}"): value
+            for name, row in rows.items()
+            for key, value in row.items()
+        }
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
 
 
@@ -246,7 +250,10 @@ def metric_name(text: str) -> str:
     >>> metric_name("ndcg@10/svd, k=8")
     'ndcg_10/svd_ k_8'
     """
-    return re.sub(r"[^\w .:/-]", "_", text)[:LONGEST_METRIC]
+    name = re.sub(r"[^\w .:/-]", "_", text)
+    if len(name) <= LONGEST_METRIC:
+        return name
+    return f"{name[: LONGEST_METRIC - 9]} {sha256(text.encode()).hexdigest()[:8]}"  # ends tell names apart
 
 
 def _shown(record: RunRecord, name: str) -> str:

@@ -99,7 +99,10 @@ def _load(source: Table) -> tuple[Dataset, Table, list[QuestionError]]:
 def _with_other_roles(error: SchemaError, source: Table) -> SchemaError:
     """Return an error of ratings or times with that of the other, which the same rows may have."""
     texts = [str(error)]
-    for part in (replace(source, rating=False), replace(source, time=False)):
+    for part in (
+        replace(source, rating=False),
+        replace(source, time=False, time_format=None, time_unit=None),
+    ):
         try:
             part.load(QuietProgress())
         except QuestionError:
