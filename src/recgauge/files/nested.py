@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from recgauge.files.rows import Problem, Rows
 from recgauge.files.text import TextFormat, not_utf8
 from recgauge.utils.checks import shown
 
+_BLANKS = " \t\r\n\f\v"
 _BY_USER = "jq -c 'to_entries[] | {user: .key, items: .value}' FILE"
 
 
@@ -143,10 +145,14 @@ def read_id_lines(file: TableFile, _: Roles, how: TextFormat, *, by_count: bool 
     lists: list[list[str]] = []
     lines: list[int] = []
     with file.open() as stream:
-        for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
-            if not line.strip():
+        text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape")
+        for number, line in enumerate(text, start=1):
+            if not (own := line.strip(_BLANKS)):
                 continue
-            first, *items = line.strip().split(how.separator)
+            if not (own.isascii() or own.isprintable()):
+                _check_utf8(own, file)
+            # a no-break space, as other blanks of Unicode, is part of an id
+            first, *items = own.split(how.separator) if how.separator else re.split(f"[{_BLANKS}]+", own)
             if by_count and first != str(len(items)):
                 raise SchemaError(
                     f"{file}, line {number}: it begins with {shown(first)}, and {len(items):,} items follow. "
@@ -160,3 +166,11 @@ def read_id_lines(file: TableFile, _: Roles, how: TextFormat, *, by_count: bool 
     user = "number of the line, from 0" if by_count else "first id of a line"
     labels: dict[Role, str] = {"user": user, "item": "the other ids"}
     return Rows(file, columns, labels, np.array(lines, np.int64))
+
+
+def _check_utf8(line: str, file: TableFile) -> None:
+    """Refuse a line with bytes that are not UTF-8, which decoding has kept apart."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        raise not_utf8(file) from None

@@ -83,7 +83,7 @@ def _rows_of(file: Source, table: pa.Table, roles: Roles, columns: Columns) -> R
         if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
             raise SchemaError(
                 f"{file}: the column {rows.labels[role]} for the {role} has the type {kind}; ids must be "
-                "whole numbers or text (fractions would match no others). Store it as such, or choose with "
+                "whole numbers or text. Store it as such, or choose with "
                 f"{roles.option.format(role, 'COLUMN')}."
             )
     return rows

@@ -160,3 +160,10 @@ def test_lines_of_a_user_and_items_are_looked_at(tmp_path, capsys):
     path = tmp_path / "train.txt"
     path.write_text("7 1 2 3\n8 1\n")
     assert "dataset.format=user_lines" in command_of(capsys, str(path), "dataset.format=user_lines")
+
+
+def test_a_no_break_space_is_part_of_an_id_in_a_line_of_items(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("7 a\u00a0b c\n", encoding="utf-8")
+    dataset = Table(str(path), format="user_lines").load()
+    assert [item for _, item, _ in rows_of(dataset)] == ["a\u00a0b", "c"]
