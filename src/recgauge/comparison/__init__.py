@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recgauge.comparison.groups import held_popularity as held_popularity
     from recgauge.comparison.groups import item_counts as item_counts
     from recgauge.comparison.groups import taste as taste
-    from recgauge.comparison.one_metric import Difference as Difference
+    from recgauge.comparison.one_metric import PairDifference as PairDifference
     from recgauge.comparison.one_metric import Sums as Sums
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets

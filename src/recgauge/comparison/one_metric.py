@@ -44,7 +44,7 @@ ROUNDING = 1e-12
 """Of the largest value: two sums of the same terms in another order differ by less."""
 
 
-class Difference(NamedTuple):
+class PairDifference(NamedTuple):
     """Two runs compared by their users, before the correction for many pairs."""
 
     mean: float
@@ -93,10 +93,10 @@ class Measured(ABC):
         """Return the interval of a run's number."""
 
     @abstractmethod
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> PairDifference:
         """Return two runs compared, before the correction."""
 
-    def corrected(self, differences: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, differences: Mapping[tuple[int, int], PairDifference]) -> tuple[DoubleArray, float]:
         """Return corrected p-values, and the t from which on a single pair would have differed."""
         first = np.array([each.p[self.procedure.tests[0]] for each in differences.values()])
         level = self.procedure.alpha
@@ -109,7 +109,7 @@ class Measured(ABC):
         """Return how many values a run has."""
         return self.n_compared
 
-    def _pair(self, a: int, b: int, difference: Difference, p: float, critical: float) -> Pair:
+    def _pair(self, a: int, b: int, difference: PairDifference, p: float, critical: float) -> Pair:
         n, base, stderr = self.n_compared, self.mean(b), difference.deviation / sqrt(self.n_compared)
         detectable = detectable_difference(stderr, n, critical)
         mean = difference.mean if abs(difference.mean) > self.least else 0.0
@@ -282,7 +282,7 @@ class _InMemory(Measured):
             return normal_interval(values, confidence)
         return bootstrap_interval(means, values, confidence, method, observed)
 
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> PairDifference:
         differences = _differences(self.values, a, b, self.least)
         mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
         if deviation <= self.least:  # every user differs by the same
@@ -290,7 +290,7 @@ class _InMemory(Measured):
         gains = _differences(self.own, a, b, self.least) * (1 if self.higher_is_better else -1)
         drawn = self.drawn[:, a] - self.drawn[:, b]
         of_folds = None if self.folds is None else self.folds[a] - self.folds[b]
-        return Difference(
+        return PairDifference(
             mean,
             deviation,
             self._interval(differences, drawn, float(self.centre[a] - self.centre[b])),
@@ -321,7 +321,7 @@ class _InMemory(Measured):
         n_as_large = int((np.abs(null) >= abs(observed) - self.rounding).sum())
         return (n_as_large + n_observed) / (len(null) + n_observed)
 
-    def corrected(self, differences: Mapping[tuple[int, int], Difference]) -> tuple[DoubleArray, float]:
+    def corrected(self, differences: Mapping[tuple[int, int], PairDifference]) -> tuple[DoubleArray, float]:
         """Return the same; max-T compares in units of the root of the mean square, which no sign changes.
 
         Student's t is a rising function of that statistic, the same for all pairs.
@@ -396,7 +396,7 @@ class Sums(Measured):
         half = student_quantile((1 + self.procedure.confidence) / 2, sums.n_valued - 1) * sums.stderr
         return sums.mean - half, sums.mean + half
 
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> PairDifference:
         """Return two runs compared by the t-test."""
         sums = self._of_pairs[a, b] if a < b else -self._of_pairs[b, a]
         n, deviation = sums.n_valued, sums.stderr * sqrt(sums.n_valued)
@@ -404,7 +404,7 @@ class Sums(Measured):
             deviation = 0.0
         p = {"t": two_sided_t(sums.mean, deviation / sqrt(n), n - 1)}
         gains = sums if self.higher_is_better else -sums
-        return Difference(sums.mean, deviation, self._interval(sums), p, gains.above, gains.below)
+        return PairDifference(sums.mean, deviation, self._interval(sums), p, gains.above, gains.below)
 
 
 def _differences(values: DoubleArray, i: int, j: int, least: float) -> DoubleArray:

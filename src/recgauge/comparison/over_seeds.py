@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from recgauge.comparison.conditions import Condition
-from recgauge.comparison.one_metric import ROUNDING, Difference, Measured
+from recgauge.comparison.one_metric import ROUNDING, Measured, PairDifference
 from recgauge.comparison.resampling import normal_interval
 from recgauge.comparison.results import Comparison, Pair, Procedure, Repeats, Unit, check_baseline
 from recgauge.comparison.tests_of_pairs import (
@@ -166,7 +166,7 @@ class _OverSeeds(Measured):
         variances[variances <= (ROUNDING * np.abs(left).max()) ** 2] = 0.0
         return _Error(variances, np.array([float(len(side)) for side in sides]), gains)
 
-    def difference(self, a: int, b: int) -> Difference:
+    def difference(self, a: int, b: int) -> PairDifference:
         error = self._error(a, b)
         mean = self.mean(a) - self.mean(b)
         stderr, degrees = error.at(error.sizes)
@@ -177,11 +177,11 @@ class _OverSeeds(Measured):
         if self.folds and len(error.sizes) == 1:
             p_folds = corrected_resampled_t(error.gains)
         p = {"t": two_sided_t(mean, stderr, degrees) if stderr else 1.0}
-        return Difference(
+        return PairDifference(
             mean, stderr * sqrt(self.n_compared), (mean - half, mean + half), p, *shares, p_folds
         )
 
-    def _pair(self, a: int, b: int, difference: Difference, p: float, critical: float) -> Pair:
+    def _pair(self, a: int, b: int, difference: PairDifference, p: float, critical: float) -> Pair:
         """Return a pair, whose power grows with the degrees of freedom, too."""
         pair = super()._pair(a, b, difference, p, critical)
         error, n_runs = self._error(a, b), len(self.values)
