@@ -1,6 +1,9 @@
 """docs/images/*.svg: how tables and lists are read, what splits and searches do to rows, what letters say."""
 
+import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from recgauge.splits.shares import (
     TemporalPerUser,
 )
 
+PAGE = Path(__file__).parents[1] / "data.md"
 COLOURS = {
     "train": "#9bb7d4",
     "fold-in": "#c8b6e2",
@@ -65,19 +69,14 @@ def pictures() -> dict[str, str]:
     }
 
 
-_SHOP = (  # a file of somebody's own: who, what, stars, day, price
-    ("K17", "A-100", 5, 0, "19,90"),
-    ("K17", "A-205", 3, 2, "4,50"),
-    ("K17", "A-310", 4, 5, "12,00"),
-    ("K23", "A-205", 4, 1, "4,50"),
-    ("K23", "A-100", 2, 4, "19,90"),
-    ("K23", "A-477", 5, 8, "7,80"),
-)
+_SHOP = re.compile(r"<!-- file: shop.csv -->\n```text\n(.*?)```", re.DOTALL)
+"""The file that docs/data.md shows."""
 
 
 def _own_data() -> str:
-    """Draw a file, the role of each column, and what a split makes of the rows."""
-    columns = ("Kunde", "Artikel", "Sterne", "Kaufdatum", "Preis")
+    """Draw the file of docs/data.md, the role of each column, and what a split makes of the rows."""
+    found = _SHOP.search(PAGE.read_text(encoding="utf-8"))
+    columns, *rows = csv.reader(found[1].splitlines() if found else (), delimiter=";")
     roles = ("user", "item", "rating", "time", "not used")
     lefts, top = (20, 80, 150, 212, 304), 96
     shapes = [
@@ -88,26 +87,26 @@ def _own_data() -> str:
         colour = COLOURS["unused"] if role == "not used" else COLOURS["train"]
         shapes += [_box(left - 4, 54, 8 * len(role) + 8, 20, colour), _text(left, 68, role, size=12)]
         shapes.append(_text(left, top, column, weight="bold", size=12))
-    for number, (user, item, stars, day, price) in enumerate(_SHOP):
-        cells = (user, item, str(stars), f"{day + 1:02}.03.2024", price)
+    for number, cells in enumerate(rows):
         shapes += [
             _text(left, top + 22 + 20 * number, cell, size=12)
             for left, cell in zip(lefts, cells, strict=True)
         ]
     shapes.append(_text(400, 24, "2. The split: what is held out", weight="bold"))
-    users = [row[0] for row in _SHOP]
-    items, values, times = [row[1] for row in _SHOP], [row[2] for row in _SHOP], [row[3] for row in _SHOP]
-    rows = Interactions.from_ids(users, items, values, [day * _DAY for day in times])
-    split = LeaveLastOut(cold_items="keep").split(rows, rng=np.random.default_rng(0))
+    shapes.append(_text(400, 46, "here split=leave_one_out_last: the last row of each user", size=11))
+    users, items, stars, dates, _ = zip(*rows, strict=True)
+    values, days = [float(value.replace(",", ".")) for value in stars], [int(date[:2]) - 1 for date in dates]
+    table = Interactions.from_ids(users, items, values, [day * _DAY for day in days])
+    split = LeaveLastOut(cold_items="keep").split(table, rng=np.random.default_rng(0))
     parts = _parts(split)
     for number, name in enumerate(dict.fromkeys(users)):
         y = 62 + 64 * number
         shapes += [_text(400, y + 12, name, size=12), _line(440, y + 9, 720, y + 9)]
         code = list(split.train.user_ids).index(name)
-        for user, item, value, day, _ in _SHOP:
+        for user, item, value, day in zip(users, items, stars, days, strict=True):
             if user == name:
                 x = 440 + 26 * day
-                shapes += [_box(x, y, 20, 18, COLOURS[parts[code, day]]), _text(x + 6, y + 13, str(value))]
+                shapes += [_box(x, y, 28, 18, COLOURS[parts[code, day]]), _text(x + 5, y + 13, value)]
                 shapes.append(_text(x - 6, y + 34, item, size=11))
     shapes += _legend([("train", "the model learns from"), ("test", "held out")], 400, 186)
     shapes.append(_text(400, 222, "3. With relevant_from=4 a held-out item counts", size=12))
@@ -189,7 +188,8 @@ def _splits() -> str:
     ]
     shapes += _legend(legend, 20, 18)
     shapes.append(_text(560, 28, "each line a user, time to the right", size=11))
-    return _svg(760, 590, shapes, "Five users' rows over time under each split")
+    height = top + 12 + 18 * len(_TIMES) + 12
+    return _svg(760, height, shapes, "Five users' rows over time under each split")
 
 
 _TARGETS: Mapping[str, Splitter] = {
@@ -237,7 +237,7 @@ def _letters() -> str:
         ("svd", 0.171, 0.163, 0.179, "a"),
         ("popularity", 0.094, 0.086, 0.102, "b"),
     ]
-    shapes = []
+    shapes = [_text(565, 16, "invented numbers", size=11)]
 
     def x(value: float) -> float:
         return 120 + (value - 0.08) * 4200
