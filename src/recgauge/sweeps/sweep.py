@@ -88,16 +88,16 @@ def run_sweep(
     look_for_data(sweep)
     with Deliveries(store) as deliveries:
 
-        def deliver(folder: Path) -> None:
+        def deliver(folder: Path, experiment: str = "") -> None:
             if store is not None and (folder / CHECKSUMS).is_file():
-                deliveries.submit(folder, store)
+                deliveries.submit(folder, store, experiment)
 
         for folder in () if store is None else waiting(work_folder() / "outputs", store):
             deliver(folder)
         reuse(sweep)
         check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
-            deliver(folder)
+            deliver(folder, sweep.experiment)
         lines, workers = JobLines(sweep, engine), Workers(sweep, engine)
         with suppress(KeyboardInterrupt), closing(engine):
             for outcome in workers.run():

@@ -29,6 +29,7 @@ from recgauge.tracking.page import (
     TRIAL_TAG,
     Entry,
     entry_of,
+    experiment_tag,
     metrics_figure,
     trial_entries,
 )
@@ -73,6 +74,13 @@ def deliver(folder: Path, store: Store) -> str:
     except OSError as error:
         raise TrackingError(f"{folder}: cannot be delivered: {error}. It stays as it is.") from error
     return run_id
+
+
+def mark(store: Store, run_id: str, experiment: str) -> None:
+    """Count a stored run among those of an experiment, as in ``experiment=NAME``."""
+    opened = open_store(store)
+    with explained(store, f"mark run {run_id}"):
+        opened.client.set_tag(run_id, experiment_tag(experiment), "true")
 
 
 def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:

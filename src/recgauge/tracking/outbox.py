@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recgauge.errors import RecgaugeError, TrackingError, said
-from recgauge.tracking.delivering import deliver
+from recgauge.tracking.delivering import deliver, mark
 from recgauge.tracking.pages import address, run_address
 from recgauge.tracking.store import Store, open_store
 from recgauge.utils.messages import print_note
@@ -21,9 +21,11 @@ def _open(store: Store) -> None:
     open_store(store)
 
 
-def _delivered(folder: Path, store: Store) -> tuple[str, str]:
-    """Deliver a folder; return its run and the run's page."""
+def _delivered(folder: Path, store: Store, experiment: str) -> tuple[str, str]:
+    """Deliver a folder, as a run of this experiment of recgauge, too; return its run and the run's page."""
     run_id = deliver(folder, store)
+    if experiment:
+        mark(store, run_id, experiment)
     return run_id, run_address(store, run_id)
 
 
@@ -36,16 +38,16 @@ class Deliveries(AbstractContextManager["Deliveries"]):
 
     def __init__(self, store: Store | None = None) -> None:
         self._process: Executor | None = None
-        self._stores: dict[Path, Store] = {}
+        self._sent: dict[Path, tuple[Store, str]] = {}
         self._done: dict[Path, Future[tuple[str, str]]] = {}
         self._repeated = set[Path]()
         if store is not None:
             self._submit(_open, store)
 
-    def submit(self, folder: Path, store: Store) -> None:
-        """Deliver a complete folder in the background."""
-        self._stores[folder] = store
-        self._done[folder] = self._submit(_delivered, folder.absolute(), store)
+    def submit(self, folder: Path, store: Store, experiment: str = "") -> None:
+        """Deliver a complete folder in the background; a run that is reused may be one of another experiment."""
+        self._sent[folder] = store, experiment
+        self._done[folder] = self._submit(_delivered, folder.absolute(), store, experiment)
 
     @property
     def results(self) -> Mapping[Path, str | RecgaugeError]:
@@ -80,7 +82,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
         self._wait()
         failed = {folder for folder, result in self.results.items() if isinstance(result, TrackingError)}
         for folder in failed - self._repeated:
-            self.submit(folder, self._stores[folder])
+            self.submit(folder, *self._sent[folder])
         self._repeated |= failed
         self._wait()
 
