@@ -45,7 +45,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
             self._submit(_open, store)
 
     def submit(self, folder: Path, store: Store, experiment: str = "") -> None:
-        """Deliver a complete folder in the background; a run that is reused may be one of another experiment."""
+        """Deliver a folder in the background; a reused run is one of this experiment, too."""
         self._sent[folder] = store, experiment
         self._done[folder] = self._submit(_delivered, folder.absolute(), store, experiment)
 

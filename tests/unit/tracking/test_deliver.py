@@ -14,7 +14,7 @@ from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts
-from recgauge.tracking import Store, deliver, delivered, run_folder, store_of, waiting
+from recgauge.tracking import Deliveries, Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking import store as stores
 from recgauge.tracking.finding import runs_of
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
@@ -211,3 +211,11 @@ def test_a_store_that_is_gone_is_not_begun_anew(folder, store):
     with pytest.raises(TrackingError, match="was there before and is gone"):
         deliver(folder, store)
     assert not store.file.exists()
+
+
+def test_a_reused_run_is_one_of_the_experiment_that_reuses_it(folder, store):
+    deliver(folder, store)
+    with Deliveries() as deliveries:
+        deliveries.submit(folder, store, "baselines")
+    (run,) = stored(store)
+    assert run.data.tags["recgauge.experiment.baselines"] == "true"
