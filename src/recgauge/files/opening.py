@@ -35,6 +35,7 @@ from recgauge.utils.secrets import without_secrets
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError)
 
 _JUNK = ("__MACOSX/*", ".[!.]*", "*/.[!.]*", "*/", "Thumbs.db", "*/Thumbs.db")  # what systems add to archives
+_LONG = 1 << 16  # bytes; a line that is longer at the end of the sample is read on
 _SAMPLE = 1 << 18  # bytes of a packed file that tell its ratio
 _PACKINGS: Mapping[bytes, tuple[str, Callable[[IO[bytes]], Any]]] = {
     b"\x1f\x8b": (".gz", gzip.open),
@@ -160,6 +161,10 @@ class TableFile:
             return 0, 0
         if self.packed:
             self.limits.check("unpacked_bytes", n_bytes, self, estimated=self.member is None)
+        if len(sample) - sample.rfind(b"\n") > _LONG:  # a line without an end, before anything is digested
+            with replace(self, encoding="utf-8").open() as stream:
+                stream.read(len(sample))
+                stream.readline()
         share, n_lines = n_bytes / max(len(sample), 1), sample.count(b"\n")
         self.limits.check("rows", n_lines * share, self, estimated=True)
         return n_lines * share, (n_lines + sum(map(sample.count, (b" ", b"\t", b",")))) * share
