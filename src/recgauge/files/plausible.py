@@ -116,7 +116,7 @@ def _listing(roles: Roles, name: str, text: str) -> str:
         return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
     if roles.setting.startswith("--"):
         return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
-    return _word(roles.setting.format(name, f"[{_element(text)}]"))
+    return shlex.quote(roles.setting.format(name, f"[{_element(text)}]"))
 
 
 def _element(text: str) -> str:
@@ -189,8 +189,8 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     if of_data:
         elements = ",".join(map(_element, [text for text in first if text.lower() not in _NOT] or first))
         words_for["to keep the rows that count"] = (
-            f"filters=[where,duplicates] {setting_word('filters.where.column', label)} "
-            f"{_word(f'filters.where.values=[{elements}]')}"
+            f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} "
+            f"{shlex.quote(f'filters.where.values=[{elements}]')}"
         )
     ungraded = "rating" in roles.names and "rating" not in rows.labels
     if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
@@ -223,7 +223,7 @@ def _choice(roles: Roles, role: Role, label: str) -> str:
     """Return what to type to choose a column."""
     if roles.option.startswith("--"):
         return roles.option.format(role, shlex.quote(label))
-    return _word(roles.option.format(role, _element(label)))
+    return shlex.quote(roles.option.format(role, _element(label)))
 
 
 def setting_word(name: str, text: str) -> str:
@@ -234,12 +234,7 @@ def setting_word(name: str, text: str) -> str:
     >>> print(setting_word("dataset.user", "who"), setting_word("dataset.item", "article no."))
     dataset.user=who 'dataset.item="article no."'
     """
-    return _word(f"{name}={_element(text)}")
-
-
-def _word(text: str) -> str:
-    """Return a setting as a shell takes it."""
-    return text if re.fullmatch(r"[\w.=\[\],:-]+", text) else shlex.quote(text)
+    return shlex.quote(f"{name}={_element(text)}")
 
 
 def spans(rating: Any, time: LongArray | None) -> str:

@@ -156,7 +156,9 @@ def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> di
     rest = {
         key: value
         for key, value in flat_settings(part(settings, *NUMERIC)).items()
-        if key not in local and not key.endswith("_target_") and key != f"metrics.{value}"
+        if ".".join(key.split(".")[:2]) not in local
+        and not key.endswith("_target_")
+        and key != f"metrics.{value}"
     }
     return first | {key: value for key, value in rest.items() if key not in first}
 

@@ -52,7 +52,7 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     interactions = dataset.interactions
     if len(distinct(pair_codes(interactions))) < len(interactions) and "duplicates" not in " ".join(answers):
-        answers.append("filters=[duplicates]")
+        answers.append("'filters=[duplicates]'")
     quoted = [shlex.quote(word) for word in words]
     say(f"data     {interactions.counts}")
     say(f"command  recgauge run -m {_MODELS} dataset=table {' '.join([*quoted, *answers])}")
