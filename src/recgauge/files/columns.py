@@ -1,6 +1,7 @@
 """The columns of a file and their roles: by choice, by usual names, or by their order."""
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -375,7 +376,13 @@ class Roles:
         """Return what to type to choose columns."""
         if not self.option:
             return f"a header that names {', '.join(roles)}"
-        options = [self.option.format(role, "COLUMN") for role in roles]
+        kept = {
+            role: choice for role, choice in self.choices.items() if choice is not None and role not in roles
+        }
+        options = [
+            self.option.format(role, shlex.quote(str(kept[role]))) for role in kept if kept[role] is not False
+        ]
+        options += [self.option.format(role, "COLUMN") for role in roles]
         if "rank" in roles and "score" in self.names:
             options.append(f"(or {self.option.format('score', 'COLUMN')})")
         if "items" in self.names and {"item", "rank"} & {*roles}:
