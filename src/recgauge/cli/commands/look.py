@@ -36,6 +36,8 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     try:
         dataset, source, questions = _load(source)
     except ColumnsError as error:
+        if not error.choices:  # they are chosen; the question is another
+            raise
         rows = source.first_rows(_ROWS, header=error.header)
         if not error.header:
             rows = rows.rename_columns([f"column {name}" for name in rows.column_names])
