@@ -46,7 +46,7 @@ _SPLITS: Mapping[str, Splitter] = {
     "leave_one_out": LeaveRandomOut(),
     "leave_one_out_last": LeaveLastOut(n_validation=1),
     "last_n": LeaveLastOut(n=2, n_validation=1),
-    "k_fold": KFold(n_splits=5),
+    "k_fold, surprise_k_fold": KFold(n_splits=5),
     "temporal_fraction": TemporalFraction(test_size=0.2, validation_size=0.1),
     "temporal_date": TemporalDate(test_from="1970-01-13", cold_users="keep"),
     "next_item": NextItem(date="1970-01-12"),
@@ -233,9 +233,9 @@ def _next_item() -> str:
 def _letters() -> str:
     """Three runs: the first two share a letter, the third has one of its own."""
     runs = [
-        ("ease", 0.178, 0.170, 0.186, "a"),
-        ("svd", 0.171, 0.163, 0.179, "a"),
-        ("popularity", 0.094, 0.086, 0.102, "b"),
+        ("model A", 0.178, 0.170, 0.186, "a"),
+        ("model B", 0.171, 0.163, 0.179, "a"),
+        ("model C", 0.094, 0.086, 0.102, "b"),
     ]
     shapes = [_text(565, 16, "invented numbers", size=11)]
 
@@ -248,10 +248,10 @@ def _letters() -> str:
         shapes.append(f'<circle cx="{x(mean):.0f}" cy="{y}" r="5" fill="#33658a"/>')
         shapes.append(_text(590, y + 5, f"{mean:.3f} {letter}", weight="bold"))
     shapes.append(
-        _text(120, 150, "ease and svd share the letter a: their difference may be chance.", size=12)
+        _text(120, 150, "A and B share the letter a: their difference may be chance.", size=12)
     )
     shapes.append(
-        _text(120, 168, "popularity has no letter in common with them: it is worse than both.", size=12)
+        _text(120, 168, "C has no letter in common with them: it is worse than both.", size=12)
     )
     return _svg(
         680, 182, shapes, "Means with 95 % intervals; runs that share a letter are not shown to differ"
