@@ -1,11 +1,9 @@
 """Data sets that somebody publishes as an archive or files: where these are looked for, how they get here."""
 
-import ssl
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
@@ -25,7 +23,7 @@ from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
-from recgauge.utils.files import refuse_irregular, user_path, written_whole
+from recgauge.utils.files import user_path, written_whole
 from recgauge.utils.progress import NoProgress, Progress
 
 _BLOCK = 1 << 18
@@ -139,59 +137,51 @@ def find_archive(
     if locations.archive is not None:
         path = user_path(locations.archive)
         path = _as_kept(path / Path(published.filename).name if path.is_dir() else path, published)
-        refuse_irregular(path, "archive")
-        if not path.is_file():
+        if not path.exists():
             raise MissingDataError(f"archive={path}: there is no such file. Correct the path.")
         return verify(path, published, pinned)
-    folders, addresses = _places(published, locations)
     reasons: list[str] = []
-    for owner, folder in folders.items():
-        if (file := _in_folder(owner, folder, published, pinned)) is not None:
-            return file
-        reasons.append(f"{owner} folder {folder}: has no {published.filename}")
-    for owner, address in addresses.items():
-        if locations.offline:
-            reasons.append(f"{owner} {address}: not tried, since offline is set")
-            continue
+    for owner, path in _local_places(published, locations).items():
+        if path.exists():
+            listed = listed_digest(locations, published) if owner == "mirror" else None
+            return verify(path, published, pinned, listed=listed)
+        reasons.append(f"{owner} folder: there is no {path}")
+    for address in _addresses(published, locations):
         try:
+            if locations.offline:
+                raise OSError("not tried, since offline is set")
             return _download(address, published, locations, pinned, progress)
-        except _TransferError as error:
-            reasons.append(f"{owner} {address}: {error}")
-    by_hand = published.by_hand or f"Download {published.address} by hand,"
-    named = (
-        "it with dataset.archive=FILE" if published.is_archive else "its folder with dataset.archive=FOLDER"
+        except OSError as error:  # of the network, or of the cache folder
+            reasons.append(f"{address}: {_cause(error)}")
+    by_hand = published.by_hand or (
+        f"Download {published.address} by hand (curl --insecure -O where its certificate has expired, since "
+        "every file is verified)"
     )
     raise MissingDataError(
         f"{published.filename} could not be found or fetched.\nTried:\n  - " + "\n  - ".join(reasons) + "\n"
-        f"{by_hand} and put it at {locations.cache_folder / published.filename}, name {named}, or point "
-        "data.mirror or RECGAUGE_MIRROR at a folder or address that has it."
+        f"{by_hand} and put it at {locations.cache_folder / published.filename}, name it or its folder with "
+        "dataset.archive=..., or point data.mirror or RECGAUGE_MIRROR at a folder or address that has it."
     )
 
 
-def _places(published: PublishedFile, locations: Locations) -> tuple[dict[str, Path], dict[str, str]]:
-    """Return the folders and the addresses that may have the file, by their owners."""
-    folders, addresses = {"cache": locations.cache_folder}, {}
-    mirror = "" if locations.mirror is None else str(locations.mirror)
-    if is_address(mirror):
-        addresses["mirror"] = f"{mirror.rstrip('/')}/{published.filename}"
-    elif mirror:
-        folders["mirror"] = user_path(mirror)
-    if not published.by_hand:
-        addresses["publisher"] = published.address
-    return folders, addresses
+def _local_places(published: PublishedFile, locations: Locations) -> dict[str, Path]:
+    """Return where the folders would have the file, by their owners."""
+    folders = {"cache": locations.cache_folder}
+    if locations.mirror is not None and not is_address(locations.mirror):
+        folders["mirror"] = user_path(locations.mirror)
+        if not folders["mirror"].is_dir():  # a mistyped setting must not turn into a download from elsewhere
+            raise MissingDataError(
+                f"mirror={locations.mirror}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR."
+            )
+    return {owner: _as_kept(folder / published.filename, published) for owner, folder in folders.items()}
 
 
-def _in_folder(owner: str, folder: Path, published: PublishedFile, pinned: str | None) -> VerifiedFile | None:
-    """Return the file of a folder, verified; None if it has none."""
-    if owner == "mirror" and not folder.is_dir():
-        # A mistyped setting must not turn into a download from elsewhere.
-        raise MissingDataError(
-            f"mirror={folder}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR, or unset it."
-        )
-    path = _as_kept(folder / published.filename, published)
-    refuse_irregular(path, owner)
-    listed = listed_digest(folder, published) if owner == "mirror" else None
-    return verify(path, published, pinned, listed=listed) if path.is_file() else None
+def _addresses(published: PublishedFile, locations: Locations) -> list[str]:
+    """Return the addresses that may have the file: of a mirror, of the publisher."""
+    publisher = [] if published.by_hand else [published.address]
+    if locations.mirror is None or not is_address(locations.mirror):
+        return publisher
+    return [f"{locations.mirror.rstrip('/')}/{published.filename}", *publisher]
 
 
 def _as_kept(path: Path, published: PublishedFile) -> Path:
@@ -200,14 +190,17 @@ def _as_kept(path: Path, published: PublishedFile) -> Path:
     return path if published.is_archive or path.exists() or not packed.exists() else packed
 
 
+def _cause(error: BaseException) -> str:
+    """Return what an error of the network began with, in words."""
+    while (earlier := error.__cause__ or error.__context__) is not None:
+        error = earlier
+    return said(error)
+
+
 def local_place(published: PublishedFile, locations: Locations) -> str:
     """Return which folder a run would take the file from: "cache", "mirror", or "" for the network."""
-    folders = _places(published, locations)[0].items()
-    return next((who for who, at in folders if _as_kept(at / published.filename, published).is_file()), "")
-
-
-class _TransferError(Exception):
-    """A place did not give the file; the reason is part of a sentence."""
+    places = _local_places(published, locations)
+    return next((owner for owner, path in places.items() if path.is_file()), "")
 
 
 def _download(
@@ -215,52 +208,31 @@ def _download(
 ) -> VerifiedFile:
     """Fetch, verify and keep a file, whole or not at all."""
     target = locations.cache_folder / published.filename
-    # another file that is pinned may have any size
-    size = published.size if pinned is None and published.size else None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(target) as hidden:
-            _transfer(address, hidden, target.name, size, progress)
-            verified = verify(hidden, published, pinned, origin=address)
-        return replace(verified, path=target)
-    except OSError as error:
-        raise MissingDataError(
-            f"The cache folder {target.parent} cannot hold {target.name}: {error.strerror or said(error)}. "
-            "Free space or make it writable, or choose another folder: data.cache=FOLDER or RECGAUGE_CACHE."
-        ) from error
+    size = published.size if pinned is None else 0  # another file that is pinned may have any size
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with written_whole(target) as hidden:
+        _transfer(address, hidden, target.name, size, progress)
+        verified = verify(hidden, published, pinned, origin=address)
+    return replace(verified, path=target)
 
 
-def _transfer(address: str, file: Path, name: str, size: int | None, progress: Progress) -> None:
-    """Fetch a file; a server that sends more than `size` bytes, or `MOST_BYTES`, is cut off."""
+def _transfer(address: str, file: Path, name: str, size: int, progress: Progress) -> None:
+    """Fetch a file; a server that sends more than `size` bytes (0: `MOST_BYTES`) is cut off."""
     import requests  # takes a tenth of a second, which runs without a download need not pay
     from requests.adapters import HTTPAdapter
     from urllib3.util import Retry
 
     most = size or MOST_BYTES
     retries = Retry(RETRIES, backoff_factor=1, status_forcelist=_PASSING, raise_on_status=False)
-    try:
-        with requests.Session() as session, file.open("wb") as stream:
-            session.mount(address, HTTPAdapter(max_retries=retries))
-            answer = session.get(
-                address, headers={"Accept-Encoding": "identity"}, stream=True, timeout=(CONNECT, SILENCE)
-            )
-            if answer.status_code != 200:
-                raise _TransferError(f"the server answered {answer.status_code} {answer.reason}")
-            with progress.step(f"download {name}", size, "bytes") as advance:
-                for block in answer.iter_content(_BLOCK):
-                    advance(stream.write(block))
-                    if stream.tell() > most:
-                        raise IntegrityError(
-                            f"{address} sends more than it should, at most {most:,} are taken; nothing was "
-                            "kept."
-                        )
-    except requests.RequestException as error:
-        cause: BaseException = error
-        while (earlier := cause.__cause__ or cause.__context__) is not None:
-            cause = earlier
-        hint = ""
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            hint = f"; curl --insecure -O {address} does without its certificate, and the file is verified"
-        host = urlsplit(address).hostname or address
-        reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else said(cause)
-        raise _TransferError(f"the connection to {host} failed ({reason}){hint}") from error
+    identity = {"Accept-Encoding": "identity"}
+    with requests.Session() as session, file.open("wb") as stream:
+        session.mount(address, HTTPAdapter(max_retries=retries))
+        answer = session.get(address, headers=identity, stream=True, timeout=(CONNECT, SILENCE))
+        answer.raise_for_status()
+        with progress.step(f"download {name}", size or None, "bytes") as advance:
+            for block in answer.iter_content(_BLOCK):
+                advance(stream.write(block))
+                if stream.tell() > most:
+                    raise IntegrityError(
+                        f"{address} sends more than it should, at most {most:,} are taken; nothing was kept."
+                    )

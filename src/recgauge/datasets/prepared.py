@@ -20,7 +20,7 @@ import numpy.typing as npt
 from recgauge._version import __version__
 from recgauge.data.dataset import ItemFeatures
 from recgauge.data.interactions import Attribute, Interactions
-from recgauge.errors import IntegrityError
+from recgauge.errors import IntegrityError, listed, said
 from recgauge.files.stored import StoredFile
 from recgauge.utils.files import cache_folder, digest_of, written_whole
 from recgauge.utils.plain import Arrays, pack, unpack
@@ -77,30 +77,26 @@ def load_prepared(
 
     `options`, as JSON, are all that decides what `read` gives; `prepared`: whether copies are kept.
     """
-    states, copy = [state_of(file) for file in files], None
-    digests = digests or digests_of(files)
+    states, digests = [state_of(file) for file in files], digests or digests_of(files)
+    copy = None
     if prepared and sum(size for size, *_ in states) >= WORTH_KEEPING:
         key = sha256(json.dumps([list(digests), options], sort_keys=True).encode()).hexdigest()[:32]
-        copy = cache_folder(cache) / "prepared" / f"{key}-{_version()[:16]}.arrays"
+        copy = cache_folder(cache) / "prepared" / f"{key}.arrays"
         if (kept := _read_copy(copy)) is not None:
             return kept, digests
     fresh = read()
-    for file, state in zip(files, states, strict=True):
-        if state_of(file) != state:
-            raise IntegrityError(
-                f"{file} was changed while it was read, so its digest and its rows may not belong together. "
-                "Run again when nothing writes to it any more."
-            )
+    if [state_of(file) for file in files] != states:
+        raise IntegrityError(
+            f"{listed(files)}: a file was changed while it was read, so digest and rows may not belong "
+            "together. Run again when nothing writes to it any more."
+        )
     if copy is not None:
         try:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            for outdated in copy.parent.glob(f"{key}-*.arrays"):
-                outdated.unlink(missing_ok=True)
             _write_copy(copy, fresh)
         except OSError as error:
             progress.note(
-                f"{copy}: the prepared copy cannot be kept in its folder ({error.strerror or error}). Repair "
-                "it, choose another with data.cache=FOLDER, or set data.prepared=false."
+                f"{copy}: the prepared copy cannot be kept ({said(error)}). Choose another folder with "
+                "data.cache=FOLDER, or set data.prepared=false."
             )
     return fresh, digests
 
@@ -117,6 +113,7 @@ def _version() -> str:
 
 
 def _write_copy(file: Path, prepared: Prepared) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
     arrays = Arrays()
     about = pack(prepared, "data", arrays, _KINDS)
     with written_whole(file) as hidden, hidden.open("wb") as stream:
@@ -128,12 +125,12 @@ def _write_copy(file: Path, prepared: Prepared) -> None:
             for part in (padding, content):
                 stream.write(part)
                 checksum = zlib.crc32(part, checksum)
-        ending = json.dumps([about, layout]).encode() + stream.tell().to_bytes(8)
+        ending = json.dumps([_version(), about, layout]).encode() + stream.tell().to_bytes(8)
         stream.write(ending + zlib.crc32(ending, checksum).to_bytes(4))
 
 
 def _read_copy(file: Path) -> Prepared | None:
-    """Return a kept data set, None where there is none, or not as it was written."""
+    """Return a kept data set; None where there is none, another reader's, or not as it was written."""
     try:
         content = np.asarray(np.memmap(file, mode="r"))
     except (OSError, ValueError):  # no file, an empty one
@@ -141,7 +138,9 @@ def _read_copy(file: Path) -> Prepared | None:
     if len(content) < _ALIGNED or zlib.crc32(content[:-4].data) != int.from_bytes(content[-4:].tobytes()):
         return None
     start = int.from_bytes(content[-12:-4].tobytes())
-    about, layout = json.loads(content[start:-12].tobytes())
+    version, about, layout = json.loads(content[start:-12].tobytes())
+    if version != _version():
+        return None
     arrays = {
         name: content[first : first + size].view(kind).reshape(shape)
         for name, (kind, shape, first, size) in layout.items()

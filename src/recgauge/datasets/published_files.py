@@ -3,16 +3,15 @@
 import gzip
 import re
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from recgauge.errors import ConfigError, IntegrityError, MissingDataError, SchemaError, said
+from recgauge.errors import ConfigError, IntegrityError, SchemaError, said
 from recgauge.files.opening import UNPACKING_ERRORS
-from recgauge.utils.files import cache_folder, digest_of, read_own, refuse_irregular
+from recgauge.utils.files import cache_folder, digest_of, read_own, refuse_irregular, user_path
 
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
@@ -96,7 +95,7 @@ class Locations:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, (str, Path)) and str(value).strip()):
                 raise ConfigError(f"{name} must be a path (or null), got {value!r}.")
-        if "://" in str(self.mirror) and not is_address(str(self.mirror)):
+        if "://" in str(self.mirror) and not is_address(self.mirror):
             raise ConfigError(f"mirror must be a folder or an http(s) address, got {self.mirror!r}.")
 
     @property
@@ -111,16 +110,15 @@ def check_digest(digest: object) -> None:
         raise ConfigError(f"sha256 must be 64 hexadecimal digits, got {digest!r}.")
 
 
-def is_address(mirror: str) -> bool:
+def is_address(mirror: object) -> bool:
     """Whether a mirror is used over the network."""
-    return mirror.startswith(("http://", "https://"))
+    return str(mirror).startswith(("http://", "https://"))
 
 
-def listed_digest(folder: Path, published: PublishedFile) -> str | None:
-    """Return the digest that the mirror folder's SHA256SUMS lists for an archive."""
-    sums = folder / "SHA256SUMS"
-    refuse_irregular(sums, "mirror")
-    if not sums.is_file() or not published.is_archive:
+def listed_digest(locations: Locations, published: PublishedFile) -> str | None:
+    """Return the digest that SHA256SUMS of the mirror's folder lists for an archive."""
+    sums = user_path(str(locations.mirror)) / "SHA256SUMS"
+    if not sums.exists():
         return None
     try:
         text = read_own(sums)
@@ -152,30 +150,28 @@ def verify(
     IntegrityError
         If it is neither the publisher's nor the one that is pinned or listed.
     """
+    refuse_irregular(path, published.filename)
     sha256, size = _digest_and_size(path, published)
-    actual = f"sha256 {sha256} and {size:,} bytes"
+    actual = f"{origin or path}: sha256 {sha256} and {size:,} bytes"
     if pinned is not None and pinned.lower() != sha256:
         raise IntegrityError(
-            f"{origin or path}: dataset.sha256 asks for sha256 {pinned}, found {actual}. "
-            "Use the file that was pinned, or remove or correct the pin."
+            f"{actual}, but dataset.sha256 asks for sha256 {pinned}. Use that file, or correct the pin."
         )
-    if sha256 == published.sha256 and size == published.size:
+    if (sha256, size) == (published.sha256, published.size):
         return VerifiedFile(path, sha256, PUBLISHED if published.is_archive else PLAIN)
-    problem = _member_problem(path, published)
-    if problem is None:
-        return VerifiedFile(path, sha256, REZIPPED)
-    if pinned is not None or listed == sha256:
-        source = "the mirror's SHA256SUMS" if pinned is None else "dataset.sha256"
-        return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {source}")
-    expected = f"sha256 {published.sha256} and {published.size:,} bytes"
-    if not published.sha256:
-        expected = f"an archive with {' and '.join(published.members)}"
-    remedy = "Nothing was stored" if origin else f"Get it again from {published.address}"
-    if published.is_archive and zipfile.is_zipfile(path):
-        remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
+    problem, remedy = "it was cut, changed or is another file", f"Get it again from {published.address}"
+    if published.is_archive:
+        problem = _member_problem(path, published)
+        if not problem:
+            return VerifiedFile(path, sha256, REZIPPED)
+        if pinned is not None or listed == sha256:
+            source = "the mirror's SHA256SUMS" if pinned is None else "dataset.sha256"
+            return VerifiedFile(path, sha256, f"not the publisher's archive: pinned by {source}")
+        if zipfile.is_zipfile(path):
+            remedy += f"; or, if you trust this file, pin it with dataset.sha256={sha256}"
     raise IntegrityError(
-        f"{origin or path} is not the publisher's {published.filename}: expected {expected}, "
-        f"found {actual}; {problem}. {remedy}."
+        f"{actual} are not the publisher's {published.filename} (sha256 {published.sha256 or 'not known'}, "
+        f"{published.size:,} bytes): {problem}. {remedy}."
     )
 
 
@@ -185,21 +181,12 @@ def _digest_and_size(path: Path, published: PublishedFile) -> tuple[str, int]:
     try:
         with opener(path, "rb") as stream:
             return digest_of(stream), stream.tell()
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise IntegrityError(f"{path} cannot be unpacked: {said(error)}. Get the file again.") from error
-    except OSError as error:
-        raise MissingDataError(
-            f"{path} cannot be read: {error.strerror}. Make it readable or move it away."
-        ) from error
+    except UNPACKING_ERRORS as error:
+        raise IntegrityError(f"{path} cannot be read or unpacked: {said(error)}. Get it again.") from error
 
 
-def _member_problem(path: Path, published: PublishedFile) -> str | None:
-    """Say why the archive does not hold the publisher's members; None if it does."""
-    if not published.is_archive:
-        return "it was cut, changed or is another file"
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as stream:
-            return f"it is not a whole zip archive and begins with {stream.read(20)!r}"
+def _member_problem(path: Path, published: PublishedFile) -> str:
+    """Return why the archive does not hold the publisher's members; empty if it does."""
     try:
         with zipfile.ZipFile(path) as archive:
             for name, expected in published.members.items():
@@ -207,5 +194,6 @@ def _member_problem(path: Path, published: PublishedFile) -> str | None:
                     if digest_of(member) != expected:
                         return f"its member {name} is not the publisher's"
     except (KeyError, *UNPACKING_ERRORS) as error:
-        return f"a member is missing or cannot be unpacked ({said(error)})"
-    return None if published.members else "the digests of the publisher's single files are not known"
+        with path.open("rb") as stream:
+            return f"it is not a whole zip archive ({said(error)}) and begins with {stream.read(20)!r}"
+    return "" if published.members else "the digests of the publisher's single files are not known"
