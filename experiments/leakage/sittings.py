@@ -14,7 +14,7 @@ from recgauge.data.split import Split
 from recgauge.experiment import prepare
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder
-from recgauge.utils.progress import NoProgress, Timings
+from recgauge.utils.progress import Progress, Timings
 
 HOUR = 3600
 
@@ -37,5 +37,5 @@ if __name__ == "__main__":
     for file in sorted((conf_folder() / "experiment" / "leakage").glob("*.yaml")):
         words = ("experiment=leakage", f"+experiment/leakage={file.stem}", "model=popularity")
         experiment = compose(typed_settings(CommandLine(words).composed()))
-        split = prepare(experiment, Timings(NoProgress())).split
+        split = prepare(experiment, Timings(Progress())).split
         sys.stdout.write(f"{file.stem} {share_of_sittings(split):.4f}\n")

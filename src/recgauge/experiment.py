@@ -42,7 +42,7 @@ from recgauge.models.recommend import FitOn, fit, serving
 from recgauge.models.recorded import Recorded
 from recgauge.runs.record import RankingResult, RatingResult, RunResult
 from recgauge.splits import Splitter
-from recgauge.utils.progress import NoProgress, Progress, Timings
+from recgauge.utils.progress import Progress, Timings
 from recgauge.utils.randomness import stream
 from recgauge.utils.resources import watch_peak
 
@@ -188,7 +188,7 @@ def run_experiment(
     RecgaugeError
         If a stage cannot do its work; the message says which setting to change.
     """
-    timings = Timings(progress or NoProgress())
+    timings = Timings(progress or Progress())
     ready = prepare(experiment, timings) if prepared is None else prepared
     split, guards = ready.split, ready.guards
     timings.time_compiling_apart()

@@ -25,7 +25,7 @@ from recgauge.runs.environment import read_beside
 from recgauge.sweeps.compose import compose as make
 from recgauge.sweeps.places import conf_folder
 from recgauge.sweeps.tuning import tune
-from recgauge.utils.progress import NoProgress
+from recgauge.utils.progress import Progress
 
 ADAPTERS = (Implicit, Irspack, Surprise, Cornac)
 
@@ -145,13 +145,13 @@ def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     words = ("model.settings.iterations=2", "search.settings.factors.high=20", "tune.trials=3")
     typed = composed("model=implicit_als", "tune=random", "split.validation_size=0.1", *words)
-    trials = tune(typed, (*words, "model.settings.alpha=1.0"), make(typed), NoProgress()).trials
+    trials = tune(typed, (*words, "model.settings.alpha=1.0"), make(typed), Progress()).trials
     assert set(trials[0].settings) == {"settings.factors", "settings.regularization"}
     assert [trial.state for trial in trials] == ["finished"] * 3
     assert len({trial.value for trial in trials}) == 3
     typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
     with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
-        tune(typed, (), make(typed), NoProgress())
+        tune(typed, (), make(typed), Progress())
 
 
 @every_adapter

@@ -14,7 +14,7 @@ from recgauge.models.popularity import Popularity
 from recgauge.models.recommend import rows_to_fit
 from recgauge.models.svd import SVD
 from recgauge.splits import RandomRows, StrongGeneralisation
-from recgauge.utils.progress import NoProgress, Timings
+from recgauge.utils.progress import Progress, Timings
 from recgauge.utils.randomness import stream
 from small_runs import experiment as small
 
@@ -28,7 +28,7 @@ def pairs(rows):
 
 
 def parts(**changes):
-    return prepare(experiment(**changes), Timings(NoProgress())).split
+    return prepare(experiment(**changes), Timings(Progress())).split
 
 
 def test_a_run_on_validation_rows_has_no_test_rows():

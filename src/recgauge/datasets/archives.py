@@ -24,7 +24,7 @@ from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.files import user_path, written_whole
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 _BLOCK = 1 << 18
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
@@ -54,14 +54,14 @@ class FileSource(DatasetSource, Locations):
 
     def find(self, progress: Progress | None = None) -> None:
         """Find or download the files and verify them."""
-        self._verified_files(progress or NoProgress())
+        self._verified_files(progress or Progress())
 
     def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
         """Find or download the files and verify them as `find` does, and return them in the order of `files`.
 
         `progress` is also notified about an archive whose files are not the publisher's.
         """
-        progress = progress or NoProgress()
+        progress = progress or Progress()
         files = self._verified_files(progress)
         for file in files:
             if file.provenance not in OF_THE_PUBLISHER:
@@ -70,7 +70,7 @@ class FileSource(DatasetSource, Locations):
 
     def digest(self) -> str:
         """Find or download the files, verify them and return their digest."""
-        return join_digests([file.sha256 for file in self._verified_files(NoProgress())])
+        return join_digests([file.sha256 for file in self._verified_files(Progress())])
 
     def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
         return [find_archive(file, self, progress) for file in self.files]

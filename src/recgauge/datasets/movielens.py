@@ -24,7 +24,7 @@ from recgauge.files.opening import UNPACKING_ERRORS, TableFile
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
 from recgauge.utils.files import digest_of
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 Layout = Literal["u", "dat", "csv"]
 
@@ -248,7 +248,7 @@ class MovieLens(ArchiveSource):
         SchemaError
             If a pinned archive is not laid out as the publisher's.
         """
-        progress = progress or NoProgress()
+        progress = progress or Progress()
         release = RELEASES[self.name]
         (file,) = self.fetch_all(progress)
         kept, _ = load_prepared(

@@ -41,7 +41,7 @@ from recgauge.files.rows import Problem, Rows, describe_skipped, lines_at, refus
 from recgauge.files.stored import StoredFile, StoredTable
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice, check_real, shown
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -260,7 +260,7 @@ class Table(DatasetSource):
         ConfigError
             If a file is named twice.
         """
-        progress = progress or NoProgress()
+        progress = progress or Progress()
         files, name = self._files(), self.label
         prepared, digests = self._prepared(files, progress)
         _note_facts(prepared.facts, files, progress)
@@ -283,7 +283,7 @@ class Table(DatasetSource):
 
     def labels(self) -> dict[Role, str]:
         """Return the name of each role's column, such as ``column 2`` without a header; reads the files."""
-        labels: dict[Role, str] = self._prepared(self._files(), NoProgress())[0].facts["labels"]
+        labels: dict[Role, str] = self._prepared(self._files(), Progress())[0].facts["labels"]
         return labels
 
     def first_rows(self, n: int, *, header: bool | None = None) -> "pa.Table":

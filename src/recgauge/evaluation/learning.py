@@ -17,7 +17,7 @@ from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.models.recommend import rows_to_fit
 from recgauge.utils.checks import check_int
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Watched:
         if self.task is None or self.k is None or not isinstance(model, Recommender):
             raise TypeError(f"{self.key}: needs lists, a cutoff, and a model that makes them.")
         task = replace(self.task, metrics=watched, cutoffs=(self.k,))
-        return task.evaluate(watched, task.recommend(model, NoProgress())).results[0].value
+        return task.evaluate(watched, task.recommend(model, Progress())).results[0].value
 
 
 def watched_metric(
@@ -201,7 +201,7 @@ def fit_watched(
     best: Recommender | RatingPredictor = model
     best_value, best_epoch = -np.inf, 0
     points: list[EpochPoint] = []
-    with (progress or NoProgress()).step("fit", model.n_epochs, "epochs") as advance:
+    with (progress or Progress()).step("fit", model.n_epochs, "epochs") as advance:
         for epoch, loss in enumerate(model.epochs(rows, rng=rng), start=1):
             looks = epoch % learning.every == 0 or epoch == model.n_epochs
             points.append(EpochPoint(epoch, loss, watched.key, watched.value(model) if looks else None))

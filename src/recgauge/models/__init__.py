@@ -16,7 +16,7 @@ from recgauge.engine import ItemWeights
 from recgauge.errors import FitError, ModelError, NotFittedError, SchemaError
 from recgauge.utils.checks import BoolArray, Checked, FloatArray, IntArray
 from recgauge.utils.lazy import lazy_names
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import free_memory, in_units
 
 if TYPE_CHECKING:
@@ -430,7 +430,7 @@ class EpochModel(ABC):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:
         """Run all epochs and return self; see `Recommender.fit`."""
-        with (progress or NoProgress()).step("fit", self.n_epochs, "epochs") as advance:
+        with (progress or Progress()).step("fit", self.n_epochs, "epochs") as advance:
             for _ in self.epochs(train, rng=rng):
                 advance(1)
         return self

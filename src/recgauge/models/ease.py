@@ -14,7 +14,7 @@ from recgauge.models import check_memory
 from recgauge.models.recent import RecentHistory
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive
 from recgauge.utils.compiled import F32s, I32s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks
 
 _BLOCK = 128  # rows of the Gram matrix that a thread makes at a time; a multiple of the kernels' tiles
@@ -106,7 +106,7 @@ class EASE(RecentHistory):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Count pairs of items and invert; FitError, too, if `l2` is too small to invert in float32."""
-        progress = progress or NoProgress()
+        progress = progress or Progress()
         self._choose(train, progress)
         rows = self.user_rows(train)
         n_items = rows.shape[1]

@@ -21,7 +21,7 @@ from recgauge.utils.checks import (
     Within,
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, U64s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks, usable_cpus
 
 Similarity = Literal[
@@ -175,7 +175,7 @@ def _search(
         search(entries, measured, work, cuts[number], cuts[number + 1], more, best, scratch[slot])
         free.append(slot)
 
-    with (progress or NoProgress()).step("neighbours", len(cuts) - 1, "parts") as advance:
+    with (progress or Progress()).step("neighbours", len(cuts) - 1, "parts") as advance:
         over_blocks(part, len(cuts) - 1, 1, advance=advance, n_threads=n_threads)
     nearest, lengths, tied = np.empty((n, k), np.uint64), np.empty(n, np.int64), np.zeros(n, np.int64)
     over_blocks(lambda a, b: collect(keys, counts, a, b, k, order, nearest, lengths, tied), n, 1024)

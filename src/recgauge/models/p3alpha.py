@@ -14,7 +14,7 @@ from recgauge.models.recent import RecentHistory
 from recgauge.models.weight_lists import cut_columns, joined_lists, largest, with_room
 from recgauge.utils.checks import Count, DoubleArray, IntArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks
 
 FirstCut = Literal["none", "plain", "normalized"]
@@ -64,7 +64,7 @@ class WalkModel(RecentHistory):
         first, last = _power(of_item, self.alpha), _power(of_item, self._popularity_power())
         shares = (first, last) if self.first_cut == "none" else (last, first)
         of_users = _power(of_user, self.alpha)
-        with (progress or NoProgress()).step("walk", n_items, "items") as advance:
+        with (progress or Progress()).step("walk", n_items, "items") as advance:
             parts = over_blocks(
                 lambda a, b: walk_back(*lists, of_users, *shares, k, a, b), n_items, _BLOCK, advance=advance
             )

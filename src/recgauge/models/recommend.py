@@ -20,7 +20,7 @@ from recgauge.engine import ItemWeights, rank_candidates, top_k
 from recgauge.errors import ConfigError, ScoreError
 from recgauge.models import Factors, FoldsIn, GivesLists, RatingPredictor, Recommender, TakesHistories
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 FitOn = Literal["train", "train_validation", "all"]
 """Rows that a model can be fitted on."""
@@ -296,7 +296,7 @@ def recommend(
                 f"{k} items each; got {lists!r}."
             )
         return lists
-    with (progress or NoProgress()).step("recommend", len(users), "users") as advance:
+    with (progress or Progress()).step("recommend", len(users), "users") as advance:
         factors, weights = model.factors(), model.item_weights()
         _check_range(model, users, factors, weights)
         source = factors or weights or model

@@ -17,7 +17,7 @@ from recgauge.recorded.direction import ListOrder
 from recgauge.recorded.findings import REFUSED, Finding, ListSettings, Order, describe, note
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, check_choice, shown
 from recgauge.utils.grouped import repeats
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
     from recgauge.recorded.coded import CodedLists
@@ -124,14 +124,14 @@ class Recorded(Recommender, RatingPredictor):
             header=self.header,
             cells=CellFormat.of(self),
         )
-        (progress or NoProgress()).note(self._lists.understood)
+        (progress or Progress()).note(self._lists.understood)
         met = "; ".join(meeting.sentence for meeting in self._lists.meetings)
-        (progress or NoProgress()).note(f"{self.path}: {met}")
+        (progress or Progress()).note(f"{self.path}: {met}")
         self._known = KnownRatings.of(train) if len(train) else None
         self._ids = train.user_ids, train.item_ids
         self._n_items = train.n_items
         for line in describe([finding for finding in self.findings if finding.name not in STRICT]):
-            (progress or NoProgress()).note(f"{self.path}: {line}")
+            (progress or Progress()).note(f"{self.path}: {line}")
         return self
 
     @property

@@ -22,7 +22,7 @@ from recgauge.utils.checks import (
     PositiveShare,
 )
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks
 
 StepWeight = Literal["same", "div", "linear", "log", "quadratic"]
@@ -138,7 +138,7 @@ class SequentialRules(ItemWeightModel):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Count what follows what."""
-        weights = self._rules(train, progress or NoProgress())
+        weights = self._rules(train, progress or Progress())
         if self.popularity:
             counts = train.item_counts()
             share = (self.popularity * counts / max(1, counts.max(initial=0))).astype(np.float32)

@@ -14,7 +14,7 @@ from recgauge.models.sequential_rules import StepWeight, step_weights
 from recgauge.models.weight_lists import joined_lists, largest, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, NotNegative
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks
 
 _BLOCK = 64  # users whose neighbours a thread finds at a time
@@ -100,13 +100,13 @@ class SessionKNN(ItemWeightModel):
         sessions = matrix_of(train, "binary")[users[np.argsort(age, kind="stable")]]
         rarity = np.log(max(1, len(users)) / np.maximum(1, train.item_counts()))
         sessions.data = (1.0 + self.idf_weighting * rarity)[sessions.indices].astype(np.float32)
-        neighbours = self._neighbours(train, sessions, progress or NoProgress())
+        neighbours = self._neighbours(train, sessions, progress or Progress())
         self._item_weights = ItemWeights(neighbours, sessions)
         return self
 
     def user_rows(self, rows: Interactions) -> sparse.csr_array:
         """Return what each session counts for each user, shape (n_users, n_sessions) float32."""
-        return self._neighbours(rows, sparse.csr_array(self.learned_weights().weights), NoProgress())
+        return self._neighbours(rows, sparse.csr_array(self.learned_weights().weights), Progress())
 
     def _neighbours(
         self, rows: Interactions, sessions: sparse.csr_array, progress: Progress

@@ -14,7 +14,7 @@ from recgauge.models.ease import lower_gram, mirrored
 from recgauge.models.weight_lists import cut_columns, joined_lists, with_room
 from recgauge.utils.checks import Count, FloatArray, IntArray, LongArray, NotNegative, Positive, Within
 from recgauge.utils.compiled import F32s, F64s, I32s, I64s, compiled
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.resources import over_blocks
 
 _BLOCK = 64  # items that a thread takes at a time
@@ -94,7 +94,7 @@ class SLIM(ItemWeightModel):
 
     def fit(self, train: Interactions, *, rng: np.random.Generator, progress: Progress | None = None) -> Self:  # noqa: ARG002 - contract
         """Regress every item on the others."""
-        progress = progress or NoProgress()
+        progress = progress or Progress()
         rows = self.user_rows(train)
         n_items = rows.shape[1]
         gram = _gram(rows, progress)

@@ -12,7 +12,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models import FactorModel, Factors, Values, check_memory, matrix_of
 from recgauge.utils.checks import Count, DoubleArray
-from recgauge.utils.progress import Advance, NoProgress, Progress
+from recgauge.utils.progress import Advance, Progress
 
 FEW_ROWS = 1_000_000  # below it, loading a compiled product costs more than it saves
 SMALL = 500  # items: up to so many, the whole decomposition of their products costs less
@@ -76,7 +76,7 @@ class SVD(FactorModel):
                 f"SVD: n_factors must be below the {n_users} users and {n_items} items, "
                 f"got {self.n_factors}. Use fewer factors."
             )
-        with (progress or NoProgress()).step("fit", None, "products") as advance:
+        with (progress or Progress()).step("fit", None, "products") as advance:
             item = self._item_vectors(matrix, rng, advance)
         peaks = item[np.abs(item).argmax(axis=0), np.arange(self.n_factors)]
         item *= np.where(peaks < 0, -1.0, 1.0)

@@ -18,7 +18,7 @@ from rich.text import Text
 from recgauge.errors import printable
 from recgauge.report.blocks import Block, Cell, Heading, Lines, TableBlock
 from recgauge.report.run_tables import run_blocks
-from recgauge.utils.progress import Advance
+from recgauge.utils.progress import Advance, Progress
 from recgauge.utils.secrets import plain, without_secrets
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def output(*, stderr: bool = False) -> Console:
     return console if console.is_terminal else make(width=WIDE, soft_wrap=True)
 
 
-class ConsoleProgress:
+class ConsoleProgress(Progress):
     """Shows stages, steps and notes on standard error; bars only on a terminal."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from recgauge.search.space import Space, holds
 from recgauge.utils.checks import Checked, Count, Natural, Positive
 from recgauge.utils.files import exclusive
 from recgauge.utils.plain import from_plain
-from recgauge.utils.progress import NoProgress, Progress
+from recgauge.utils.progress import Progress
 from recgauge.utils.randomness import stream
 
 if TYPE_CHECKING:
@@ -240,10 +240,9 @@ def run_search(  # noqa: PLR0913 -- what a search is, and what is shown of it
     >>> len(trials), abs(best(trials).settings["x"] - 1) < 0.2
     (30, True)
     """
-    shown = progress or NoProgress()
+    shown = progress or Progress()
     path.parent.mkdir(parents=True, exist_ok=True)
-    waiting = f"another process works on the search {path}; waiting."
-    with exclusive(path.with_suffix(".lock"), lambda: shown.note(waiting)):
+    with exclusive(path.with_suffix(".lock")):
         done = [] if anew else list(read_trials(path))
         if done:
             goes_on = "going on" if search.goes_on(done) else "nothing is left to do"

@@ -31,7 +31,7 @@ from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS, QUERIES, held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
 from recgauge.utils.checks import LongArray
-from recgauge.utils.progress import NoProgress, Timings
+from recgauge.utils.progress import Progress, Timings
 
 CONVENTIONS = "conventions.csv"
 FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
@@ -51,7 +51,7 @@ def write_run(
     write_tables(result, folder, lists)
     lines: list[str] = []
     unsaved = None
-    timings = Timings(NoProgress())
+    timings = Timings(Progress())
     with timings.stage("card"):
         card = data_card(
             result.dataset,

@@ -19,7 +19,7 @@ from recgauge.search.space import Space, ends, flat, parse_space, value_of, with
 from recgauge.search.trials import Report, Search, run_search
 from recgauge.sweeps.compose import build, build_model, check_ready
 from recgauge.sweeps.places import work_folder
-from recgauge.utils.progress import NoProgress, Progress, Timings
+from recgauge.utils.progress import Progress, Timings
 
 
 def check_tuning(typed: RunSettings) -> None:
@@ -129,7 +129,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
                 report(point.epoch, point.value)
 
         trial = replace(alike, model=model, learning=watched)
-        return run_experiment(trial, NoProgress(), ready, watch).results[0].value
+        return run_experiment(trial, Progress(), ready, watch).results[0].value
 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"

@@ -12,9 +12,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed, printable
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 _KINDS = (
     (stat.S_ISDIR, "folder"),
@@ -81,26 +84,16 @@ def digest_of(stream: IO[bytes]) -> str:
     return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type] # any binary file
 
 
-@contextmanager
-def exclusive(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock file `path`, made if missing; wait for the process that holds it.
+def exclusive(path: Path) -> "FileLock":
+    """Return the lock of a file, made if missing; to enter it is to wait for the process that holds it.
 
     The system frees the lock when its holder ends, however it ends: a killed job leaves nothing to clean up.
     """
-    from filelock import FileLock, Timeout
+    from filelock import FileLock  # takes a tenth of a second
 
     if kind := irregular(path):
         raise OSError(errno.EINVAL, f"not a regular file but a {kind}", str(path))
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        waiting()
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
+    return FileLock(path)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recgauge.utils.compiled import Notice
@@ -11,35 +11,19 @@ if TYPE_CHECKING:
 Advance = Callable[[int], None]
 
 
-class Progress(Protocol):
-    """Receives the stages of a run, the steps inside them and notes for the user."""
-
-    def stage(self, name: str) -> AbstractContextManager[None]:
-        """Open a stage, such as ``fit``."""
-        ...
-
-    def step(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:
-        """Open a step of `total` units (None: unknown); the callable tells how many more are done."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Say one line that the user should see."""
-        ...
-
-
-class NoProgress:
-    """Says nothing."""
+class Progress:
+    """Receives the stages of a run, the steps inside them and notes for the user; this one says nothing."""
 
     def stage(self, name: str) -> AbstractContextManager[None]:  # noqa: ARG002 - contract
-        """Open a stage that nobody watches."""
+        """Open a stage, such as ``fit``."""
         return nullcontext()
 
     def step(self, name: str, total: int | None, unit: str) -> AbstractContextManager[Advance]:  # noqa: ARG002
-        """Open a step that nobody watches."""
+        """Open a step of `total` units (None: unknown); the callable tells how many more are done."""
         return nullcontext(lambda _done: None)
 
     def note(self, text: str) -> None:
-        """Drop the line."""
+        """Say one line that the user should see."""
 
 
 class Timings:
@@ -47,7 +31,7 @@ class Timings:
 
     Examples
     --------
-    >>> timings = Timings(NoProgress())
+    >>> timings = Timings(Progress())
     >>> with timings.stage("fit"):
     ...     pass
     >>> list(timings.seconds)
@@ -96,7 +80,7 @@ class Timings:
 
         Examples
         --------
-        >>> timings = Timings(NoProgress())
+        >>> timings = Timings(Progress())
         >>> timings.seconds["fit"] = 5.0
         >>> timings.measured_elsewhere({"fit": 4.0, "recommend": 1.0})
         >>> timings.seconds

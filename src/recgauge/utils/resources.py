@@ -109,14 +109,10 @@ def over_blocks(
         stop = min(start + size, n)
         return stop - start, work(start, stop)
 
-    pool = ThreadPoolExecutor(threads) if threads > 1 else None
     made = []
-    try:
-        for n_done, result in map(block, starts) if pool is None else pool.map(block, starts):
+    with ThreadPoolExecutor(max(threads, 1)) as pool:
+        for n_done, result in pool.map(block, starts):  # after an error, blocks that wait are not begun
             made.append(result)
             if advance is not None:
                 advance(n_done)
-    finally:
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)  # after an error or Ctrl-C blocks that wait are not begun
     return made

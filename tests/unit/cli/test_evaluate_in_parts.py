@@ -19,7 +19,7 @@ from recgauge.evaluation.parts import PartTask
 from recgauge.evaluation.recorded_parts import StoredRuns, stored_parts
 from recgauge.files.stored import find_stored
 from recgauge.recorded import roles_of
-from recgauge.utils.progress import NoProgress
+from recgauge.utils.progress import Progress
 
 METRICS = "ndcg@10,recall@5,map,catalog_coverage@10,gini@5,personalization@10"
 N_USERS, LENGTH, N_ITEMS = 6_000, 30, 500
@@ -258,7 +258,7 @@ def test_a_part_whose_worker_dies_is_named_and_judged_by_the_next_command(data, 
         return StoredRuns([lists], truth, PartTask(("ndcg",), (10,)), place / work, 16)
 
     def value(runs, deaths):
-        task = runs.judge([Mortal(deaths)], lambda work, *arguments: work(*arguments), NoProgress())
+        task = runs.judge([Mortal(deaths)], lambda work, *arguments: work(*arguments), Progress())
         return task.merge(stored_parts(runs.files["sorted-lists"])).values()
 
     with pytest.raises(DataError, match="part 1: its worker has ended") as error:

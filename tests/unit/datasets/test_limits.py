@@ -16,7 +16,7 @@ from recgauge.files.opening import find_list_files
 from recgauge.recorded import read_rows
 from recgauge.utils import resources
 from recgauge.utils.messages import explain_memory_error
-from recgauge.utils.progress import NoProgress, Timings
+from recgauge.utils.progress import Progress, Timings
 
 ROWS = "user,item\n" + "".join(f"{row % 9},{row}\n" for row in range(2_000))
 
@@ -113,7 +113,7 @@ def test_rows_that_need_more_memory_than_there_is_are_refused(tmp_path, monkeypa
 
 
 def test_memory_that_runs_out_in_a_stage_is_told_with_the_stage_and_the_rows():
-    timings = Timings(NoProgress())
+    timings = Timings(Progress())
     timings.data = "4,000 rows"
     with pytest.raises(MemoryError) as ended, timings.stage("fit"):
         np.empty(1 << 59)
