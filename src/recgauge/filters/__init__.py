@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from recgauge.filters.rows import PopularItems as PopularItems
     from recgauge.filters.rows import SampleUsers as SampleUsers
     from recgauge.filters.rows import UserRows as UserRows
-    from recgauge.filters.user_weights import UserWeights as UserWeights
     from recgauge.filters.where import Where as Where
 else:
     __getattr__, __dir__ = lazy_names(__name__)
