@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy_names(__name__)
 
-Seen = Literal["both", "train", "validation", "none"]
+Seen = Literal["both", "train", "none"]
 """Whose rows count as seen; those of `both` are all that are not judged."""
 
 
@@ -145,31 +145,13 @@ class Candidates(Checked, ABC):
 
 
 def seen_rows(split: Split, seen: Seen) -> sparse.csr_array | None:
-    """Return the rows that users have seen as non-zeros of an (n_users, n_items) matrix, None for none.
-
-    Raises
-    ------
-    ConfigError
-        If only validation rows count and the split has none.
-    """
-    if seen == "validation" and split.validation is None:
-        raise ConfigError(
-            f"candidates.seen=validation: split {split.name} has no validation rows. "
-            "Use seen=train, or hold some out."
-        )
-    if seen == "validation" and split.query_of is not None:
-        raise ConfigError(
-            "candidates.seen=validation: queries have no validation rows of their own. "
-            "Use seen=both, train or none."
-        )
+    """Return the rows that users have seen as non-zeros of an (n_users, n_items) matrix, None for none."""
     if seen == "none":
         return None
     if seen == "both" and split.has_cut:
         return split.past
     if seen == "train" or split.validation is None:
         return split.seen
-    if seen == "validation":
-        return split.validation.to_csr()
     parts = split.history, split.validation
     return pairs_matrix(
         np.concatenate([part.user for part in parts]),
@@ -184,12 +166,11 @@ class AllItems(Candidates):
 
     Parameters
     ----------
-    seen : {"both", "train", "validation", "none"}
+    seen : {"both", "train", "none"}
         Whose rows count as seen: the user's training and validation rows, which are all that are not judged
         (training rows alone where the validation rows are judged), with ``split=next_item`` all rows before
-        the target; the training rows, with which a user's
-        validation rows may be recommended and count as misses; the validation rows; or none (everything is
-        a candidate). Fold-in rows count as training rows.
+        the target; the training rows, with which a user's validation rows may be recommended and count as
+        misses; or none (everything is a candidate). Fold-in rows count as training rows.
 
     Raises
     ------
@@ -220,7 +201,7 @@ class TrainItems(Candidates):
 
     Parameters
     ----------
-    seen : {"both", "train", "validation", "none"}
+    seen : {"both", "train", "none"}
         As in `recgauge.candidates.AllItems`.
 
     Raises

@@ -58,7 +58,7 @@ class AllowList(Candidates):
         Item ids as the data set writes them.
     path : str, optional
         A text file with one item id per line; either this or `items`.
-    seen : {"both", "train", "validation", "none"}
+    seen : {"both", "train", "none"}
         As in `recgauge.candidates.AllItems`.
     unknown : {"error", "skip"}
         What happens to ids that the data set does not have: refused by name, or left out and counted.

@@ -37,7 +37,6 @@ def test_what_counts_as_seen(split):
         return AllItems(seen).choose(split, rng=RNG).excluded
 
     assert stored_pairs(excluded("train")) == pairs(split.train)
-    assert stored_pairs(excluded("validation")) == pairs(split.validation)
     assert stored_pairs(excluded("both")) == pairs(split.train, split.validation)
     assert excluded("none") is None
 
