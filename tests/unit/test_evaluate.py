@@ -17,10 +17,8 @@ LISTS = {"ann": [1, 2, 3], "bob": [4, 5]}
 RELEVANT = {"ann": {2: 1.0}, "bob": {4: 2.0, 9: 1.0}}
 
 
-@pytest.mark.parametrize(
-    "rename", [str, lambda item: (item, "x"), lambda item: f"ü{item}", lambda item: item * 10**12]
-)
-def test_ids_of_any_hashable_type(rename) -> None:
+@pytest.mark.parametrize("rename", [str, lambda item: f"ü{item}", lambda item: item * 10**12])
+def test_ids_are_whole_numbers_or_text(rename) -> None:
     lists = {user: [rename(item) for item in items] for user, items in LISTS.items()}
     relevant = {
         user: {rename(item): grade for item, grade in items.items()} for user, items in RELEVANT.items()

@@ -232,7 +232,7 @@ def test_what_is_no_list_is_refused_with_its_user(row):
 NO_IDS = {
     "None": None, "NaN": float("nan"), "NaT": pd.NaT, "NA": pd.NA, "fraction": 1.5, "whole fraction": 1.0,
     "truth value": True, "date": date(2020, 1, 2), "moment": np.datetime64("2020-01-02", "ns"),
-    "tuple": ("a", 2), "list": ["a"], "array": np.array(["a"]),
+    "tuple": ("a", 2), "pair": ("a", "b"), "list": ["a"], "array": np.array(["a"]),
 }  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, SchemaError
 from recgauge.utils.checks import IntArray, LongArray, check_choice, check_real
-from recgauge.utils.notebook import html_table
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -57,6 +56,12 @@ class PublishedParts:
     test: Interactions
     validation: Interactions | None = None
     train: Interactions | None = None
+
+    @property
+    def named(self) -> dict[str, Interactions]:
+        """The parts that there are."""
+        parts = {"test": self.test, "validation": self.validation, "train": self.train}
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,17 +170,6 @@ class Dataset:
         """Return name and counts, in one line."""
         relevant = "" if self.relevant_from is None else f", relevant from {self.relevant_from:g}"
         return f"Dataset({self.name}: {self.interactions.counts}; {self.feedback}{relevant})"
-
-    def _repr_html_(self) -> str:
-        """Return what the data set is, and where it is from."""
-        rows = [
-            ["rows, users, items", self.interactions.counts],
-            ["feedback", self.feedback],
-            ["relevant from", "every row" if self.relevant_from is None else f"{self.relevant_from:g}"],
-            ["source", self.source],
-            ["licence", self.licence],
-        ]
-        return html_table(rows, ["data set", self.name])
 
     def rating_scale(self) -> tuple[float, float]:
         """Return the lowest and the highest rating: the scale that predictions are clipped to.

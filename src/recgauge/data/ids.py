@@ -1,10 +1,8 @@
 """Ids turned into codes, the same codes for every table of an evaluation; what no id can be is refused."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AnySet
-from datetime import date, time, timedelta
 from itertools import chain
-from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -18,17 +16,14 @@ from recgauge.utils.grouped import dense, encode_sorted
 IdArray = npt.NDArray[Any]
 _FEW = {"U": 100_000, "i": 1_000_000}  # texts and numbers that are sorted: hashing would import pandas
 _SIMPLE = (int, np.integer, str, bytes)
-_AS_TEXT = "Write them as text."
-_MISSING = ("ids must not be missing", "Leave them out.")
-_AS_ITEMS = "Make them whole numbers, or text if they are names: such as series.astype(int)."
 
 
 def as_ids(subject: str, values: Any, place: Callable[[int], str] = "at position {}".format) -> IdArray:
     """Return ids as an array that keeps their types: integers where all are, objects otherwise.
 
-    An id is a whole number or text; other values that can be keys of a dict, such as tuples, may be ids as
-    well. What is missing, fractions, times, and True and False are refused: they come from columns of
-    another meaning, and Python takes ``True``, ``1`` and ``1.0`` for one key.
+    An id is a whole number or text. What is missing, fractions, times, True and False, and other objects are
+    refused: they come from columns of another meaning, and Python takes ``True``, ``1`` and ``1.0`` for one
+    key.
 
     Parameters
     ----------
@@ -58,9 +53,11 @@ def as_ids(subject: str, values: Any, place: Callable[[int], str] = "at position
         # of other types, numpy's scalars: lists would have the times of some units as numbers
         column = column.tolist() if kind == "O" else list(column)
     kinds = set(map(type, column))
-    if not all(issubclass(kind, _SIMPLE) and kind is not bool for kind in kinds):
-        _refuse_unusable(subject, column, kinds, place)
-    elif kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds):
+    if strange := {kind for kind in kinds if kind is bool or not issubclass(kind, _SIMPLE)}:
+        raise _refusal(
+            subject, [(at, value) for at, value in enumerate(column) if type(value) in strange], place
+        )
+    if kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds):
         try:
             return np.fromiter(column, np.int64, len(column))
         except OverflowError:
@@ -80,56 +77,23 @@ def _column(subject: str, values: Any) -> "IdArray | list[Any]":
     return column
 
 
-def _refuse_unusable(
-    subject: str, values: Sequence[Any], kinds: Collection[type], place: Callable[[int], str]
-) -> None:
-    """Name the first value that is missing, or else is no id; only types that may be none are looked at."""
-    strange = tuple(kind for kind in kinds if kind is bool or not issubclass(kind, _SIMPLE))
-    problems = (
-        (position, problem)
-        for position, value in enumerate(values)
-        if isinstance(value, strange) and (problem := _problem(value))
-    )
-    first = next(problems, None)
-    if first is None:
-        return
-    # a column of fractions mostly holds whole numbers and is one because others are missing
-    position, (reason, remedy) = next((each for each in (first, *problems) if each[1] is _MISSING), first)
-    raise SchemaError(f"{subject}: {reason}, got {shown(values[position])} {place(position)}. {remedy}")
+def _refusal(subject: str, strange: Sequence[tuple[int, Any]], place: Callable[[int], str]) -> SchemaError:
+    """Name the first value that is missing, else the first that is no id, of positions and values.
 
-
-def _problem(value: Any) -> tuple[str, str] | None:
-    """Return why a value is no id, and what to do; None if it is one."""
+    A column of fractions mostly holds whole numbers and is one because others are missing.
+    """
     import pandas as pd
 
-    if pd.isna(value) is True:
-        return _MISSING
-    if isinstance(value, (bool, np.bool_)):
-        return "ids must not be True or False", "A mask chooses rows, such as items[mask]."
-    if _is_fraction(value):
-        return "ids must not be fractions", _AS_ITEMS
-    if isinstance(value, (date, time, timedelta, np.datetime64, np.timedelta64)):
-        return "ids must not be times", _AS_TEXT
-    if isinstance(value, tuple) and (
-        any(map(_is_fraction, value)) or (value and isinstance(value[-1], Number))
-    ):
-        return "ids must not be tuples that end in a number or hold fractions", _AS_TEXT
-    if isinstance(value, tuple):
-        return next(filter(None, map(_problem, value)), None)
-    return None if _has_value(value) else ("ids must be hashable by their value", _AS_TEXT)
-
-
-def _is_fraction(value: Any) -> bool:
-    return isinstance(value, Number) and not isinstance(value, Integral)
-
-
-def _has_value(value: Any) -> bool:
-    """Whether a value can be a key of a dict; tensors can, but by their identity."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return isinstance(value, np.generic) or not hasattr(value, "__array__")
+    for position, value in strange:
+        if pd.isna(value) is True:
+            return SchemaError(
+                f"{subject}: ids must not be missing, got {shown(value)} {place(position)}. Leave them out."
+            )
+    position, value = strange[0]
+    return SchemaError(
+        f"{subject}: ids must be whole numbers or text, got {shown(value)} {place(position)}. Convert them, "
+        "such as series.astype(int) or series.astype(str); a mask chooses rows, such as items[mask]."
+    )
 
 
 def flatten(subject: str, rows: Sequence[Any], users: Sequence[Any]) -> IdArray:

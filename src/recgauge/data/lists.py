@@ -11,7 +11,6 @@ from recgauge.data.ids import IdArray
 from recgauge.data.interactions import Interactions, is_relevant, sorted_pairs
 from recgauge.errors import EmptySplitError, SchemaError, ScoreError
 from recgauge.utils.checks import DoubleArray, FloatArray, IntArray, LongArray, read_only, shown
-from recgauge.utils.notebook import html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +185,6 @@ class TopK:
         """Return how many lists there are and how long they are, in one line."""
         return f"TopK({len(self.users):,} users, k={self.items.shape[1]})"
 
-    def _repr_html_(self) -> str:
-        """Return the beginnings of the first lists, as codes."""
-        rows = [
-            [str(user), ", ".join(str(item) for item in items[:10] if item >= 0)]
-            for user, items in zip(self.users[:5], self.items[:5], strict=True)
-        ]
-        return html_table(rows, ["user code", "item codes, best first"], [repr(self)])
-
     @property
     def lengths(self) -> IntArray:
         """Number of items in each list, shape (m,), none of which follows an empty place."""
@@ -301,12 +292,6 @@ class Relevant:
     def __repr__(self) -> str:
         """Return the counts, in one line."""
         return f"Relevant({len(self.users):,} users, {len(self.items):,} relevant items)"
-
-    def _repr_html_(self) -> str:
-        """Return the counts."""
-        counts = {"users": len(self.users), "relevant items": len(self.items)}
-        counts["further users without one"] = self.n_without
-        return html_table([[f"{count:,}" for count in counts.values()]], list(counts))
 
     def sha256(self) -> str:
         """Return the digest of relevant items and gains by ids, in whatever order they and the codes are.

@@ -12,7 +12,6 @@ from recgauge.data.interactions import Interactions, apart, pairs_matrix
 from recgauge.data.sequences import Average, Sequences
 from recgauge.errors import EmptySplitError, SchemaError
 from recgauge.utils.checks import IntArray
-from recgauge.utils.notebook import html_table
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -235,19 +234,6 @@ class Split:
         """Return the parts with their rows, in one line."""
         parts = [f"{name} {len(part):,} rows" for name, part in self._parts.items()]
         return f"Split({self.name}: {', '.join(parts)})"
-
-    def _repr_html_(self) -> str:
-        """Return a row per part."""
-        rows = [
-            [
-                name,
-                f"{len(part):,}",
-                f"{(part.user_counts() > 0).sum():,}",
-                f"{(part.item_counts() > 0).sum():,}",
-            ]
-            for name, part in self._parts.items()
-        ]
-        return html_table(rows, [self.name, "rows", "users", "items"], [str(step) for step in self.steps])
 
     @property
     def test_users(self) -> IntArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.coverage import FEW_EVALUATED, FEW_USERS, Coverage, Reason
-from recgauge.data.interactions import PIECE, Interactions, pair_codes, stored
+from recgauge.data.interactions import Interactions, pair_codes, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.data.split import Split
 from recgauge.evaluation import Evaluation, MetricResult, Ties
@@ -85,9 +85,7 @@ def _of_time(
     first = np.full(train.n_users, np.iinfo(np.int64).max)
     np.minimum.at(first, test.user if split.query_of is None else split.query_of[test.user], test_time)
     leaks = np.zeros(train.n_users, np.bool_)
-    for start in range(0, len(train), PIECE):
-        user = train.user[start : start + PIECE]
-        leaks[user[train_time[start : start + PIECE] > first[user]]] = True
+    leaks[train.user[train_time > first[train.user]]] = True
     share = float(np.count_nonzero(leaks) / len(split.users_of(split.test_users)))
     finding = f"{share:.1%} of test users have training rows later than their first test row"
     claim = f", though split {split.name} claims to keep time order; correct the split or its times."

@@ -28,15 +28,13 @@ _OF_CELLS = ("missing", "unused", "implausible")
 class _Matched:
     """The rows of each part, and published rows that the data set does not have.
 
-    `named` counts the rows that the publisher's files name, by part, as far as there are files; `n_absent`
-    those that the data set does not have, or not so often, `n_unknown` those of them whose pair it does not
-    have at all; `first_absent` is one of them in words.
+    `counts` are of the rows that the publisher's files name, by part, as far as there are files; `n_absent`
+    of those that the data set does not have, or not so often; `first_absent` is one of them in words.
     """
 
     assignment: Assignment
-    named: dict[str, int]
+    counts: dict[str, int]
     n_absent: int
-    n_unknown: int
     first_absent: str
 
 
@@ -47,9 +45,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     and be in several parts: each part gets as many of its rows as it names, test the last ones of the table,
     validation those before, train those before these. Where rows are missing, train goes without first.
     """
-    named = {"test": parts.test, "validation": parts.validation, "train": parts.train}
-    published = {name: part for name, part in named.items() if part is not None}
-    codes = pair_codes(interactions)
+    published, codes = parts.named, pair_codes(interactions)
     rows = len(codes) - 1 - np.argsort(codes[::-1], kind="stable")  # by pair, of each its last row first
     pairs = np.concatenate([_codes_of(part, interactions) for part in published.values()])
     order = np.argsort(pairs, kind="stable")  # by pair, of each those of the test part first
@@ -66,7 +62,7 @@ def match(parts: PublishedParts, interactions: Interactions) -> _Matched:
     assignment = Assignment(masks["test"], masks.get("validation"), unused=unused)
     absent = np.sort(order[~there])
     first_absent = _in_words(published, int(absent[0])) if len(absent) else ""
-    return _Matched(assignment, counts, len(absent), int((first == after).sum()), first_absent)
+    return _Matched(assignment, counts, len(absent), first_absent)
 
 
 def _codes_of(part: Interactions, interactions: Interactions) -> LongArray:
@@ -220,7 +216,13 @@ class Published(Splitter):
         matched = match(parts, interactions)
         n_dropped = sum(step.dropped_rows for step in steps)
         if matched.n_absent > n_dropped:
-            raise SchemaError(_not_there(matched, n_dropped))
+            filters = f", and filters dropped {n_dropped:,} rows" if n_dropped else ""
+            raise SchemaError(
+                f"split=published: {matched.n_absent:,} of the {sum(matched.counts.values()):,} published "
+                "pairs are not in the data set, or not as often as they are published, the first has "
+                f"{matched.first_absent}{filters}. Name all files in dataset.path, or choose columns: "
+                "split.user, split.item, split.header. A pair that is named twice needs two rows."
+            )
         if n_dropped:
             steps = (*steps, _after_filters(matched, interactions, len(interactions) + n_dropped))
         assigned = self._with_validation(matched.assignment, interactions, rng)
@@ -303,28 +305,10 @@ class _PartTable(Table):
 def _meetings(parts: PublishedParts, interactions: Interactions) -> Iterator[Meeting]:
     """Count the users and items of published rows that the data set has."""
     for name in ("user", "item"):
-        published = {"test": parts.test, "validation": parts.validation, "train": parts.train}
-        for part, rows in published.items():
-            if rows is not None and len(rows):
+        for part, rows in parts.named.items():
+            if len(rows):
                 ids, of_data = _alike(getattr(rows, f"{name}_ids"), getattr(interactions, f"{name}_ids"))
                 yield meet(ids, of_data, name=name, sides=(f"{part} part", "data set"))
-
-
-def _not_there(matched: _Matched, n_dropped: int) -> str:
-    """Return the message about published pairs for which the data set has no row."""
-    n_named = sum(matched.named.values())
-    filters = f", and filters dropped {n_dropped:,} rows" if n_dropped else ""
-    if matched.n_unknown:
-        problem = f"{matched.n_absent:,} of the {n_named:,} published pairs are not in the data set"
-        remedy = (
-            "Do the files belong to it? Name all files in dataset.path, or choose columns: split.user, "
-            "split.item, split.header."
-        )
-    else:
-        more = "are named once more than there are rows"
-        problem = f"{matched.n_absent:,} of the {n_named:,} published pairs {more}"
-        remedy = "A pair that is named twice, in one file or in two, needs two rows in the data set."
-    return f"split=published: {problem}, the first has {matched.first_absent}{filters}. {remedy}"
 
 
 def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int) -> Step:
@@ -332,7 +316,7 @@ def _after_filters(matched: _Matched, interactions: Interactions, n_loaded: int)
     assigned = matched.assignment
     masks = {"train": assigned.train, "validation": assigned.validation, "test": assigned.test}
     # without files of their own, all rows in no other part are for training
-    before = {"train": n_loaded - sum(matched.named.values())} | matched.named
+    before = {"train": n_loaded - sum(matched.counts.values())} | matched.counts
     counts = ", ".join(
         f"{name} {before[name]:,} to {int(mask.sum()):,}" for name, mask in masks.items() if mask is not None
     )
