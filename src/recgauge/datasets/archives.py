@@ -13,7 +13,6 @@ from recgauge.datasets.published_files import (
     PublishedFile,
     VerifiedFile,
     check_digest,
-    is_address,
     listed_digest,
     verify,
 )
@@ -166,20 +165,22 @@ def find_archive(
 
 def _local_places(published: PublishedFile, locations: Locations) -> dict[str, Path]:
     """Return where the folders would have the file, by their owners."""
-    folders = {"cache": locations.cache_folder}
-    if locations.mirror is not None and not is_address(locations.mirror):
-        folders["mirror"] = user_path(locations.mirror)
-        if not folders["mirror"].is_dir():  # a mistyped setting must not turn into a download from elsewhere
-            raise MissingDataError(
-                f"mirror={locations.mirror}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR."
-            )
-    return {owner: _as_kept(folder / published.filename, published) for owner, folder in folders.items()}
+    folders = {"cache": locations.cache_folder, "mirror": locations.mirror_folder}
+    return {
+        owner: _as_kept(folder / published.filename, published)
+        for owner, folder in folders.items()
+        if folder is not None
+    }
 
 
 def _addresses(published: PublishedFile, locations: Locations) -> list[str]:
     """Return the addresses that may have the file: of a mirror, of the publisher."""
+    if locations.mirror_folder is not None and not locations.mirror_folder.is_dir():
+        raise MissingDataError(  # a mistyped setting must not turn into a download from elsewhere
+            f"mirror={locations.mirror}: there is no such folder. Correct data.mirror or RECGAUGE_MIRROR."
+        )
     publisher = [] if published.by_hand else [published.address]
-    if locations.mirror is None or not is_address(locations.mirror):
+    if locations.mirror is None or locations.mirror_folder is not None:
         return publisher
     return [f"{locations.mirror.rstrip('/')}/{published.filename}", *publisher]
 

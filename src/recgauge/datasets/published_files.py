@@ -103,6 +103,11 @@ class Locations:
         """The folder that keeps downloads."""
         return cache_folder(self.cache)
 
+    @property
+    def mirror_folder(self) -> Path | None:
+        """The mirror, unless it is used over the network."""
+        return None if self.mirror is None or is_address(self.mirror) else user_path(self.mirror)
+
 
 def check_digest(digest: object) -> None:
     """Refuse what is no sha256; ConfigError."""
@@ -117,7 +122,7 @@ def is_address(mirror: object) -> bool:
 
 def listed_digest(locations: Locations, published: PublishedFile) -> str | None:
     """Return the digest that SHA256SUMS of the mirror's folder lists for an archive."""
-    sums = user_path(str(locations.mirror)) / "SHA256SUMS"
+    sums = Path(locations.mirror_folder or "") / "SHA256SUMS"
     if not sums.exists():
         return None
     try:

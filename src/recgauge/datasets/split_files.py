@@ -16,12 +16,12 @@ from recgauge.datasets.published_files import PublishedFile, check_digest
 from recgauge.datasets.table import join, join_digests
 from recgauge.errors import ConfigError, SchemaError, said
 from recgauge.files import columns
-from recgauge.files.columns import CellFormat, Role, Roles
+from recgauge.files.columns import CellFormat, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import Rows, refuse
 from recgauge.files.text import TextFormat
-from recgauge.utils.checks import Checked, Count, Real, shown
+from recgauge.utils.checks import Checked, Count, shown
 from recgauge.utils.progress import Progress
 
 FileFormat = Literal["text", "user_lines", "count_lines"]
@@ -29,11 +29,6 @@ FileFormat = Literal["text", "user_lines", "count_lines"]
 Part = Literal["train", "test"]
 Repeats = Literal["keep", "once"]
 _COUNTS = ("n_rows", "n_users", "n_items")
-_NAMES: Mapping[Role, columns.Names] = {
-    "user": columns.USERS,
-    "item": columns.ITEMS,
-    "rating": columns.RATINGS,
-}
 
 
 @dataclass(frozen=True)
@@ -96,10 +91,6 @@ class SplitFiles(FileSource):
     repeats : {"keep", "once"}
         Of one file: whether a pair in several rows stays in all of them, or in the first alone, as where
         authors hold rows in a matrix of ones. A pair in both files stays in both.
-    ratings : bool
-        Whether the third column, or the one that a header calls so, is a rating; without, data are implicit.
-    relevant_from : float, optional
-        Lowest rating that makes a held-out item relevant; None means that every row does.
     n_rows, n_users, n_items : int, optional
         What the data set must have; files that are read otherwise are refused.
     item_ids_below : int, optional
@@ -121,6 +112,7 @@ class SplitFiles(FileSource):
 
     Notes
     -----
+    Data are implicit: users and items are read, no ratings, which ``dataset=table split=published`` reads.
     The rows are those of the training file, then those of the test file, each in the file's order.
     ``Dataset.published`` has the one split that the files are: choose it with ``split=published``. A pair in
     both files stays in both; the guard `overlap` tells it. A file with another byte is refused, whatever a
@@ -148,8 +140,6 @@ class SplitFiles(FileSource):
     citation: str | None = None
     by_hand: str = ""
     repeats: Repeats = "keep"
-    ratings: bool = False
-    relevant_from: Real | None = None
     n_rows: Count | None = None
     n_users: Count | None = None
     n_items: Count | None = None
@@ -157,8 +147,6 @@ class SplitFiles(FileSource):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.relevant_from is not None and not self.ratings:
-            raise ConfigError("SplitFiles: relevant_from compares ratings; it needs ratings: true.")
         _ = self._split_files  # checks what they are
 
     @property
@@ -214,8 +202,8 @@ class SplitFiles(FileSource):
         return Dataset(
             name=self.name,
             interactions=rows,
-            feedback="explicit" if self.ratings else "implicit",
-            relevant_from=self.relevant_from,
+            feedback="implicit",
+            relevant_from=None,
             sha256=join_digests([file.sha256 for file in verified_files]),
             provenance="the published files, by their sha256"
             if published is None
@@ -246,11 +234,9 @@ class SplitFiles(FileSource):
         return replace(rows, item=rows.item_ids[rows.item], item_ids=ids)
 
     def _read(self, part: Part, file: SplitFile, path: Path) -> Rows:
-        present: tuple[Role, ...] = ("user", "item", "rating") if self.ratings else ("user", "item")
         roles = Roles(
-            {role: _NAMES[role] for role in present},
-            present,
-            needed=tuple((role,) for role in present),
+            {"user": columns.USERS, "item": columns.ITEMS},
+            ("user", "item"),
             option="",
             setting=f"dataset.{part}.{{}}={{}}",
             cells=CellFormat(implausible="keep"),  # files of which every byte is known

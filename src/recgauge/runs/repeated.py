@@ -94,18 +94,12 @@ def differing_table(file: str, then: "pa.Table", now: "pa.Table") -> Difference 
     differing = before.compare(after)
     if differing.empty:
         return None
-    names = list(dict.fromkeys(differing.columns.get_level_values(0)))
-    users = before.loc[differing.index, "user_id"].nunique() if "user_id" in then.column_names else 0
-    shown = ["user_id"] * ("user_id" in then.column_names) + [name for name in names if name != "user_id"]
-    first = differing.index[0]
-    texts = [", ".join(f"{name} {table[name][first]}" for name in shown) for table in (before, after)]
-    of_users = f", {users:,} user{'s' * (users > 1)}" if users else ""
-    return Difference(
-        f"{file} ({len(differing):,} of {len(then):,} rows{of_users})",
-        texts[0],
-        texts[1],
-        max(_size(before[name], after[name]) for name in names),
-    )
+    columns, first = differing.columns.unique(level=0), differing.index[0]
+    texts = [
+        ", ".join(f"{name} {cell}" for name, cell in table.loc[first].items()) for table in (before, after)
+    ]
+    size = max(_size(before[name], after[name]) for name in columns)
+    return Difference(f"{file} ({len(differing):,} of {len(then):,} rows)", texts[0], texts[1], size)
 
 
 def _size(then: "pd.Series", now: "pd.Series") -> float:
