@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import fsum, inf
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -168,17 +168,11 @@ class DataCard:
     def from_json(cls, text: str) -> Self:
         """Read a card back; SchemaError if the text is not one."""
         try:
-            plain = json.loads(text, object_hook=_without_curves)
+            plain = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise SchemaError(f"DataCard: not JSON ({error}).") from error
         card: Self = from_plain(cls, plain, "DataCard")
         return card
-
-
-def _without_curves(fields: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what older cards hold beside these numbers: points of curves to draw."""
-    dropped = {"activity", "popularity"} if "activity" in fields else {"over_time"}
-    return {name: value for name, value in fields.items() if name not in dropped}
 
 
 def data_card(

@@ -120,23 +120,12 @@ class DatasetSource(Checked, ABC):
         return ""
 
     @classmethod
-    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - one data set for each class
+    def about(cls, settings: Mapping[str, Any]) -> About:  # noqa: ARG003 - contract
         """Return what is known of the data set before it is loaded; here nothing.
 
         Parameters
         ----------
-        name : str, optional
-            The setting ``name`` of its YAML file, for a class that loads several data sets.
+        settings : mapping
+            The settings of its YAML file.
         """
         return About()
-
-    @classmethod
-    def about_declared(cls, settings: Mapping[str, Any]) -> About:
-        """Return what is known of the data set that a YAML file declares; by default that of its name.
-
-        Parameters
-        ----------
-        settings : mapping
-            The settings of the YAML file.
-        """
-        return cls.about(settings.get("name"))

@@ -8,7 +8,6 @@ from pathlib import Path
 from recgauge.data.interactions import Interactions
 from recgauge.datasets import DatasetSource
 from recgauge.datasets.published_files import (
-    OF_THE_PUBLISHER,
     Locations,
     PublishedFile,
     VerifiedFile,
@@ -28,8 +27,6 @@ from recgauge.utils.progress import Progress
 _BLOCK = 1 << 18
 MOST_BYTES = 1 << 30  # of a file whose size is not known: hundreds of times what such files have
 CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
-RETRIES = 3
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,26 +50,15 @@ class FileSource(DatasetSource, Locations):
 
     def find(self, progress: Progress | None = None) -> None:
         """Find or download the files and verify them."""
-        self._verified_files(progress or Progress())
-
-    def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
-        """Find or download the files and verify them as `find` does, and return them in the order of `files`.
-
-        `progress` is also notified about an archive whose files are not the publisher's.
-        """
-        progress = progress or Progress()
-        files = self._verified_files(progress)
-        for file in files:
-            if file.provenance not in OF_THE_PUBLISHER:
-                progress.note(f"{file.path} is {file.provenance}.")
-        return files
+        self.fetch_all(progress)
 
     def digest(self) -> str:
         """Find or download the files, verify them and return their digest."""
-        return join_digests([file.sha256 for file in self._verified_files(Progress())])
+        return join_digests([file.sha256 for file in self.fetch_all()])
 
-    def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
-        return [find_archive(file, self, progress) for file in self.files]
+    def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
+        """Find or download the files, verify them and return them in the order of `files`."""
+        return [find_archive(file, self, progress or Progress()) for file in self.files]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +80,9 @@ class ArchiveSource(FileSource):
         if self.sha256 is not None:
             check_digest(self.sha256)
 
-    def _verified_files(self, progress: Progress) -> list[VerifiedFile]:
-        return [find_archive(file, self, progress, self.sha256) for file in self.files]
+    def fetch_all(self, progress: Progress | None = None) -> list[VerifiedFile]:
+        """Find or download the archive and verify it."""
+        return [find_archive(file, self, progress or Progress(), self.sha256) for file in self.files]
 
 
 PAIRS = Roles({"user": (), "item": ()}, ("user", "item"), cells=CellFormat(implausible="keep"))
@@ -220,15 +207,12 @@ def _download(
 def _transfer(address: str, file: Path, name: str, size: int, progress: Progress) -> None:
     """Fetch a file; a server that sends more than `size` bytes (0: `MOST_BYTES`) is cut off."""
     import requests  # takes a tenth of a second, which runs without a download need not pay
-    from requests.adapters import HTTPAdapter
-    from urllib3.util import Retry
 
-    most = size or MOST_BYTES
-    retries = Retry(RETRIES, backoff_factor=1, status_forcelist=_PASSING, raise_on_status=False)
-    identity = {"Accept-Encoding": "identity"}
-    with requests.Session() as session, file.open("wb") as stream:
-        session.mount(address, HTTPAdapter(max_retries=retries))
-        answer = session.get(address, headers=identity, stream=True, timeout=(CONNECT, SILENCE))
+    most, headers = size or MOST_BYTES, {"Accept-Encoding": "identity"}
+    with (
+        requests.get(address, headers=headers, stream=True, timeout=(CONNECT, SILENCE)) as answer,
+        file.open("wb") as stream,
+    ):
         answer.raise_for_status()
         with progress.step(f"download {name}", size or None, "bytes") as advance:
             for block in answer.iter_content(_BLOCK):

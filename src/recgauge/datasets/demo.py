@@ -1,5 +1,6 @@
 """The embedded data set: ratings that nobody gave, generated once a process, always the same."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -50,7 +51,7 @@ class Demo(DatasetSource):
     relevant_from: Real = 4.0
 
     @classmethod
-    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one
+    def about(cls, settings: Mapping[str, Any]) -> About:  # noqa: ARG003 - contract
         """Return its counts and terms."""
         return About(N_RATINGS, N_USERS, N_ITEMS, "MIT", origin="generated")
 

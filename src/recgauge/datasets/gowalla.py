@@ -1,8 +1,10 @@
 """Gowalla check-ins with the split that NGCF and LightGCN were measured on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from recgauge.data.dataset import Dataset, PublishedParts, PublishedSplits
 from recgauge.data.interactions import Interactions
@@ -76,7 +78,7 @@ class Gowalla(ArchiveSource):
         return (GOWALLA,)
 
     @classmethod
-    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - there is one
+    def about(cls, settings: Mapping[str, Any]) -> About:  # noqa: ARG003 - contract
         """Return its counts, terms and archive."""
         return About(1_027_370, 29_858, 40_981, "not stated by the publisher", (GOWALLA,))
 

@@ -17,13 +17,12 @@ from recgauge.data.dataset import Dataset, ItemFeatures, PublishedParts, Publish
 from recgauge.datasets import About
 from recgauge.datasets.archives import PAIRS, ArchiveSource, read_members
 from recgauge.datasets.prepared import Prepared, load_prepared
-from recgauge.datasets.published_files import PUBLISHED, REZIPPED, PublishedFile, VerifiedFile
+from recgauge.datasets.published_files import PublishedFile, VerifiedFile
 from recgauge.errors import IntegrityError, SchemaError
 from recgauge.files.columns import TABLE, CellFormat, Roles
-from recgauge.files.opening import UNPACKING_ERRORS, TableFile
+from recgauge.files.opening import UNPACKING_ERRORS
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import Real, check_choice
-from recgauge.utils.files import digest_of
 from recgauge.utils.progress import Progress
 
 Layout = Literal["u", "dat", "csv"]
@@ -93,6 +92,13 @@ _ALL = (
             "u.data": "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490",
             "u.item": "553841ebc7de3a0fd0d6b62a204ea30c1e651aacfb2814c7a6584ac52f2c5701",
             "u.genre": "9757e0d3e6b298159a80dd48eaf938114690e911e39af97a76949ef1663610bb",
+            "u1.test": "18c6014a4b2c7324f250a63f8904a7b16b2b19f911129e346141507b0cbac950",
+            "u2.test": "4de658d1e04ed9104629509a2e2528fce833ac8e048280183f1df167632038c3",
+            "u3.test": "0f548b51c78327de4c156461d3e430b7e5579fe2b5681586a59416e48fd35f6d",
+            "u4.test": "7c02ad0a1e7ab1083c8b9d4b627203a051dd7b5eab46d99fa44de33470de8db9",
+            "u5.test": "351cc52e0d15b6c721466276fc24671d40936899e3d01fadeaf312915b8c5634",
+            "ua.test": "d0497e202417720f57a184ec8c66be2d1afa4ff41bb53787c57b28d6bf79bc42",
+            "ub.test": "d54a72d05730d5892062734b2bec73e976f9b713d18c828a18b968d6cce442da",
         },
     ),
     _Release(
@@ -229,11 +235,11 @@ class MovieLens(ArchiveSource):
         return (RELEASES[self.name].file,)
 
     @classmethod
-    def about(cls, name: str | None = None) -> About:
+    def about(cls, settings: Mapping[str, Any]) -> About:
         """Return the counts, terms and archive of a release."""
-        if name is None or name not in RELEASES:
+        release = RELEASES.get(settings.get("name", ""))
+        if release is None:
             return About()
-        release = RELEASES[name]
         return About(*release.counts, terms=release.terms[1], files=(release.file,))
 
     def load(self, progress: Progress | None = None) -> Dataset:
@@ -272,7 +278,7 @@ class MovieLens(ArchiveSource):
             citation=CITATION,
             item_titles=kept.item_titles,
             item_features=kept.item_features,
-            published=_splits_of(release, file),
+            published=_splits_of(release, file.path),
         )
 
 
@@ -352,40 +358,19 @@ def _listed_movies(
     return fields, genres, sorted({name for row in genres for name in row})
 
 
-# sha256 of the test rows of each; the training rows (.base) are all others.
-_TEST_ROWS: Mapping[str, str] = {
-    "u1": "18c6014a4b2c7324f250a63f8904a7b16b2b19f911129e346141507b0cbac950",
-    "u2": "4de658d1e04ed9104629509a2e2528fce833ac8e048280183f1df167632038c3",
-    "u3": "0f548b51c78327de4c156461d3e430b7e5579fe2b5681586a59416e48fd35f6d",
-    "u4": "7c02ad0a1e7ab1083c8b9d4b627203a051dd7b5eab46d99fa44de33470de8db9",
-    "u5": "351cc52e0d15b6c721466276fc24671d40936899e3d01fadeaf312915b8c5634",
-    "ua": "d0497e202417720f57a184ec8c66be2d1afa4ff41bb53787c57b28d6bf79bc42",
-    "ub": "d54a72d05730d5892062734b2bec73e976f9b713d18c828a18b968d6cce442da",
-}
+_SPLITS = ("u1", "u2", "u3", "u4", "u5", "ua", "ub")  # of ml_100k: the training rows (.base) are all others
 
 
-def _splits_of(release: _Release, file: VerifiedFile) -> PublishedSplits | None:
+def _splits_of(release: _Release, path: Path) -> PublishedSplits | None:
     """Return the splits in a release's archive, or None; nothing is read before it is requested."""
     if release.name != "ml_100k":
         return None
-    # Who pins an archive of their own vouches for all that is in it.
-    vouched = file.provenance not in (PUBLISHED, REZIPPED)
+    members = {name: f"{release.folder}/{name}.test" for name in _SPLITS}
     return PublishedSplits(
-        release.name,
-        {
-            name: partial(_read_test, file.path, f"{release.folder}/{name}.test", None if vouched else sha256)
-            for name, sha256 in _TEST_ROWS.items()
-        },
+        release.name, {name: partial(_read_test, path, member) for name, member in members.items()}
     )
 
 
-def _read_test(path: Path, member: str, sha256: str | None) -> PublishedParts:
+def _read_test(path: Path, member: str) -> PublishedParts:
     """Return the test rows of one split."""
-    file = TableFile(path, member)
-    file.size()  # refuses an archive without it
-    with file.unpacked() as stream:
-        if sha256 is not None and digest_of(stream) != sha256:
-            raise IntegrityError(
-                f"{path}: its member {member} is not the publisher's. Get the publisher's archive again."
-            )
     return PublishedParts(test=read_members(path, [member], PAIRS, TextFormat("\t", header=False)))

@@ -16,7 +16,6 @@ from recgauge.utils.files import cache_folder, digest_of, read_own, refuse_irreg
 PUBLISHED = "the publisher's archive"
 REZIPPED = "the publisher's files in an archive zipped anew"
 PLAIN = "the published file"
-OF_THE_PUBLISHER = (PUBLISHED, REZIPPED, PLAIN)
 
 
 @dataclass(frozen=True)

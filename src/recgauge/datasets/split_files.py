@@ -164,7 +164,7 @@ class SplitFiles(FileSource):
         return self.name
 
     @classmethod
-    def about_declared(cls, settings: Mapping[str, Any]) -> About:
+    def about(cls, settings: Mapping[str, Any]) -> About:
         """Return the counts, terms and files that a YAML file declares."""
         files = tuple(_published(file, "") for file in _files_of(settings).values())
         n_rows, n_users, n_items = (settings.get(count) for count in _COUNTS)

@@ -234,7 +234,7 @@ class Table(DatasetSource):
         return self.name or re.sub("[^a-z0-9]+", "_", stem).strip("_") or "table"
 
     @classmethod
-    def about(cls, name: str | None = None) -> About:  # noqa: ARG003 - nothing is known of any
+    def about(cls, settings: Mapping[str, Any]) -> About:  # noqa: ARG003 - contract
         """Return whose data they are."""
         return About(terms="your own", origin="your files")
 

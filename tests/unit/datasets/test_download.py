@@ -20,7 +20,7 @@ from unit.datasets.faulty_server import (
     wrong_bytes,
 )
 
-HASTE = {"CONNECT": 2, "SILENCE": 0.5, "RETRIES": 2}
+HASTE = {"CONNECT": 2, "SILENCE": 0.5}
 
 
 @pytest.fixture(autouse=True)
@@ -67,9 +67,11 @@ def test_fetched_once_then_from_the_cache(fetch, server, content, tmp_path, prog
     assert listing(tmp_path / "cache") == ["toy.zip"]
 
 
-def test_a_busy_server_is_asked_again(fetch, server, content):
+def test_a_busy_server_is_named_with_its_answer(fetch, server, tmp_path):
     server.faults += [busy]
-    assert fetch().path.read_bytes() == content
+    with pytest.raises(MissingDataError, match=r"toy\.zip: 503 Server Error"):
+        fetch()
+    assert listing(tmp_path / "cache") == []
 
 
 @pytest.mark.parametrize("fault", [cut, silence])

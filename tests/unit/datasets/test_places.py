@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from recgauge.datasets import archives
 from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, REZIPPED, Locations, PublishedFile
 from recgauge.errors import IntegrityError, MissingDataError
@@ -14,11 +13,6 @@ CLOSED = "http://127.0.0.1:9"  # the discard port: nobody listens
 MEMBERS = {"toy/a": b"abc" * 100, "toy/b": b"10,A,Drama\n"}
 REORDERED = {"toy/README": b"hello", **dict(reversed(MEMBERS.items()))}
 PINNED = "not the publisher's archive: pinned by "
-
-
-@pytest.fixture(autouse=True)
-def ask_once(monkeypatch):
-    monkeypatch.setattr(archives, "RETRIES", 0)
 
 
 def sha256(path):

@@ -107,7 +107,7 @@ def dataset_facts(allowed_targets: Sequence[str]) -> dict[str, About]:
         file = conf_folder() / "dataset" / f"{name}.yaml"
         settings: Any = OmegaConf.to_container(OmegaConf.load(file))
         source = find_class(settings.get(TARGET), str(file), packages)
-        about_of[name] = source.about_declared(settings) if issubclass(source, DatasetSource) else About()
+        about_of[name] = source.about(settings) if issubclass(source, DatasetSource) else About()
     return dict(sorted(about_of.items(), key=lambda item: (item[1].n_rows or inf, item[0])))
 
 
@@ -118,7 +118,7 @@ def _fetch(options: Namespace) -> None:
     settings = read_settings(name, [*options.overrides, *offline])
     source = build_dataset(settings.dataset, settings.allowed_targets)
     if not isinstance(source, FileSource):
-        origin = source.about(name).origin
+        origin = source.about(settings.dataset).origin
         say(f"{name}: there is no archive" + (f" ({origin})" if origin else ""))
         return
     with progress.stage(f"find {name}"):
