@@ -374,33 +374,24 @@ def _encoded(name: str, ids: IdArray) -> tuple[IdArray, IntArray]:
 
 def _seconds(times: Any) -> LongArray:
     """Return times as whole seconds since 1970; fractions of a second would lose the order of rows."""
-    subject = "Interactions: timestamp"
-    array = np.asarray(times)
-    with_zone = hasattr(getattr(times, "dt", None), "tz_convert")  # of pandas
-    if array.dtype.kind == "O" and with_zone:
+    subject, array = "Interactions: timestamp", np.asarray(times)
+    if array.dtype.kind == "O" and hasattr(getattr(times, "dt", None), "tz_convert"):  # of pandas
         array = np.asarray(times.dt.tz_convert("UTC").dt.tz_localize(None))
     if array.dtype.kind == "M":
         if np.isnat(array).any():
             raise SchemaError(f"{subject} must not be missing (NaT), as in row {np.isnat(array).argmax()}.")
-        seconds = array.astype("datetime64[s]")
-        if (seconds != array).any():
-            raise SchemaError(
-                f"{subject} must be whole seconds, got {array[seconds != array][0]}. Write "
-                'times.astype("datetime64[s]"), if the order within a second does not matter.'
-            )
-        return _plausible(subject, seconds.astype(np.int64))
-    if array.dtype.kind == "f" and array.itemsize < 8:
-        raise SchemaError(f"{subject} must be whole numbers; {array.dtype} does not hold seconds exactly.")
-    whole = numbers(subject, array) if array.dtype.kind not in "iu" else array
-    if (part := whole != np.floor(whole)).any():
+        whole = array.astype("datetime64[s]")
+    else:
+        if array.dtype.kind == "f" and array.itemsize < 8:
+            raise SchemaError(f"{subject}: {array.dtype} does not hold seconds exactly. Use whole numbers.")
+        array = array if array.dtype.kind in "iu" else numbers(subject, array)
+        whole = array if array.dtype.kind in "iu" else np.floor(array)
+    if (part := whole != array).any():
         raise SchemaError(
-            f"{subject} must be whole seconds, got {whole[part][0]}. Round them, if the order within a "
-            "second does not matter."
+            f"{subject} must be whole seconds, got {array[part][0]}. Round them, if the order within a "
+            'second does not matter: times.astype("datetime64[s]") of dates.'
         )
-    return _plausible(subject, whole.astype(np.int64))
-
-
-def _plausible(subject: str, seconds: LongArray) -> LongArray:
+    seconds = whole.astype(np.int64)
     late = np.abs(seconds) > LATEST
     if late.any():
         mixed = "" if late.all() else f", and {seconds[~late][0]} in others"

@@ -186,9 +186,10 @@ def text_array(texts: list[str]) -> npt.NDArray[Any]:
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a view of `array` that refuses to be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
 
 
 def frozen(array: Any, dtype: type[np.generic] | None = None) -> Any:
