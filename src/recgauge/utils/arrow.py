@@ -54,16 +54,9 @@ def cells_to_arrow(cells: Sequence[str | None] | Sequence[int | None]) -> "pa.Ar
     (['a', None], [7, None])
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    missing = np.array([cell is None for cell in cells], bool)
-    if missing.all():
-        return pa.nulls(len(cells), pa.string())
-    numbers = any(isinstance(cell, int) for cell in cells)
-    gap: Any = 0 if numbers else ""
-    full = [gap if cell is None else cell for cell in cells]
-    array = to_arrow(np.array(full, np.int64 if numbers else object))
-    return pc.replace_with_mask(array, to_arrow(missing), pa.nulls(int(missing.sum()), array.type))
+    kind = pa.int64() if any(isinstance(cell, int) for cell in cells) else pa.large_string()
+    return pa.array(cells, kind)  # which imports pandas; few tables have such cells
 
 
 def filled(column: "pa.ChunkedArray | pa.Array", value: np.generic) -> "pa.ChunkedArray | pa.Array":
