@@ -247,12 +247,8 @@ def _letters() -> str:
         shapes += [_text(16, y + 5, name), _line(x(low), y, x(high), y, "#33658a", 3)]
         shapes.append(f'<circle cx="{x(mean):.0f}" cy="{y}" r="5" fill="#33658a"/>')
         shapes.append(_text(590, y + 5, f"{mean:.3f} {letter}", weight="bold"))
-    shapes.append(
-        _text(120, 150, "A and B share the letter a: their difference may be chance.", size=12)
-    )
-    shapes.append(
-        _text(120, 168, "C has no letter in common with them: it is worse than both.", size=12)
-    )
+    shapes.append(_text(120, 150, "A and B share the letter a: their difference may be chance.", size=12))
+    shapes.append(_text(120, 168, "C has no letter in common with them: it is worse than both.", size=12))
     return _svg(
         680, 182, shapes, "Means with 95 % intervals; runs that share a letter are not shown to differ"
     )
