@@ -80,7 +80,7 @@ class DozensOfDatasets(Study):
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the critical difference diagram, and how often groups of data sets agree."""
-        from recgauge.report.figures.compared import critical_difference_diagram
+        from .diagram import critical_difference_diagram
 
         result = result_of(rows)
         return {"ranks": critical_difference_diagram(result), "replications": plot_replications(result)}

@@ -275,7 +275,7 @@ def _tick(condition: str) -> str:
 
 def plot_differences(rows: Sequence[Row], metric: str) -> "Figure":
     """Return a panel for each training part: each model's difference from the past alone."""
-    from recgauge.report.figures.style import REFERENCE, draw_interval, explain_filled, name_rows, new_figure
+    from recgauge.report.figures.style import MUTED, REFERENCE, SMALL, draw_interval, name_rows, new_figure
 
     conditions, models = distinct(rows, "condition"), distinct(rows, "model")
     title = f"{label(metric)}: difference from training on the past alone"
@@ -293,5 +293,6 @@ def plot_differences(rows: Sequence[Row], metric: str) -> "Figure":
         high = max(float(row["high"]) for row in rows)
         for axes in panels:
             axes.set_xlim(min(low, 0.0) - 0.005, max(high, 0.0) + 0.005)
-        explain_filled(figure)
+        note = "filled: shown to differ; open: not shown to differ"
+        figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
         return figure

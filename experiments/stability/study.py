@@ -71,7 +71,7 @@ class WinnerStability(Study):
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the share of pairs that turn along each choice as a figure."""
-        from recgauge.report.figures.compared import plot_stability
+        from .turns import plot_stability
 
         stability = read_rows(rows)
         return {"turns": plot_stability(stability)} if stability else {}

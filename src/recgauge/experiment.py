@@ -106,8 +106,6 @@ class Experiment(DataPlan):
         Memory for blocks of users while lists are made, MiB; never changes a number.
     sanity : bool
         Evaluate random and the best lists, too.
-    curves : bool
-        Rank all candidates, for curves of full rankings, even if no metric needs that.
     learning : Learning or None
         What is watched on validation rows while a model learns in epochs, and when its training ends.
     """
@@ -120,7 +118,6 @@ class Experiment(DataPlan):
     usual: Mapping[str, str] = field(default_factory=lambda: {"repeats": "miss"})
     memory_mib: int = 256
     sanity: bool = False
-    curves: bool = False
     learning: Learning | None = None
 
     def __post_init__(self) -> None:
@@ -332,7 +329,7 @@ def _watched(experiment: Experiment, ready: PreparedData, learning: Learning) ->
 
 
 def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings: Timings) -> RankingResult:
-    """Make the model's lists and measure them; if requested, chance and the best lists, and curves."""
+    """Make the model's lists and measure them; if requested, chance and the best lists, and all ranks."""
     counts, reversal = dict[str, int](), None
     with timings.stage("recommend") as reporter:
         if isinstance(model, Recorded):
@@ -357,7 +354,7 @@ def _rank(experiment: Experiment, task: RankingTask, model: Recommender, timings
         with timings.stage("sanity"):
             sanity = task.sanity(random)
     of_rankings = experiment.metrics_of("full rankings")
-    if experiment.curves or of_rankings:
+    if of_rankings:
         with timings.stage("curves"):
             sizes = {"n_items": task.split.test.n_items, "memory_mib": experiment.memory_mib}
             rankings = rank_relevant(serving(model, task.split), relevant, task.candidates, **sizes)

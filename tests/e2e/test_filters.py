@@ -57,12 +57,7 @@ def test_a_run_stores_its_data_card_and_figures(workplace):
         "model=biased_mf", "model.n_epochs=2", "metrics=[ranking,rating]", "cutoffs=[1,5]", "figures=true"
     )
     assert {"data_card.json", "data_card.md"} <= artifacts(workplace)
-    assert artifacts(workplace, "figures") == {
-        f"figures/{name}.png"
-        for name in ("long_tail", "rating_distribution", "metrics_over_k",
-                     "precision_recall_over_k", "roc", "precision_recall", "predicted_against_actual",
-                     "rating_roc", "rating_precision_recall")
-    }  # fmt: skip
+    assert artifacts(workplace, "figures") == {"figures/long_tail.png", "figures/metrics_over_k.png"}
     (folder,) = workplace.output()
     card = DataCard.from_json((folder / "data_card.json").read_text(encoding="utf-8"))
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))

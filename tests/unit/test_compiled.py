@@ -19,11 +19,11 @@ from recgauge.models import RatingPredictor
 standard = get_convention("standard")
 for name in sys.argv[1:]:
     model = getattr(recgauge.models, name)()
-    metrics = {"ndcg": standard.definition("ndcg")}
+    metrics = {name: standard.definition(name) for name in ("ndcg", "auc")}
     if isinstance(model, RatingPredictor):
         metrics["rmse"] = standard.definition("rmse")
     split = RandomRows(test_size=0.2)
-    run = Experiment(Demo(), split, AllItems(), model, metrics, (10,), sanity=True, curves=True)
+    run = Experiment(Demo(), split, AllItems(), model, metrics, (10,), sanity=True)
     listener, start = RecordingListener(), perf_counter()
     with install_listener("numba:compile", listener):
         seconds = run_experiment(run).seconds

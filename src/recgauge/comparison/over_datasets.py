@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from recgauge.comparison.tests_of_pairs import holm
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import direction_of
 from recgauge.utils.checks import DoubleArray
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PostHoc = Literal["nemenyi", "holm"]
 
@@ -110,12 +107,6 @@ class DatasetsResult:
     def table(self) -> DoubleArray:
         """Return the means, shape (n_datasets, n_runs)."""
         return np.array([[self.values[run][dataset] for run in self.runs] for dataset in self.datasets])
-
-    def plot(self) -> "Figure":
-        """Return the critical difference diagram."""
-        from recgauge.report.figures.compared import critical_difference_diagram
-
-        return critical_difference_diagram(self)
 
 
 def compare_datasets(

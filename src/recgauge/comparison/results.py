@@ -394,16 +394,16 @@ class Comparison(Shown):
         return latex(self)
 
     def plot(self, metric: str | None = None, dataset: str | None = None) -> "Figure":
-        """Return a figure of means and differences with their intervals.
+        """Return a figure of every run's mean with its interval and letters.
 
         Parameters
         ----------
         metric, dataset : str, optional
             The first ones if not given.
         """
-        from recgauge.report.figures.compared import forest
+        from recgauge.report.figures.compared import plot_means
 
-        return forest(self, metric, dataset)
+        return plot_means(self.result(metric or self.metrics[0], dataset))
 
     def records(self, what: Literal["runs", "pairs"] = "runs") -> list[dict[str, Any]]:
         """Return the rows of `to_frame` as dictionaries."""

@@ -16,7 +16,6 @@ from recgauge.utils.checks import BoolArray, DoubleArray, check_real
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
     from recgauge.report.blocks import Block
 
@@ -213,12 +212,6 @@ class Stability(Shown):
         from recgauge.report.stability_tables import stability_blocks
 
         return stability_blocks(self)
-
-    def plot(self) -> "Figure":
-        """Draw how many pairs of models turn along each choice."""
-        from recgauge.report.figures.compared import plot_stability
-
-        return plot_stability(self)
 
 
 def compare_orders(

@@ -115,7 +115,7 @@ class Isolated(Recommender):
         _ = self.worker
         raise ModelError(
             f"{type(self).__name__}: lists come from the library's own environment, not the scores of all "
-            "items, which curves of full rankings need. Leave out figures and metrics=[curves]."
+            "items, which curves of full rankings need. Leave metrics=[curves] out."
         )
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:

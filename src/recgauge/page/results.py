@@ -13,8 +13,8 @@ from recgauge.page.data import Content, DatasetPart, ReportData
 from recgauge.page.tuned import tuned_table
 from recgauge.report import comparison_tables as tables
 from recgauge.report import segment_tables
-from recgauge.report.blocks import Cell, Folded, PageBlock, Picture, Pictures, Row, TableBlock, lines, slug
-from recgauge.report.figures.compared import plot_gains, plot_stability, plot_tradeoff
+from recgauge.report.blocks import Cell, Folded, Picture, Pictures, Row, TableBlock, lines, slug
+from recgauge.report.figures.compared import plot_gains, plot_tradeoff
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
 from recgauge.report.stability_tables import stability_blocks, winner_claim
@@ -160,14 +160,7 @@ def stability(_: ReportData, part: DatasetPart) -> Content:
     """Return whether the winner stays under other metrics, cutoffs, splits and seeds."""
     if part.stability is None:
         return None
-    lead = winner_claim(part.stability)
-    blocks: list[PageBlock] = [Folded("Every choice", tuple(stability_blocks(part.stability)))]
-    if any(any(axis.n_turned) for axis in part.stability.axes):
-        draw = partial(plot_stability, part.stability, title=None)
-        caption = "Pairs of models whose order turns"
-        name = f"stability_{slug(part.name)}"
-        blocks.insert(0, Pictures((Picture(name, draw, caption, lead, wide=True),)))
-    return lead, blocks
+    return winner_claim(part.stability), [*stability_blocks(part.stability)]
 
 
 def stories(_: ReportData, part: DatasetPart) -> Content:

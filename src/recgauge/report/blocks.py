@@ -71,7 +71,6 @@ class Picture:
     draw: "Callable[[], Figure]"
     caption: str
     shows: str  # in a sentence, its main finding
-    wide: bool = False  # whether it takes the whole width of the page
 
 
 @dataclass(frozen=True, slots=True)

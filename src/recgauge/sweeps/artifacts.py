@@ -63,7 +63,7 @@ def write_run(
         (folder / "data_card.md").write_text(card_markdown(card), encoding="utf-8")
     if settings.figures:
         with timings.stage("figures"):
-            _draw(result, record.names, folder)
+            _draw(result, record, folder)
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
             values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
@@ -94,12 +94,11 @@ def write_tables(result: RunResult, folder: Path, lists: str) -> None:
         write_lists(result.ranking, ids, folder, lists)
 
 
-def _draw(result: RunResult, names: Mapping[str, str], folder: Path) -> None:
+def _draw(result: RunResult, record: RunRecord, folder: Path) -> None:
     from recgauge.report.figures.run import run_figures
     from recgauge.report.figures.style import save_png
 
-    figures = run_figures(result, names["model"], names["dataset"])
-    for name, figure in figures:
+    for name, figure in run_figures(record, result.split.train).items():
         save_png(figure, folder / "figures" / f"{name}.png")
 
 

@@ -73,7 +73,6 @@ def compose(
         usual=conventions.for_ineligible({"repeats": settings.repeats, "seen": settings.seen}),
         cutoffs=check_cutoffs("cutoffs", settings.cutoffs),
         sanity=settings.sanity,
-        curves=settings.figures,
         learning=Learning(watched.metric, watched.every, watched.patience) if watched.watch else None,
         memory_mib=check_int("engine.memory_mib", settings.engine.memory_mib, minimum=1),
     )
@@ -115,7 +114,7 @@ def _falls_back(node: Any, conventions: Convention) -> bool:
 
 def _refuse_scores(model: str, settings: RunSettings, suite: Mapping[str, Definition]) -> None:
     """Refuse what needs the scores of all items, of a model that gives lists."""
-    wrong = [name for name in ("figures", "save_model") if getattr(settings, name)]
+    wrong = ["save_model"] if settings.save_model else []
     wrong += [f"metrics={name}" for name, each in suite.items() if isinstance(each.metric, FullRankingMetric)]
     if wrong:
         raise ConfigError(

@@ -104,7 +104,6 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
         evaluate_on="validation",
         fit_on="train",
         sanity=False,
-        curves=False,
         learning=None,
     )
     if fixed := searched(typed, words)[1]:

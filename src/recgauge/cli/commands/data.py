@@ -151,13 +151,13 @@ def _card(name: str, overrides: Sequence[str], folder: Path | None) -> None:
 
 
 def _write_card(card: DataCard, dataset: Dataset, folder: Path) -> None:
-    from recgauge.report.figures.run import data_figures
+    from recgauge.report.figures.run import plot_long_tail
     from recgauge.report.figures.style import save_png
 
-    drawn = dict(data_figures(dataset.interactions, dataset, dataset.name))
-    figures = {name.replace("_", " "): f"figures/{name}.png" for name in drawn}
-    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, figures)}
+    figure = plot_long_tail(dataset.interactions.item_counts(), title=f"Long tail of {dataset.name}")
+    file = "figures/long_tail.png"
+    texts = {"data_card.json": card.to_json(), "data_card.md": card_markdown(card, {"long tail": file})}
     write_out(
         {folder / name: text_writer(text) for name, text in texts.items()}
-        | {folder / "figures" / f"{name}.png": partial(save_png, figure) for name, figure in drawn.items()}
+        | {folder / file: partial(save_png, figure)}
     )

@@ -139,7 +139,7 @@ def add_stability_options(parser: ArgumentParser) -> None:
     add_sources(parser)
     parser.add_argument("--metric", default="", help="the reference (default: ndcg@10, else what there is)")
     parser.add_argument("--confidence", type=float, default=0.95, help="(default: %(default)s)")
-    out = ".md, .csv, .png"
+    out = ".md, .csv"
     parser.add_argument("--out", metavar="FILE", type=Path, nargs="+", default=[], help=out)
 
 
@@ -153,15 +153,12 @@ def run_stability(options: Namespace) -> None:
     recgauge stability outputs/2026-01-01/12-00-00 --metric recall@20
         by another metric
     """
-    from recgauge.report.figures.style import save_png  # imports matplotlib
-
-    check_formats(options.out, (".md", ".csv", ".png"))
+    check_formats(options.out, (".md", ".csv"))
     runs, notes = runs_of(options)
     stability = stability_of(runs, options.metric, options.confidence)
     render_terminal(stability_blocks(stability, notes), output())
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(stability.to_markdown() + "\n"),
         ".csv": text_writer(csv_text(stability.to_frame().to_dict("records"))),
-        ".png": lambda path: save_png(stability.plot(), path),
     }
     write_out({path: writers[path.suffix] for path in options.out})

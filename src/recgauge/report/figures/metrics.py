@@ -1,4 +1,4 @@
-"""Numbers of models: metrics over the cutoff k, and curves such as precision against recall."""
+"""Metrics over the cutoff k."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,14 +11,11 @@ from recgauge.metrics.names import metric_label
 from recgauge.report.figures.style import (
     COLUMN,
     MUTED,
-    PALETTE,
-    REFERENCE,
     SMALL,
     WIDTH,
     check_numbers,
     line_look,
     new_figure,
-    write_beside,
 )
 from recgauge.utils.checks import check_cutoffs
 
@@ -101,56 +98,3 @@ def plot_results(
         if line[0].stderr is not None
     }
     return plot_metric_over_k(ks, values, stderr=errors, metric="mean over users", title=title)
-
-
-def plot_curves(
-    curves: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
-    *,
-    x_label: str,
-    y_label: str,
-    title: str | None = None,
-    chance: tuple[float, float] | None = None,
-    points: Mapping[str, tuple[float, float]] | None = None,
-) -> Figure:
-    """Draw one line per label, such as precision against recall, or the true against the false positive rate.
-
-    Parameters
-    ----------
-    curves : mapping of str to (array-like of float, array-like of float), shapes (n,)
-        The values to the right and upwards: ``{"svd": (curve.recall, curve.precision)}``.
-    x_label, y_label : str
-        Names of the axes.
-    chance : (float, float), optional
-        Where the line of chance begins at the left and ends at the right; both axes then show 0 to 1.
-    points : mapping of str to (float, float), optional
-        Points to mark, by the text beside them.
-
-    Notes
-    -----
-    What recmetrics' roc_plot and precision_recall_plot draw.
-
-    Examples
-    --------
-    >>> from recgauge.metrics.curves import roc_curve
-    >>> curve = roc_curve([1, 0, 1, 0], [0.9, 0.7, 0.7, 0.1])
-    >>> line = {f"svd, area {curve.area():.3f}": (curve.false_positive_rate, curve.true_positive_rate)}
-    >>> labels = {"x_label": "false positive rate", "y_label": "true positive rate"}
-    >>> figure = plot_curves(line, chance=(0, 1), **labels)
-    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['svd, area 0.875', 'chance']
-    """
-    with new_figure(title, height=4.0) as (figure, (axes,)):
-        for index, (label, (x, y)) in enumerate(curves.items()):
-            line = check_numbers("plot_curves", {f"{x_label} of {label}": x, f"{y_label} of {label}": y})
-            axes.plot(*line.values(), label=label, **line_look(index))
-        for text, point in (points or {}).items():
-            axes.plot(*point, marker="o", markersize=5, color=PALETTE[0], clip_on=False)
-            write_beside(axes, text, point, (5, 4), color=MUTED, fontsize=SMALL - 0.5)
-        if chance is not None:
-            axes.plot([0, 1], chance, label="chance", **REFERENCE)
-            axes.set(xlim=(0, 1), ylim=(0, 1.02))
-        else:
-            axes.set(xlim=(0, None), ylim=(0, None))
-        axes.set(xlabel=x_label, ylabel=y_label)
-        axes.legend()
-    return figure

@@ -245,12 +245,6 @@ def draw_interval(
     axes.plot([middle], [row], marker="o", markersize=6, color=ink, markerfacecolor=face)
 
 
-def explain_filled(figure: Figure, rule: str = "") -> None:
-    """Say below a figure what filled and open points of `draw_interval` mean."""
-    note = f"filled: shown to differ{rule}; open: not shown to differ"
-    figure.supxlabel(note, x=0.012, ha="left", fontsize=SMALL, color=MUTED)
-
-
 def write_beside(
     axes: Axes, text: str, point: tuple[float, float], shift: tuple[float, float], **look_of: Any
 ) -> None:

@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from recgauge.errors import MetricError, SchemaError
-from recgauge.report.figures import (
-    plot_curves,
-    plot_long_tail,
-    plot_metric_over_k,
-    plot_predicted_against_actual,
-)
+from recgauge.report.figures import plot_long_tail, plot_metric_over_k
 
 
 def test_long_tail_names_shares_and_marks_the_boundary():
@@ -39,9 +34,7 @@ def test_metric_over_k_draws_values_and_intervals():
     [
         lambda: plot_metric_over_k([1, 2], {}),
         lambda: plot_metric_over_k([1], {"a": [np.nan]}),
-        lambda: plot_curves({"a": ([0], [np.nan])}, x_label="x", y_label="y"),
         lambda: plot_long_tail(np.zeros(3, np.int64)),
-        lambda: plot_predicted_against_actual([1, 2], [1]),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(draw):
