@@ -10,7 +10,6 @@ from recgauge.utils.lazy import lazy_names
 
 if TYPE_CHECKING:
     from recgauge.candidates import AllItems as AllItems
-    from recgauge.checks.checking import assert_not_worse as assert_not_worse
     from recgauge.checks.checking import check as check
     from recgauge.cli.run import run as run
     from recgauge.comparison.comparing import compare as compare

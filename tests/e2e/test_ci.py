@@ -13,9 +13,9 @@ from conftest import REPOSITORY
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 CI = REPOSITORY / "examples" / "ci"
 CASES = {
-    "svd": ("item_knn", 0, "passed"),
-    "popularity": ("svd", 1, "failed"),
-    "svd_17": ("svd", 3, "undecided"),
+    "svd": ("item_knn", 0, "Passed"),
+    "popularity": ("svd", 1, "Failed"),
+    "svd_17": ("svd", 3, "Undecided"),
 }
 
 
@@ -77,7 +77,7 @@ def test_the_github_workflow(clone, candidate):
             assert bool(done.returncode) is (step["name"] == "Check" and expected != 0)
     assert failed == expected
     told = (clone / "check.md").read_text()
-    assert told.startswith(f"**recgauge check: {word}.**")
+    assert told.startswith(f"- {word}: ")
     assert summary.read_text() == told
     assert (clone.parent / "gh.txt").read_text().startswith("pr comment 7 --body-file check.md")
     assert "<testsuite" in (clone / "check.xml").read_text()
@@ -96,4 +96,4 @@ def test_the_gitlab_job(clone):
     posted = (clone.parent / "curl.txt").read_text()
     assert "https://x/api/v4/projects/1/merge_requests/2/notes" in posted
     assert "body@check.md" in posted
-    assert (clone / "check.md").read_text().startswith(f"**recgauge check: {word}.**")
+    assert (clone / "check.md").read_text().startswith(f"- {word}: ")

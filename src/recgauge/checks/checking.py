@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,23 +25,18 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.meeting import Meeting, require_meeting
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
-from recgauge.evaluation import Evaluation
 from recgauge.metrics.names import Directions, label
 from recgauge.report.shown import Shown
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.runs.stored import RECORD
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from recgauge.comparison.reading import Source as RunSource
     from recgauge.report.blocks import Block
 
-    Source: TypeAlias = (
-        "Side | Evaluation | pd.DataFrame | str | Path | RunValues | FinishedRun | Sequence[FinishedRun]"
-    )
+    Source: TypeAlias = "Side | RunSource | Sequence[FinishedRun]"
 
 Load = Callable[[FinishedRun], tuple[Dataset, Split]]
-_FEW = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,21 +119,11 @@ class CheckResult(Shown):
         """Whether every rule is shown; or undecided, if `Rules.undecided` is ``pass``."""
         return self.outcome == "shown" or (self.outcome == "undecided" and self.rules.undecided == "pass")
 
-    def of(self, outcome: Outcome) -> tuple[Verdict, ...]:
-        """Return the verdicts with this outcome."""
-        return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
-
     def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
         """Return the verdicts as a table, with what they stand on."""
         from recgauge.report.check_tables import check_blocks
 
         return check_blocks(self)
-
-    def to_markdown(self) -> str:
-        """Return a few lines for a pull request, with all verdicts folded away."""
-        from recgauge.report.check_tables import check_markdown
-
-        return check_markdown(self)
 
     def to_json(self) -> str:
         """Return everything as JSON, not rounded."""
@@ -236,62 +221,14 @@ def check(
         values = UserValues.of(runs, metrics=metrics, directions=rules.directions)
         groups = _groups(sides[0], rules, users, load)
         meetings = _meetings(values, groups, users)
-        verdicts += (judged := judge_users(values, tested, groups, rules.alpha))
+        verdicts += judge_users(values, tested, groups, rules.alpha)
         warnings += [meeting.warning for meeting in meetings if meeting.warning]
         notes += [*values.notes, *(meeting.sentence for meeting in meetings)]
-        if (n_users := min(verdict.n_users for verdict in judged)) < _FEW:
-            rough = f"below {_FEW} the level is rough where values are skewed."
-            notes.append(f"{n_users} users stand behind a verdict: {rough}")
     order = [rule.path for rule in rules.rules]
     verdicts.sort(key=lambda verdict: order.index(verdict.rule))  # of groups, they keep their order
     look = Look(sides[0].sha256, sides[1].test_sha256, outcome_of(verdicts))
     n_before = None if looks is None else count_candidates(looks, look.candidate, look.test_sha256)
     return CheckResult(*names, rules, tuple(verdicts), look, n_before, tuple(notes), tuple(warnings))
-
-
-def assert_not_worse(
-    candidate: "Source",
-    baseline: "Source",
-    margins: Mapping[str, float | str],
-    *,
-    confidence: float = 0.95,
-    undecided: Literal["fail", "pass"] = "fail",
-) -> CheckResult:
-    """Fail a test unless a candidate is shown to be not worse than a baseline by more than margins.
-
-    Parameters
-    ----------
-    candidate, baseline
-        As of `check`.
-    margins : mapping of str to float or str
-        By metric, in its own units or as a share of the baseline's value: ``{"ndcg@10": "2%"}``.
-    confidence : float
-    undecided : {"fail", "pass"}
-        What becomes of metrics that the users cannot decide.
-
-    Returns
-    -------
-    CheckResult
-
-    Raises
-    ------
-    AssertionError
-        With the verdicts, as `CheckResult.to_markdown` writes them.
-    ConfigError, SchemaError
-        As of `check`.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> old = pd.DataFrame({"user": range(50), "ndcg": np.linspace(0, 1, 50)}).set_index("user")
-    >>> assert_not_worse(old + 0.01, old, {"ndcg": "2%"}).passed
-    True
-    """
-    rules = {"not_worse": margins, "confidence": confidence, "undecided": undecided}
-    result = check(candidate, baseline, rules)
-    if not result.passed:
-        raise AssertionError(result.to_markdown())
-    return result
 
 
 def _meetings(values: UserValues, groups: Mapping[str, UserGroups], users: UserTable | None) -> list[Meeting]:
@@ -350,33 +287,26 @@ def _judge_number(rule: Rule, sides: Sequence[Side], directions: Directions) -> 
     return judge_number(rule, float(costs[0] or 0.0), costs[1], higher=False)
 
 
-def read_side(source: "Source", role: str, name: str = "") -> Side:
+def read_side(source: "Source", role: str) -> Side:
     """Read one side of a check: what `recgauge.comparison.read_run` reads, or seeds and folds of one model.
 
-    `role`, ``candidate`` or ``baseline``, is for messages; `name` is by default the model's or the file's.
+    `role`, ``candidate`` or ``baseline``, is for messages; the name is the model's or the file's.
     """
     if isinstance(source, Side):
         return source
     if isinstance(source, (str, Path)) and (Path(source) / RECORD).is_file():
         source = FinishedRun.read(Path(source), label=str(source))
     if isinstance(source, FinishedRun):
-        return _of_runs([source], role, name)
+        return _of_runs([source], role)
     if isinstance(source, Sequence) and not isinstance(source, str):
-        return _of_runs(source, role, name)
+        return _of_runs(source, role)
     values = read_run(source)
-    totals = {}
-    if isinstance(source, Evaluation):
-        totals = {
-            result.key: (result.value, result.higher_is_better)
-            for result in source.results
-            if result.key not in values.values
-        }
-    name = name or (Path(source).stem if isinstance(source, (str, Path)) else role)
+    name = Path(source).stem if isinstance(source, (str, Path)) else role
     users, own = _digests(values)
-    return Side(name, (values,), totals, test_sha256=users, sha256=own)
+    return Side(name, (values,), test_sha256=users, sha256=own)
 
 
-def _of_runs(runs: Sequence[FinishedRun], role: str, name: str) -> Side:
+def _of_runs(runs: Sequence[FinishedRun], role: str) -> Side:
     groups = group(runs)
     if len(groups) != 1:
         names = listed(run_names(groups)) if groups else "none"
@@ -392,7 +322,7 @@ def _of_runs(runs: Sequence[FinishedRun], role: str, name: str) -> Side:
     }
     tests = dict.fromkeys(record.split.test.sha256 for record in records)
     return Side(
-        name or run_group.model,
+        run_group.model,
         tuple(run_group.values(common, groups)),
         totals,
         run_group.cost,

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
+
+import yaml  # type: ignore[import-untyped]
 
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import Directions, as_key, label
@@ -16,6 +19,7 @@ Cost = Literal["fit_seconds", "recommend_seconds", "peak_bytes", "model_bytes"]
 Undecided = Literal["fail", "pass"]
 
 _LONGEST_FILE = 1 << 20
+_EXAMPLE = "not_worse: {ndcg@10: 2%}"
 _SECTIONS = (*get_args(Kind), "segments")
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 
@@ -74,22 +78,16 @@ class Rule:
 
     def __post_init__(self) -> None:
         check_choice("a rule's kind", self.kind, get_args(Kind))
-        value = self.value
-        if self.kind == "cost" and self.metric not in get_args(Cost):
-            hint = did_you_mean(self.metric, get_args(Cost))
-            raise ConfigError(f"cost: there is no {self.metric}. {hint}There are {listed(get_args(Cost))}.")
-        if self.kind in ("not_worse", "better_by") and value < 0:
-            other = "better_by" if self.kind == "not_worse" else "not_worse"
-            raise ConfigError(
-                f"{self.path}: a margin must be >= 0, got {self.bound}; {other} says the other."
-            )
-        if self.kind == "not_worse" and self.relative and value >= 1:
+        if self.kind == "cost":
+            check_choice("cost", self.metric, get_args(Cost))
+        above_zero = self.kind == "cost" or (self.is_value and self.relative)
+        lowest = 0.0 if above_zero or not self.is_value else -inf
+        check_real(self.path, self.value, low=lowest, high=inf, low_open=above_zero)
+        if self.kind == "not_worse" and self.relative and self.value >= 1:
             raise ConfigError(
                 f"{self.path}: a candidate that may lose {self.bound} of the baseline's value may lose all "
                 "of it; give less than 100%."
             )
-        if value <= 0 and (self.kind == "cost" or (self.is_value and self.relative)):
-            raise ConfigError(f"{self.path}: must be above 0, got {self.bound}.")
 
     @property
     def bound(self) -> str:
@@ -234,43 +232,33 @@ def _entries(path: str, value: object) -> Mapping[str, Any]:
     return {str(key): each for key, each in value.items()}
 
 
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Refuses aliases, and names that are there twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise ConfigError("has an alias, which rules do not need. Write the value.")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        if twice := [key for key in keys if keys.count(key) > 1]:
+            raise ConfigError(f"{twice[0]} is there twice.")
+        return super().construct_mapping(node, deep)
+
+
 def _read(path: Path) -> Mapping[str, Any]:
     """Read a YAML file that holds a mapping."""
-    import yaml  # type: ignore[import-untyped]
-
     try:
         text = read_own(path)
         if len(text) > _LONGEST_FILE:
             raise ConfigError(f"longer than {_LONGEST_FILE:,} characters, so these are no rules.")
-        content = _parsed(text)
-    except FileNotFoundError as error:
-        raise ConfigError(
-            "there is no such file. Give a YAML file with rules, such as not_worse: {ndcg@10: 2%}."
-        ) from error
+        content = yaml.load(text, _Loader)
+    except ConfigError:
+        raise
     except (yaml.YAMLError, OSError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"is no YAML that can be read ({' '.join(str(error).split())}).") from error
+        reason = " ".join(str(error).split())
+        raise ConfigError(f"is no YAML that can be read, such as {_EXAMPLE} ({reason}).") from error
     if not isinstance(content, Mapping):
-        raise ConfigError("expected rules, such as not_worse: {ndcg@10: 2%}.")
+        raise ConfigError(f"expected rules, such as {_EXAMPLE}.")
     return content
-
-
-def _parsed(text: str) -> object:
-    """Return what YAML holds; aliases, and keys that are there twice, are refused."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                raise ConfigError("has an alias, which rules do not need. Write the value.")
-            return super().compose_node(parent, index)
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-            if twice := [key for key in keys if keys.count(key) > 1]:
-                raise ConfigError(f"{twice[0]} is there twice.")
-            mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-            return mapping
-
-    return yaml.load(text, Loader)

@@ -1,14 +1,14 @@
-"""A check: in blocks, as Markdown for a pull request, JUnit XML for a CI server, JSON, a page."""
+"""A check: in blocks, as JUnit XML for a CI server, JSON, a page."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from recgauge._version import __version__
 from recgauge.data.coverage import of_few
 from recgauge.errors import printable
-from recgauge.report.blocks import Block, Cell, Section, TableBlock, escaped, lines, render_markdown
+from recgauge.report.blocks import Block, Cell, Section, TableBlock, lines
 from recgauge.report.comparison_tables import megabytes, number, seconds
 from recgauge.report.html import render_page
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from recgauge.checks.verdicts import Verdict
 
 _LOOKS = {"shown": "good", "worse": "bad", "undecided": "partly"}
-_MOST_SENTENCES = 6  # verdicts in the few lines of a pull request
 
 
 def headline(result: "CheckResult") -> str:
@@ -32,19 +31,6 @@ def headline(result: "CheckResult") -> str:
     verdicts = ", ".join(f"{n} {outcome}" for outcome, n in counts.items() if n)
     passes = ", which passes here (undecided: pass)" if result.passed and counts["undecided"] else ""
     return f"{words[result.outcome]}; verdicts: {verdicts}{passes}."
-
-
-def sentence(verdict: "Verdict") -> str:
-    """Return a verdict with its numbers."""
-    must = f"{'above' if verdict.above else 'below'} {_value(verdict, verdict.bound)} ({verdict.words})"
-    text = f"{_name(verdict)}: {verdict.outcome}. {_estimate(verdict)}, must be {must}"
-    return f"{text}; {_needed(verdict)}." if verdict.outcome == "undecided" else f"{text}."
-
-
-def _needed(verdict: "Verdict") -> str:
-    if verdict.users_needed is None:
-        return f"{verdict.n_users:,} users cannot decide it"
-    return f"about {verdict.users_needed:,} users would decide it, {verdict.n_users:,} are here"
 
 
 def check_blocks(result: "CheckResult") -> list[Block]:
@@ -97,52 +83,26 @@ def looks(result: "CheckResult") -> list[str]:
     return [f"Candidate {n} on these test rows: the chance that any passes wrongly may be up to {chance}."]
 
 
-def check_markdown(result: "CheckResult") -> str:
-    """Return a few lines for a pull request, and all verdicts folded away."""
-    title, _, rest = headline(result).partition(":")
-    open_ = [*result.of("worse"), *result.of("undecided")][:_MOST_SENTENCES]
-    rows = [
-        *(f"{escaped(warning)}\n" for warning in result.warnings),
-        f"**recgauge check: {title.lower()}.** {escaped(rest.strip())}",
-        "",
-        *(f"- {escaped(sentence(verdict))}" for verdict in open_),
-        *([""] if open_ else []),
-        f"<details><summary>All verdicts, level {_percent(result.rules.alpha)}</summary>",
-        "",
-        render_markdown(check_blocks(replace(result, warnings=()))[1:]),
-        "",
-        "</details>",
-        "",
-    ]
-    return "\n".join(rows)
-
-
 def check_junit(result: "CheckResult") -> str:
     """Return a test suite with a case for each rule and group; undecided fails unless rules let it pass."""
     passing = {"shown", "undecided"} if result.rules.undecided == "pass" else {"shown"}
-    cases = [_case(verdict, fails=verdict.outcome not in passing) for verdict in result.verdicts]
-    suite = ET.Element(
-        "testsuite",
-        name=f"recgauge check: {printable(result.candidate)} against {printable(result.baseline)}",
-        tests=str(len(cases)),
-        failures=str(sum(case.find("failure") is not None for case in cases)),
-        errors="0",
-    )
-    suite.extend(cases)
+    table = verdict_table(result)
+    suite = ET.Element("testsuite", name=f"recgauge check: {printable(table.caption)}", errors="0")
+    for verdict, row in zip(result.verdicts, table.cells(), strict=True):
+        name = printable(f"{verdict.rule} {verdict.segment}".strip())
+        case = ET.SubElement(suite, "testcase", classname="recgauge.check", name=name)
+        cells = zip(table.header, row, strict=True)
+        text = printable(", ".join(f"{column}: {cell.text}" for column, cell in cells if cell.text))
+        if verdict.outcome in passing:
+            ET.SubElement(case, "system-out").text = text
+        else:
+            ET.SubElement(case, "failure", type=verdict.outcome, message=text)
+    suite.set("tests", str(len(table.rows)))
+    suite.set("failures", str(len(suite.findall("*/failure"))))
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _case(verdict: "Verdict", *, fails: bool) -> ET.Element:
-    case = ET.Element("testcase", classname="recgauge.check", name=printable(_name(verdict)))
-    text = printable(sentence(verdict))
-    if fails:
-        ET.SubElement(case, "failure", type=verdict.outcome, message=text)
-    else:
-        ET.SubElement(case, "system-out").text = text
-    return case
 
 
 def check_json(result: "CheckResult") -> str:
@@ -167,10 +127,6 @@ def check_page(result: "CheckResult") -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-def _name(verdict: "Verdict") -> str:
-    return f"{verdict.rule} {verdict.segment}".strip()
 
 
 def _estimate(verdict: "Verdict") -> str:

@@ -23,16 +23,11 @@ def result(rng):
     return recgauge.check(new, old, RULES)
 
 
-def test_markdown_tells_what_is_not_shown_and_folds_the_rest(result):
+def test_markdown_has_the_result_and_every_verdict(result):
     text = result.to_markdown()
-    above, folded = text.split("<details>")
-    assert above.startswith("**recgauge check: failed.** candidate may not replace baseline")
-    assert "not\\_worse.b: worse" in above.replace("not_worse", "not\\_worse")
-    assert "c: undecided" in above
-    assert "not_worse.a" not in above
-    assert len(above.strip().splitlines()) <= 5
-    assert "| not_worse.a | shown |" in folded
-    assert folded.rstrip().endswith("</details>")
+    assert text.startswith("- Failed: candidate may not replace baseline; verdicts: 1 shown, 1 worse, 1 und")
+    for rule, outcome in (("a", "shown"), ("b", "worse"), ("c", "undecided")):
+        assert f"| not_worse.{rule} | {outcome} |" in text
 
 
 def test_junit_has_a_case_for_each_verdict(result):
@@ -56,13 +51,5 @@ def test_names_cannot_forge_a_comment():
     users = pd.DataFrame({"p": ["</details><img src=x> | <b>"] * N}, index=IDS)
     result = recgauge.check(old, old, {"segments": {"p": {"a": 0.1}}, "higher_is_better": "a"}, users=users)
     assert "<img" not in result.to_markdown()
-    assert result.to_markdown().count("</details>") == 1
+    assert "</details>" not in result.to_markdown()
     ET.fromstring(result.to_junit())
-
-
-def test_a_test_fails_with_the_same_message(rng):
-    old = pd.DataFrame({"ndcg": rng.random(N)}, index=IDS)
-    assert recgauge.assert_not_worse(old + 0.01, old, {"ndcg": "1%"}).passed
-    with pytest.raises(AssertionError, match="recgauge check: failed") as error:
-        recgauge.assert_not_worse(old - 0.1 * rng.random((N, 1)), old, {"ndcg": "1%"})
-    assert "not_worse.ndcg: worse" in str(error.value)

@@ -39,10 +39,10 @@ def test_a_file_says_what_it_says(tmp_path):
     ("content", "message"),
     [
         ({"not_wrose": {"ndcg": 1}}, "there is no not_wrose. Did you mean not_worse?"),
-        ({"not_worse": {"ndcg@10": "-2%"}}, "not_worse.ndcg@10: a margin must be >= 0"),
+        ({"not_worse": {"ndcg@10": "-2%"}}, "not_worse.ndcg@10 must be a finite number >= 0, got -0.02"),
         ({"not_worse": {"ndcg@10": "100%"}}, "may lose all of it"),
         ({"not_worse": {"ndcg@10": 0.1, "ndcg_at_10": 0.2}}, "not_worse.ndcg@10 is there twice"),
-        ({"cost": {"fit": 3}}, "cost: there is no fit. There are fit_seconds, recommend_seconds"),
+        ({"cost": {"fit": 3}}, "cost must be one of fit_seconds, recommend_seconds"),
         ({"not_worse": {"ndcg": 0}, "undecided": "maybe"}, "fail, pass"),
     ],
 )
@@ -60,7 +60,7 @@ def test_what_cannot_be_meant_is_refused(content, message):
         ("not_worse: [", "is no YAML"),
         ("a: &a [1]\nb: [*a, *a]", "has an alias"),
         ("!!python/object/apply:os.getcwd []", "is no YAML"),
-        (None, "no such file"),
+        (None, "No such file"),
     ],
 )
 def test_a_file_that_holds_no_rules_is_named(tmp_path, text, message):

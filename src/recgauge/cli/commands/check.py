@@ -1,13 +1,14 @@
 """``recgauge check --candidate A --baseline B``: may A replace B, by rules; the exit code says it."""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recgauge.checks.checking import Side, check, read_side
+from recgauge.checks.checking import CheckResult, Side, check, read_side
 from recgauge.checks.looks import read_looks, write_look
 from recgauge.checks.rules import Rules
 from recgauge.cli.commands.options import (
@@ -19,17 +20,11 @@ from recgauge.cli.commands.options import (
     users_of,
     write_out,
 )
-from recgauge.cli.commands.reading import (
-    add_policy_options,
-    add_reading_options,
-    convention_of,
-    reading_of,
-    refused_findings,
-)
+from recgauge.cli.commands.reading import add_reading_options, reading_of
 from recgauge.cli.run_data import load_data
-from recgauge.errors import ConfigError, RecgaugeError, TrackingError, listed
+from recgauge.errors import ConfigError, RecgaugeError, listed
 from recgauge.metrics.names import label
-from recgauge.report.check_tables import check_blocks, check_json, check_junit, check_markdown, check_page
+from recgauge.report.check_tables import check_blocks, check_page
 from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
 from recgauge.runs.stored import TEST
@@ -48,17 +43,19 @@ from recgauge.tracking.registry import FOLDER, OUTCOME_TAG
 from recgauge.utils.files import check_formats, text_writer
 from recgauge.utils.messages import print_error
 
-if TYPE_CHECKING:
-    from recgauge.checks.checking import CheckResult
-
-SHOWN, WORSE, WRONG_USE, UNDECIDED, NOT_PROMOTED = 0, 1, 2, 3, 4
-_WRITERS = {".md": check_markdown, ".xml": check_junit, ".json": check_json, ".html": check_page}
+SHOWN, WORSE, WRONG_USE, UNDECIDED = 0, 1, 2, 3
+_WRITERS: dict[str, Callable[[CheckResult], str]] = {
+    ".md": lambda result: f"{result.to_markdown()}\n",
+    ".xml": CheckResult.to_junit,
+    ".json": CheckResult.to_json,
+    ".html": check_page,
+}
 _LOOKS = Path("outputs", "looks.jsonl")
 _TRACKED = ("check.md", "check.json")
 _SOURCE = """id or folder of a run, models:/NAME@ALIAS, a table of users' values (.csv, .parquet), or, with
 --truth, a file of lists"""
 _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse, {UNDECIDED} undecided,
-{WRONG_USE} nothing could be judged, or the check not be kept, {NOT_PROMOTED} all are shown, none promoted."""
+{WRONG_USE} nothing could be judged, or the check not be kept, or the alias not be moved."""
 
 
 def add_check_options(parser: ArgumentParser) -> None:
@@ -73,9 +70,8 @@ def add_check_options(parser: ArgumentParser) -> None:
     add("--truth", **files, help="relevant items, where both are files of lists")
     add("--train", **files, help="who had what in training, likewise")
     add("--conventions", metavar="NAME", default="standard", help="whose definitions, of lists")
-    add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
-    add_policy_options(parser)
     add("--relevant-from", metavar="GRADE", type=float, help="lower grades of the truth are not relevant")
+    add("--keep", metavar="FINDING", nargs="+", default=[], help="of odd lists, as in recgauge evaluate")
     add_reading_options(parser)
     users = "your table of users: user_id, columns that segments name"
     add("--users", metavar="TABLE", type=Path, help=users)
@@ -109,11 +105,12 @@ def run_check(options: Namespace) -> int:
         render_terminal(check_blocks(result), output())
         write_out({file: text_writer(_WRITERS[file.suffix](result)) for file in options.out})
         _keep(result, run_id, uri)
-    except RecgaugeError as error:
+        if model is not None:
+            _promote(result, model, run_id, uri)
+    except (RecgaugeError, OSError) as error:
         print_error(str(error))
         return WRONG_USE
-    code = SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
-    return code if model is None else _promoted(result, model, run_id, uri) or code
+    return SHOWN if result.passed else WORSE if result.outcome == "worse" else UNDECIDED
 
 
 def _tracked_id(options: Namespace, candidate: Side) -> str | None:
@@ -123,29 +120,26 @@ def _tracked_id(options: Namespace, candidate: Side) -> str | None:
     return run_id if has_run else None
 
 
-def _keep(result: "CheckResult", run_id: str | None, uri: str) -> None:
-    """Keep a check in the candidate's run, else in a file, and print where; TrackingError if it cannot be."""
-    try:
-        if run_id is None:
-            write_look(file := work_folder() / _LOOKS, result.look)
-            say(f"looks    {shown_path(file)}")
-        else:
-            texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
-            record_check(uri, run_id, result.look, texts)
-            say(f"tracked  run {run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/")
-    except (TrackingError, OSError) as error:
-        raise TrackingError(f"the check is not kept, so later ones do not count it: {error}") from error
+def _keep(result: CheckResult, run_id: str | None, uri: str) -> None:
+    """Keep a check in the candidate's run, else in a file, so that later ones count it; print where."""
+    if run_id is None:
+        write_look(file := work_folder() / _LOOKS, result.look)
+        say(f"looks    {shown_path(file)}")
+    else:
+        texts = {name: _WRITERS[Path(name).suffix](result) for name in _TRACKED}
+        record_check(uri, run_id, result.look, texts)
+        say(f"tracked  run {run_id}, tag {OUTCOME_TAG}, files in {FOLDER}/")
 
 
 def _rules(options: Namespace) -> Rules:
     """Return the rules of `--rules`, of the current folder, or the default ones."""
-    here = [Path(name) for name in ("check.yaml", "check.yml") if lexists(name)]
-    default = here[0] if here else conf_folder() / "check" / "default.yaml"
-    rules = Rules.of(options.rules or default)
+    own = ("check.yaml", "check.yml", conf_folder() / "check" / "default.yaml")
+    rules = Rules.of(options.rules or next(file for file in own if lexists(file)))
+    lower, higher = options.lower_is_better, options.higher_is_better
     return replace(
         rules,
-        lower_is_better=(*rules.lower_is_better, *options.lower_is_better),
-        higher_is_better=(*rules.higher_is_better, *options.higher_is_better),
+        lower_is_better=(*rules.lower_is_better, *lower),
+        higher_is_better=(*rules.higher_is_better, *higher),
     )
 
 
@@ -154,34 +148,26 @@ def _of_runs(options: Namespace) -> list[Side]:
 
 
 def _side(source: str, role: str, options: Namespace) -> Side:
+    """Read a registered model's run, a table of users' values, or finished runs."""
     uri = store_uri(options)
     if source.startswith("models:/"):
         source = registered_run(uri, Registered.of(source))
     elif Path(source).is_file():
         return read_side(Path(source), role)
-    elif not Path(source).is_dir() and (len(source) != 32 or set(source) - set("0123456789abcdef")):
-        raise ConfigError(
-            f"--{role}: {source} is no folder, no file, and no run's id. Give the folder or the id of a run, "
-            "models:/NAME@ALIAS, or a table of users' values."
-        )
     runs, _ = find_runs([source], uri, experiment=options.experiment, files=(TEST,))
     return read_side(runs, f"--{role}")
 
 
 def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
     """Return two files of lists, measured by the metrics of the rules."""
-    from recgauge.evaluation.measured import list_settings, measure_recorded  # these take long to import
+    from recgauge.conventions import get_convention  # these take long to import
+    from recgauge.evaluation.measured import list_settings, measure_recorded
     from recgauge.evaluation.recorded_runs import measures_ratings
     from recgauge.recorded import read_recorded
     from recgauge.report.measured_lists import grade_lines
 
-    for role in ("candidate", "baseline"):
-        if not Path(path := getattr(options, role)).is_file():
-            raise ConfigError(f"--{role}: there is no file {path}. With --truth, give a file of lists.")
-    metrics = [*map(label, rules.keys)]
-    convention = convention_of(options)
-    refused = refused_findings(options)
-    settings = list_settings(metrics, convention, refuse=refused, keep=options.keep, seen=options.seen)
+    metrics, convention = [*map(label, rules.keys)], get_convention(options.conventions)
+    settings = list_settings(metrics, convention, keep=options.keep)
     recorded = read_recorded(
         [options.candidate, options.baseline],
         options.truth,
@@ -191,19 +177,15 @@ def _of_lists(options: Namespace, rules: Rules) -> list[Side]:
         relevant_from=options.relevant_from,
         **reading_of(options),
     )
-    for warning in recorded.warnings:
-        say(f"warning  {warning}")
     if len(recorded.runs) != 2:
         names = listed(run.name for run in recorded.runs)
         raise ConfigError(f"--candidate, --baseline: expected a run in each file, got {names}.")
-    measured = measure_recorded(
-        recorded, metrics, convention, settings, relevant_from=options.relevant_from, seen=options.seen
-    )
-    for line in grade_lines(measured):
+    measured = measure_recorded(recorded, metrics, convention, settings, relevant_from=options.relevant_from)
+    for line in (*(f"warning  {warning}" for warning in recorded.warnings), *grade_lines(measured)):
         say(line)
     digest = " ".join(file_digest(Path(path)) for path in options.truth)
     return [
-        replace(read_side(evaluation, name, name), test_sha256=digest)
+        replace(read_side(evaluation, name), test_sha256=digest)
         for name, evaluation in measured.results.items()
     ]
 
@@ -219,16 +201,11 @@ def _target(options: Namespace) -> Registered:
     return model
 
 
-def _promoted(result: "CheckResult", model: Registered, run_id: str | None, uri: str) -> int:
-    """Move the alias if all rules are shown, and print it or the reason; 0 if nothing failed."""
+def _promote(result: CheckResult, model: Registered, run_id: str | None, uri: str) -> None:
+    """Move the alias if all rules are shown, and print it, or why it stays."""
     if result.outcome != "shown":
         say(f"promoted nothing: {model} stays, since not all rules are shown")
-        return 0
-    try:
-        if run_id is None:
-            raise ConfigError(f"the candidate is no tracked run of {uri}.")
+    elif run_id is None:
+        raise ConfigError(f"not promoted, {model} stays: the candidate is no tracked run of {uri}.")
+    else:
         say(f"promoted {promote(uri, model, run_id)}")
-    except RecgaugeError as error:
-        print_error(f"not promoted, {model} stays: {error}")
-        return NOT_PROMOTED
-    return 0
