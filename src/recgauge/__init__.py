@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
     from recgauge.comparison.segments import compare_item_groups as compare_item_groups
     from recgauge.comparison.segments import compare_segments as compare_segments
-    from recgauge.comparison.stability import compare_orders as compare_orders
     from recgauge.conventions import Convention as Convention
     from recgauge.conventions import get_convention as get_convention
     from recgauge.data.interactions import Interactions as Interactions

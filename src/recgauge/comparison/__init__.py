@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.segments import compare_segments as compare_segments
     from recgauge.comparison.stability import AxisOrders as AxisOrders
     from recgauge.comparison.stability import Stability as Stability
-    from recgauge.comparison.stability import compare_orders as compare_orders
     from recgauge.comparison.stability_axes import stability_of as stability_of
     from recgauge.comparison.tests_of_pairs import UserSums as UserSums
     from recgauge.comparison.user_tables import UserGroups as UserGroups

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recgauge.comparison.tests_of_pairs import holm, paired_t
-from recgauge.errors import ConfigError, SchemaError, listed
+from recgauge.errors import SchemaError, listed
 from recgauge.report.shown import Shown
 from recgauge.report.stability_tables import BEYOND_NOISE as BEYOND_NOISE
 from recgauge.utils.checks import BoolArray, DoubleArray, check_real
@@ -209,13 +209,14 @@ class Stability(Shown):
 
     def blocks(self, *, brief: bool = False) -> "list[Block]":  # noqa: ARG002 - always short
         """Return the table of choices and notes."""
-        from recgauge.report.stability_tables import stability_blocks
+        from recgauge.report.blocks import lines
+        from recgauge.report.stability_tables import choice_table
 
-        return stability_blocks(self)
+        return [choice_table(self), *lines(self.notes, "notes")]
 
 
 def compare_orders(
-    axes: Mapping[str, Mapping[str, Any]],
+    axes: Mapping[str, Mapping[str, "pd.DataFrame"]],
     *,
     lower_is_better: Collection[tuple[str, str]] = (),
     confidence: float = 0.95,
@@ -230,10 +231,10 @@ def compare_orders(
 
     Parameters
     ----------
-    axes : mapping of str to mapping of str to values
-        ``{choice: {option: per-user values}}``; the first option of a choice is its reference. Values are a
-        data frame (a row per user, a column per model) or a mapping of model to an array of shape (m,), or to
-        a series by user. Users without a value (NaN) for one of the models are left out.
+    axes : mapping of str to mapping of str to pandas.DataFrame
+        ``{choice: {option: values}}``, a row per user and a column per model, the same models under every
+        option; the first option of a choice is its reference. Users without a value (NaN) for one of the
+        models are left out.
     lower_is_better : collection of (str, str)
         Choice and option whose values are losses: the lower, the better.
     confidence : float
@@ -246,8 +247,7 @@ def compare_orders(
     Raises
     ------
     SchemaError
-        If a choice has fewer than two options or models, its options have different models, or no user has
-        values for all models.
+        If under an option no user has values for all models.
 
     References
     ----------
@@ -258,8 +258,9 @@ def compare_orders(
     --------
     Two models and four users; what is best at a cutoff of 1 is worst at 5:
 
-    >>> at_1 = {"a": [1.0, 1.0, 0.9, 1.0], "b": [0.0, 0.1, 0.0, 0.0]}
-    >>> at_5 = {"a": [0.5, 0.4, 0.4, 0.5], "b": [0.9, 0.9, 0.9, 0.8]}
+    >>> import pandas as pd
+    >>> at_1 = pd.DataFrame({"a": [1.0, 1.0, 0.9, 1.0], "b": [0.0, 0.1, 0.0, 0.0]})
+    >>> at_5 = pd.DataFrame({"a": [0.5, 0.4, 0.4, 0.5], "b": [0.9, 0.9, 0.9, 0.8]})
     >>> found = compare_orders({"cutoff": {"1": at_1, "5": at_5}})
     >>> found.axes[0].agreement("5")
     -1.0
@@ -267,57 +268,32 @@ def compare_orders(
     {'5': ('b', True)}
     """
     check_real("confidence", confidence, low=0.0, high=1.0, low_open=True)
-    if not axes:
-        raise ConfigError(
-            "compare_orders: there is nothing to compare; pass at least one choice with two options."
-        )
     return Stability(
         tuple(_axis(axis, options, lower_is_better, confidence) for axis, options in axes.items())
     )
 
 
 def _axis(
-    axis: str, options: Mapping[str, Any], lower: Collection[tuple[str, str]], confidence: float
+    axis: str, options: Mapping[str, "pd.DataFrame"], lower: Collection[tuple[str, str]], confidence: float
 ) -> AxisOrders:
-    tables = {option: _table(f"{axis}={option}", values) for option, values in options.items()}
-    models, _ = next(iter(tables.values()), ([], None))
-    if len(tables) < 2 or len(models) < 2:
-        raise SchemaError(
-            f"{axis}: there must be at least two options and two models, got {listed(tables) or 'none'} and "
-            f"{listed(models) or 'none'}."
-        )
-    if odd := [option for option, (names, _) in tables.items() if sorted(names) != sorted(models)]:
-        raise SchemaError(f"{axis}={odd[0]}: every option must have the models {listed(models)}.")
-    columns = [table[:, [names.index(m) for m in models]] for names, table in tables.values()]
+    models = list(next(iter(options.values())).columns)
+    tables: list[DoubleArray] = []
+    for option, frame in options.items():
+        # sums of floats depend on their order, results must not depend on that of the users
+        users = frame.sort_index(key=lambda index: index.map(str)).dropna()
+        if users.empty:
+            raise SchemaError(f"{axis}={option}: no user has a value for each of {listed(models)}.")
+        tables.append(users[models].to_numpy(np.float64))
     return AxisOrders(
         axis,
-        tuple(tables),
+        tuple(options),
         tuple(models),
-        np.array([table.mean(axis=0) for table in columns]),
-        _adjusted(columns),
-        tuple((axis, option) not in lower for option in tables),
-        tuple(map(len, columns)),
+        np.array([table.mean(axis=0) for table in tables]),
+        _adjusted(tables),
+        tuple((axis, option) not in lower for option in options),
+        tuple(map(len, tables)),
         confidence,
     )
-
-
-def _table(subject: str, values: Any) -> tuple[list[str], DoubleArray]:
-    """Return the models and their values, shape (m, n_models), of users with a value for every model."""
-    import pandas as pd
-
-    try:
-        frame = pd.DataFrame(values if hasattr(values, "columns") else dict(values))
-        # sums of floats depend on their order, results must not depend on that of the users
-        frame = frame.sort_index(key=lambda users: users.map(str)).dropna()
-        table = frame.to_numpy(np.float64)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(
-            f"{subject}: values must be a data frame with a column per model, or a mapping of model to "
-            f"numbers for the same users ({error})."
-        ) from error
-    if len(table) == 0:
-        raise SchemaError(f"{subject}: no user has a value for each of {', '.join(map(str, frame.columns))}.")
-    return [str(name) for name in frame.columns], table
 
 
 def _adjusted(tables: Sequence[DoubleArray]) -> DoubleArray:

@@ -1,6 +1,7 @@
 """The order of models among stored runs, along every choice that the runs show."""
 
 from collections.abc import Mapping, Sequence
+from operator import ne
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.runs import common_metrics, reference_key, require_equal_rows, values_by_run
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Frames = dict[str, "pd.DataFrame"]
+RunTable = dict[tuple[str, ...], dict[str, FinishedRun]]
+"""Runs by the options of all choices, then by model."""
 Option = tuple[str, dict[str, str]]
 """The name of an option, and its settings."""
 
@@ -44,11 +47,10 @@ def stability_of(runs: Sequence[FinishedRun], metric: str = "", confidence: floa
     """
     notes: list[str] = []
     table, choices = _by_options(runs, notes)
-    reference = max(table, key=lambda options: len(table[options]))
-    base = _most_models(table)
+    base = table[_reference(table)]
     require_equal_rows(base)
     key = reference_key(base, metric)
-    axes = _of_metrics(base, key) | _of_runs(_neighbours(table, reference, choices, notes), key, notes)
+    axes = _of_metrics(base, key) | _of_runs(table, choices, key, notes)
     if not axes:
         raise ConfigError(
             "stability: the runs have one metric and differ in nothing but their models. Add runs of other "
@@ -66,30 +68,29 @@ def reference_runs(runs: Sequence[FinishedRun]) -> dict[str, FinishedRun]:
     ConfigError
         If they are fewer than two.
     """
-    return _most_models(_by_options(runs, [])[0])
+    table, _ = _by_options(runs, [])
+    return table[_reference(table)]
 
 
-def _most_models(table: Mapping[tuple[str, ...], dict[str, FinishedRun]]) -> dict[str, FinishedRun]:
-    """Return the runs of the setting with the most models; refuse fewer than two."""
-    base = max(table.values(), key=len)
-    if len(base) < 2:
+def _reference(table: RunTable) -> tuple[str, ...]:
+    """Return the setting with the most models; refuse fewer than two."""
+    reference = max(table, key=lambda options: len(table[options]))
+    if len(table[reference]) < 2:
         models = dict.fromkeys(model for of_options in table.values() for model in of_options)
         raise ConfigError(
             "stability: at least two models must have the same settings otherwise; found "
             f"{listed(models)}. Such runs come from recgauge run -m model=popularity,svd,ease."
         )
-    return base
+    return reference
 
 
-def _by_options(
-    runs: Sequence[FinishedRun], notes: list[str]
-) -> tuple[dict[tuple[str, ...], dict[str, FinishedRun]], tuple[str, ...]]:
-    """Return runs by the options of all choices, then by model; and the names of the choices."""
+def _by_options(runs: Sequence[FinishedRun], notes: list[str]) -> tuple[RunTable, tuple[str, ...]]:
+    """Return runs by the options of all choices, and the names of the choices."""
     models = labels([_model(run) for run in runs])
     options = [_choices(run) for run in runs]
     choices = tuple(dict.fromkeys(name for each in options for name in each))
     columns = [labels([each.get(name, ("None", {})) for each in options]) for name in choices]
-    table: dict[tuple[str, ...], dict[str, FinishedRun]] = {}
+    table: RunTable = {}
     for model, own, run in zip(models, zip(*columns, strict=True), runs, strict=True):
         if model in table.setdefault(own, {}):
             notes.append(f"{model} was run twice with the same settings; the last one counts.")
@@ -154,48 +155,36 @@ def _is_accuracy(name: str) -> bool:
 
 def _losses(axes: Mapping[str, Frames], key: str, base: Mapping[str, FinishedRun]) -> set[tuple[str, str]]:
     """Return the options whose values are losses: metrics by themselves, else by the reference metric."""
-    losses = {entry.key for entry in next(iter(base.values())).record.results if not entry.higher_is_better}
-    along = [axis for axis in axes if axis != "metric"] if key in losses else []
-    options = {(axis, option) for axis in along for option in axes[axis]}
-    return options | {("metric", label(metric)) for metric in losses}
+    results = next(iter(base.values())).record.results
+    losses = {label(entry.key) for entry in results if not entry.higher_is_better}
+    options = [(axis, option) for axis, of_axis in axes.items() for option in of_axis]
+    return {each for each in options if (each[1] if each[0] == "metric" else label(key)) in losses}
 
 
-def _neighbours(
-    table: Mapping[tuple[str, ...], dict[str, FinishedRun]],
-    reference: tuple[str, ...],
-    choices: Sequence[str],
-    notes: list[str],
-) -> dict[str, dict[str, dict[str, FinishedRun]]]:
-    """Return the runs that differ from the reference in one choice, by choice and option."""
-    axes = {axis: {option: table[reference]} for axis, option in zip(choices, reference, strict=True)}
-    n_far = 0
-    for setting, runs in table.items():
-        changed = [i for i, option in enumerate(setting) if option != reference[i]]
-        if len(changed) == 1:
-            axes[choices[changed[0]]][setting[changed[0]]] = runs
-        n_far += len(runs) if len(changed) > 1 else 0
-    if n_far:
-        notes.append(f"{n_far} runs differ from the reference in several choices and are left out.")
-    return {axis: options for axis, options in axes.items() if len(options) > 1}
+def _of_runs(table: RunTable, choices: Sequence[str], key: str, notes: list[str]) -> dict[str, Frames]:
+    """Return the values of runs that differ from the reference in one choice, by choice and option.
 
-
-def _of_runs(
-    axes: Mapping[str, Mapping[str, dict[str, FinishedRun]]], key: str, notes: list[str]
-) -> dict[str, Frames]:
-    """Return the values of the models that all options of a choice have, by choice and option."""
-    values: dict[str, Frames] = {}
-    for axis, options in axes.items():
-        frames = {}
-        for option, runs in options.items():
+    Of the models those that all options of a choice have.
+    """
+    values, reference = dict[str, Frames](), _reference(table)
+    for place, axis in enumerate(choices):
+        others = reference[:place], reference[place + 1 :]
+        near = [each for each in table if (each[:place], each[place + 1 :]) == others and each != reference]
+        frames: Frames = {}
+        for setting in [reference, *near] if near else []:
+            runs = table[setting]
             require_equal_rows(runs)
-            if len(runs) < 2 or key not in common_metrics(runs):
-                notes.append(f"{axis}={option} is left out: it has no two models with {label(key)}.")
+            if len(runs) > 1 and key in common_metrics(runs):
+                frames[setting[place]] = values_by_run(runs, [key])[key]
             else:
-                frames[option] = values_by_run(runs, [key])[key]
-        models = dict.fromkeys(str(model) for frame in frames.values() for model in frame)
+                notes.append(f"{axis}={setting[place]} is left out: it has no two models with {label(key)}.")
+        models = dict.fromkeys(model for frame in frames.values() for model in frame)
         common = [model for model in models if all(model in frame for frame in frames.values())]
         if missing := sorted(models.keys() - set(common)):
             notes.append(f"{axis}: {listed(missing)} are left out, since not every option has them.")
         if len(frames) > 1 and len(common) > 1:
             values[axis] = {option: frame[common] for option, frame in frames.items()}
+    far = [len(runs) for each, runs in table.items() if sum(map(ne, each, reference)) > 1]
+    if far:
+        notes.append(f"{sum(far)} runs differ from the reference in several choices and are left out.")
     return values

@@ -17,7 +17,7 @@ from recgauge.report.blocks import Cell, Folded, Picture, Pictures, Row, TableBl
 from recgauge.report.figures.compared import plot_gains, plot_tradeoff
 from recgauge.report.figures.metrics import plot_metric_over_k
 from recgauge.report.figures.style import COLUMN, short_names
-from recgauge.report.stability_tables import stability_blocks, winner_claim
+from recgauge.report.stability_tables import winner_claim
 
 MOST_FIGURES = 6  # metrics over cutoffs that are drawn; the table has all
 SHORTEST = 1e-3  # seconds that are drawn
@@ -160,7 +160,7 @@ def stability(_: ReportData, part: DatasetPart) -> Content:
     """Return whether the winner stays under other metrics, cutoffs, splits and seeds."""
     if part.stability is None:
         return None
-    return winner_claim(part.stability), [*stability_blocks(part.stability)]
+    return winner_claim(part.stability), [*part.stability.blocks()]
 
 
 def stories(_: ReportData, part: DatasetPart) -> Content:

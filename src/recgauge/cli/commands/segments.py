@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,6 @@ from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import headline_key
 from recgauge.report.blocks import lines
 from recgauge.report.console import ConsoleProgress, output, render_terminal
-from recgauge.report.stability_tables import stability_blocks
 from recgauge.runs.stored import LISTS, TEST
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, csv_text, text_writer
@@ -156,7 +156,8 @@ def run_stability(options: Namespace) -> None:
     check_formats(options.out, (".md", ".csv"))
     runs, notes = runs_of(options)
     stability = stability_of(runs, options.metric, options.confidence)
-    render_terminal(stability_blocks(stability, notes), output())
+    stability = replace(stability, notes=(*notes, *stability.notes))
+    render_terminal(stability.blocks(), output())
     writers: dict[str, Callable[[Path], object]] = {
         ".md": text_writer(stability.to_markdown() + "\n"),
         ".csv": text_writer(csv_text(stability.to_frame().to_dict("records"))),
