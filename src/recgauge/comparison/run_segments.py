@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recgauge.comparison.example_users import stories
 from recgauge.comparison.groups import activity, cut_groups, days_in_data, held_popularity, item_counts, taste
 from recgauge.comparison.runs import agreeing, name_runs, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
@@ -16,7 +15,6 @@ from recgauge.data.interactions import is_relevant
 from recgauge.data.split import Split
 from recgauge.errors import ConfigError, did_you_mean, listed
 from recgauge.metrics.names import split_key
-from recgauge.report.blocks import TableBlock
 from recgauge.runs.finished import FinishedRun
 
 if TYPE_CHECKING:
@@ -37,9 +35,8 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     n_groups: int = 4,
     baseline: str | None = None,
     confidence: float = 0.95,
-    n_examples: int = 0,
     choose: bool = False,
-) -> tuple[list[Segments], list[TableBlock], list[str]]:
+) -> tuple[list[Segments], list[str]]:
     """Compare finished runs inside groups of users or items.
 
     Parameters
@@ -59,8 +56,6 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     baseline : str, optional
         The run that others are compared with; the first if not given.
     confidence : float
-    n_examples : int
-        How many users with the largest gain, and as many with the largest loss, are shown in full.
     choose : bool
         Take the most runs that differ in the model alone instead of refusing the others.
 
@@ -68,8 +63,6 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     -------
     list of Segments
         One for each attribute.
-    list of TableBlock
-        Users with the largest gains and losses.
     list of str
         What was left out.
 
@@ -81,11 +74,6 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     runs, notes = _largest_group(runs) if choose else (runs, [])
     named = name_runs(runs)
     data = load(runs[0])
-    if n_examples and data[1].query_of is not None:
-        raise ConfigError(
-            "--examples: with split.target=successive a user has a list for each query, and examples show "
-            "one list of a user. Leave it out."
-        )
     key = reference_key(named, metric)
     segments = [
         segments_by(
@@ -93,8 +81,7 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
         )
         for attribute in by
     ]
-    examples = stories(named, key, *data, baseline, n_examples) if n_examples else []
-    return segments, examples, notes
+    return segments, notes
 
 
 def _largest_group(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:

@@ -69,8 +69,7 @@ class DatasetPart:
         try:
             return make()
         except Exception as error:  # one section less is better than no report
-            # later sentences of a message are paths and remedies, which help on this machine alone
-            self.notes.append(f"{title}: {said(error).partition('. ')[0].removesuffix('.')}.")
+            self.notes.append(f"{title}: {said(error)}")
             return None
 
 
@@ -158,5 +157,5 @@ def _add_data_parts(part: DatasetPart, comparison: Comparison, load: Load) -> No
     made = [part.attempt(f"By {by}", partial(compared, by, two, key, dataset, split)) for by in groups]
     part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]
     if all(run.has_lists for run in two.values()):
-        users = partial(stories, two, key, dataset, split, base, EXAMPLES)
+        users = partial(stories, two, key, dataset, split, EXAMPLES)
         part.stories = part.attempt("Example users", users) or ()

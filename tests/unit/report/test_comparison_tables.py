@@ -37,9 +37,9 @@ def test_markdown_marks_the_best_and_the_second_and_escapes_bars(comparison):
 def test_latex_has_names_escaped_best_bold_second_underlined(comparison):
     text = comparison.to_latex()
     best, second, last = comparison.results[0].rows
-    assert f"svd n\\_factors=32 & \\bfseries {number(best.mean)} & {{\\footnotesize {interval(best)}" in text
-    assert f"a|b\\_c \\& 50\\% & {{\\underline{{{number(second.mean)}}}}} &" in text
-    assert f"$<$i$>$\\{{x\\}}$<$/i$>$ & {number(last.mean)} &" in text
+    assert f"svd n\\_factors=32 & \\textbf{{{number(best.mean)}}} {{\\footnotesize {interval(best)}" in text
+    assert f"a|b\\_c \\& 50\\% & \\underline{{{number(second.mean)}}} {{" in text
+    assert f"$<$i$>$\\{{x\\}}$<$/i$>$ & {number(last.mean)} {{" in text
     assert "\\caption{3 runs, 80 users." in text
     for line in text.splitlines():
         assert line.count("{") - line.count("\\{") == line.count("}") - line.count("\\}") or "tabular" in line

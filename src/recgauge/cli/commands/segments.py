@@ -25,7 +25,6 @@ from recgauge.cli.commands.options import (
 )
 from recgauge.cli.run_data import load_data
 from recgauge.comparison.comparing import pair_runs, read_sources
-from recgauge.comparison.example_users import story_markdown
 from recgauge.comparison.run_segments import BUILT_IN, segment_runs
 from recgauge.comparison.segments import Segments, segments_of
 from recgauge.comparison.stability_axes import stability_of
@@ -53,7 +52,6 @@ def add_segments_options(parser: ArgumentParser) -> None:
     add("--metric", default="", help="(default: ndcg@10, else what there is)")
     add("--groups", type=int, default=4, help=f"groups of numbers {default}")
     add("--baseline", help="the model others are compared with (default: the first)")
-    add("--examples", type=int, default=0, help="users with the largest gain and loss to show")
     add("--confidence", type=float, default=0.95, help=default)
     add_directions(parser)
     add_allowed(parser)
@@ -61,7 +59,7 @@ def add_segments_options(parser: ArgumentParser) -> None:
 
 
 def run_segments(options: Namespace) -> None:
-    """Print a table per attribute, then users whose lists changed most, and write files.
+    """Print a table per attribute, and write files.
 
     Examples
     --------
@@ -73,15 +71,12 @@ def run_segments(options: Namespace) -> None:
     if not options.by:
         raise ConfigError(f"--by: names no group; there are {listed(BUILT_IN)}.")
     check_int("--groups", options.groups, minimum=2)
-    check_int("--examples", options.examples, minimum=0)
     check_formats(options.out, FORMATS)
     refuse_missing(options.sources)
-    segments, examples, notes = (_of_values if are_tables(options.sources) else _of_runs)(options)
+    segments, notes = (_of_values if are_tables(options.sources) else _of_runs)(options)
     blocks = [block for each in segments for block in each.blocks()]
-    blocks += lines(notes, "notes")
-    render_terminal([*blocks, *examples], output())
+    render_terminal([*blocks, *lines(notes, "notes")], output())
     texts = [each.to_markdown() for each in segments]
-    texts += map(story_markdown, examples)
     frame = pd.concat([each.to_frame() for each in segments], ignore_index=True)
     style: Any = {"orient": "records", "indent": 1, "force_ascii": False, "double_precision": 15}
     writers = {
@@ -92,11 +87,11 @@ def run_segments(options: Namespace) -> None:
     write_out({path: writers[path.suffix] for path in options.out})
 
 
-def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
-    """Return finished runs compared inside groups, users to show, and notes."""
+def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
+    """Return finished runs compared inside groups, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
-    segments, examples, more = segment_runs(
+    segments, more = segment_runs(
         runs,
         options.by,
         partial(load_data, trusted=options.allow, progress=ConsoleProgress()),
@@ -105,16 +100,13 @@ def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Seq
         n_groups=options.groups,
         baseline=options.baseline,
         confidence=options.confidence,
-        n_examples=options.examples,
         choose=not options.sources,
     )
-    return segments, examples, (*notes, *more)
+    return segments, (*notes, *more)
 
 
-def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], Sequence[str]]:
+def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
     """Return users' values compared inside groups of a table."""
-    if options.examples:
-        raise ConfigError("--examples: users' values have no lists to show. Leave it out.")
     runs, _ = read_sources(tables_of(options.sources))
     if len(runs) != 1:
         raise ConfigError("SOURCE: segments take users' values on one data set. Give a table with one.")
@@ -131,7 +123,7 @@ def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[Any], S
     for by in options.by:
         groups = table.groups(by, options.groups)
         segments += segments_of(values, groups, baseline=options.baseline, confidence=options.confidence)
-    return segments, [], values.notes
+    return segments, values.notes
 
 
 def add_stability_options(parser: ArgumentParser) -> None:

@@ -159,23 +159,12 @@ def _svg(figure: Figure, name: str) -> str:
     return written.getvalue()
 
 
-def check_numbers(
-    owner: str, values: Mapping[str, npt.ArrayLike], size: int | None = None
-) -> dict[str, DoubleArray]:
-    """Return finite numbers by label, equally many of each; MetricError where there is nothing to draw."""
-    if not values:
-        raise MetricError(f"{owner}: there is nothing to draw; pass at least one label with its values.")
+def check_numbers(owner: str, values: Mapping[str, npt.ArrayLike], size: int) -> dict[str, DoubleArray]:
+    """Return as many finite numbers by label; MetricError if there is no label, or other numbers."""
     columns = {label: np.asarray(column, dtype=np.float64) for label, column in values.items()}
-    length = next(iter(columns.values())).size if size is None else size
-    for label, column in columns.items():
-        if column.shape != (length,) or not length:
-            raise MetricError(
-                f"{owner}: {label} must hold {length or 'at least one'} numbers in one column, got shape "
-                f"{column.shape}."
-            )
-        if not np.isfinite(column).all():
-            first = int(np.flatnonzero(~np.isfinite(column))[0])
-            raise MetricError(f"{owner}: {label} must be finite, got {column[first]} at position {first}.")
+    wrong = [label for label, each in columns.items() if each.shape != (size,) or not np.isfinite(each).all()]
+    if wrong or not columns:
+        raise MetricError(f"{owner}: expected {size} finite numbers by label, got {dict(values)}.")
     return columns
 
 
