@@ -1,12 +1,11 @@
 """Who gains and who loses among finished runs: groups of users or items, from the data of the runs."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.groups import activity, cut_groups, days_in_data, held_popularity, item_counts, taste
-from recgauge.comparison.runs import agreeing, name_runs, reference_key
+from recgauge.comparison.runs import name_runs, reference_key
 from recgauge.comparison.segments import Segments, compare_item_groups, segments_of
 from recgauge.comparison.user_tables import UserGroups, UserTable
 from recgauge.comparison.user_values import UserValues
@@ -35,8 +34,7 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     n_groups: int = 4,
     baseline: str | None = None,
     confidence: float = 0.95,
-    choose: bool = False,
-) -> tuple[list[Segments], list[str]]:
+) -> list[Segments]:
     """Compare finished runs inside groups of users or items.
 
     Parameters
@@ -56,49 +54,26 @@ def segment_runs(  # noqa: PLR0913 - what a command asks, by name
     baseline : str, optional
         The run that others are compared with; the first if not given.
     confidence : float
-    choose : bool
-        Take the most runs that differ in the model alone instead of refusing the others.
 
     Returns
     -------
     list of Segments
         One for each attribute.
-    list of str
-        What was left out.
 
     Raises
     ------
     RecgaugeError
         If runs differ in more than the model, or an attribute or the data cannot be used.
     """
-    runs, notes = _largest_group(runs) if choose else (runs, [])
     named = name_runs(runs)
     data = load(runs[0])
     key = reference_key(named, metric)
-    segments = [
+    return [
         segments_by(
             attribute, named, key, *data, users, n_groups=n_groups, baseline=baseline, confidence=confidence
         )
         for attribute in by
     ]
-    return segments, notes
-
-
-def _largest_group(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:
-    """Return the most runs on one data set that differ in the model alone, one seed of each, and a note."""
-    comparable, notes = agreeing(runs)
-    if not comparable:
-        return list(runs), []
-    rows = [(run.record.names["dataset"], run.record.split.train.sha256) for run in comparable]
-    largest = Counter(rows).most_common(1)[0][0]
-    kept = [run for run, own in zip(comparable, rows, strict=True) if own == largest]
-    if n_left := len(comparable) - len(kept):
-        record = kept[0].record
-        notes.append(
-            f"{n_left} runs on other data or with another seed are left out; these are on "
-            f"{record.names['dataset']}, seed {record.seed}. Name runs to choose others"
-        )
-    return kept, notes
 
 
 def segments_by(  # noqa: PLR0913 - likewise

@@ -178,7 +178,7 @@ def _of_runs(table: RunTable, choices: Sequence[str], key: str, notes: list[str]
                 frames[setting[place]] = values_by_run(runs, [key])[key]
             else:
                 notes.append(f"{axis}={setting[place]} is left out: it has no two models with {label(key)}.")
-        models = dict.fromkeys(model for frame in frames.values() for model in frame)
+        models = dict.fromkeys(str(model) for frame in frames.values() for model in frame)
         common = [model for model in models if all(model in frame for frame in frames.values())]
         if missing := sorted(models.keys() - set(common)):
             notes.append(f"{axis}: {listed(missing)} are left out, since not every option has them.")

@@ -91,7 +91,7 @@ def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
     """Return finished runs compared inside groups, and notes."""
     refuse_directions(options)
     runs, notes = runs_of(options, (LISTS, TEST))
-    segments, more = segment_runs(
+    segments = segment_runs(
         runs,
         options.by,
         partial(load_data, trusted=options.allow, progress=ConsoleProgress()),
@@ -100,9 +100,8 @@ def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
         n_groups=options.groups,
         baseline=options.baseline,
         confidence=options.confidence,
-        choose=not options.sources,
     )
-    return segments, (*notes, *more)
+    return segments, notes
 
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
