@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from recgauge.comparison.comparing import compare_values as compare_values
     from recgauge.comparison.conditions import Condition as Condition
     from recgauge.comparison.conditions import LoggedRun as LoggedRun
-    from recgauge.comparison.conditions import conditions_of as conditions_of
     from recgauge.comparison.groups import activity as activity
     from recgauge.comparison.groups import cut_groups as cut_groups
     from recgauge.comparison.groups import days_in_data as days_in_data
-    from recgauge.comparison.groups import extreme_users as extreme_users
     from recgauge.comparison.groups import held_popularity as held_popularity
     from recgauge.comparison.groups import item_counts as item_counts
     from recgauge.comparison.groups import taste as taste
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.one_metric import Sums as Sums
     from recgauge.comparison.over_datasets import DatasetsResult as DatasetsResult
     from recgauge.comparison.over_datasets import compare_datasets as compare_datasets
-    from recgauge.comparison.over_seeds import compare_over_seeds as compare_over_seeds
     from recgauge.comparison.part_values import PartValues as PartValues
     from recgauge.comparison.reading import read_long as read_long
     from recgauge.comparison.reading import read_run as read_run
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from recgauge.comparison.run_groups import RunGroup as RunGroup
     from recgauge.comparison.run_groups import group as group
     from recgauge.comparison.run_segments import segment_runs as segment_runs
-    from recgauge.comparison.runs import agreeing as agreeing
     from recgauge.comparison.runs import compare_runs as compare_runs
     from recgauge.comparison.segments import SegmentPair as SegmentPair
     from recgauge.comparison.segments import SegmentRow as SegmentRow

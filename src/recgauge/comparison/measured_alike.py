@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import label
-from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import RunValues
 from recgauge.runs.protocol import Protocol, differences, judging, protocol
 
-_REMEDY = (
-    "Name runs that agree, choose them with --where, or compare all the same with --mark, which marks them."
-)
+_REMEDY = "To compare all the same, give their per-user values as data frames or CSV."
 
 
 def check_protocols(
@@ -26,8 +23,7 @@ def check_protocols(
         records = [repeat.record for repeat in of_run if repeat.record is not None]
         if len(records) == len(of_run):
             protocols[name] = protocol(records, metrics)
-    remedy = "To compare all the same, give their per-user values as data frames or CSV."
-    require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=remedy)
+    require_equal_protocols(list(protocols.values()), list(protocols), subject, remedy=_REMEDY)
     if len(protocols) == len(runs):
         return
     # of runs of recgauge the settings say which rows are relevant
@@ -48,22 +44,24 @@ def check_protocols(
         [(text, name) for name, text in digests.items()],
         f"{subject}: the runs are judged by different relevant items (users, items or grades); their digests "
         "are",
-        f"Evaluate them on one truth. {remedy}",
+        f"Evaluate them on one truth. {_REMEDY}",
     )
 
 
 def require_equal_protocols(
-    protocols: Sequence[Protocol], names: Sequence[str], subject: str, *, mark: bool = False, remedy: str = ""
-) -> list[str]:
-    """Refuse runs that differ in more than the model; with `mark` return a marked line of each difference."""
-    lines = difference_lines(protocols, names)
-    if lines and not mark:
+    protocols: Sequence[Protocol],
+    names: Sequence[str],
+    subject: str,
+    *,
+    remedy: str = f"Name runs that agree, or choose them with --where. {_REMEDY}",
+) -> None:
+    """Refuse runs that differ in more than the model."""
+    if lines := difference_lines(protocols, names):
         all_lines = "\n  ".join(lines)
         raise ConfigError(
             f"{subject}: these runs differ in more than the model, so their numbers cannot be compared:\n  "
-            f"{all_lines}\n{remedy or _REMEDY}"
+            f"{all_lines}\n{remedy}"
         )
-    return [f"{MARK} {subject}: the runs differ in {line}" for line in lines]
 
 
 def difference_lines(protocols: Sequence[Protocol], names: Sequence[str]) -> list[str]:

@@ -314,8 +314,6 @@ class Comparison(Shown):
         What a reader must know to read the numbers, such as users left out and tests that mislead.
     warnings : tuple of str
         What a reader must know first, such as runs that share few of their users.
-    differences : tuple of str
-        In what runs differ that are compared all the same.
     groups : mapping of (str, str) to RunGroup
         The finished runs that are compared, by data set and name; empty of other values.
     """
@@ -325,7 +323,6 @@ class Comparison(Shown):
     over_datasets: tuple[DatasetsResult, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    differences: tuple[str, ...] = ()
     groups: "Mapping[tuple[str, str], RunGroup]" = field(default_factory=dict)
 
     @property

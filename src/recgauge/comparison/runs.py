@@ -14,9 +14,8 @@ from recgauge.comparison.user_values import UserValues, choose_metrics
 from recgauge.errors import ConfigError, DataError, listed
 from recgauge.metrics.names import headline_key, importance
 from recgauge.recorded.direction import opposite_orders
-from recgauge.report.run_tables import MARK
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.protocol import differences, identity, protocol
+from recgauge.runs.protocol import differences, protocol
 from recgauge.runs.settings import flat_settings, numeric_settings
 from recgauge.runs.stored import user_columns
 
@@ -29,7 +28,6 @@ def compare_runs(
     procedure: Procedure,
     *,
     metrics: Sequence[str] | None = None,
-    mark: bool = False,
     notes: Sequence[str] = (),
 ) -> Comparison:
     """Compare finished runs: a table per data set, seeds and folds of one model as one.
@@ -41,8 +39,6 @@ def compare_runs(
     procedure : Procedure
     metrics : sequence of str, optional
         Such as ``ndcg@10`` or ``ndcg_at_10``. Default: the first few that all runs have at one cutoff.
-    mark : bool
-        Compare and mark runs that differ in more than the model, instead of refusing them.
     notes : sequence of str
         Notes on the choice of the runs, which the comparison's notes end with.
 
@@ -60,12 +56,12 @@ def compare_runs(
     keys, own_notes = _choose_keys([each for groups in comparable.values() for each in groups], metrics)
     single = by_dataset.keys() - comparable.keys()
     own_notes += [f"{dataset} is left out: it has one run alone" for dataset in single]
-    marked: list[str] = []
     tables: list[UserValues] = []
     compared: dict[tuple[str, str], RunGroup] = {}
     for dataset, groups in comparable.items():
-        named, lines = _with_names(dataset, groups, keys, mark=mark)
-        marked += lines
+        names = run_names(groups)
+        require_equal_protocols([protocol(each.records, keys) for each in groups], names, dataset)
+        named = dict(zip(names, groups, strict=True))
         compared |= {(dataset, name): run_group for name, run_group in named.items()}
         values = {name: run_group.values(keys, groups) for name, run_group in named.items()}
         tables.append(UserValues.of(values, metrics=keys, dataset=dataset))
@@ -74,7 +70,7 @@ def compare_runs(
     if opposite := opposite_orders({name: order for name, order in orders.items() if order}):
         comparison = replace(comparison, warnings=(*comparison.warnings, opposite))
     all_notes = (*comparison.notes, *notes, *own_notes)
-    return replace(comparison, groups=compared, differences=tuple(marked), notes=all_notes)
+    return replace(comparison, groups=compared, notes=all_notes)
 
 
 def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> tuple[list[str], list[str]]:
@@ -88,19 +84,6 @@ def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> t
     chosen = sorted(headline or common, key=importance)[:MOST_METRICS]
     n_left = len(common) - len(chosen)
     return chosen, [f"{n_left} more metrics are in all runs and not compared here"] if n_left else []
-
-
-def _with_names(
-    dataset: str, groups: Sequence[RunGroup], keys: Sequence[str], *, mark: bool
-) -> tuple[dict[str, RunGroup], list[str]]:
-    """Return the groups by name, and lines that say in what they differ; without `mark` there are none."""
-    protocols = [protocol(run_group.records, keys) for run_group in groups]
-    names = run_names(groups)
-    lines = require_equal_protocols(protocols, names, dataset, mark=mark)
-    identities = [identity(each) for each in protocols]
-    usual = Counter(identities).most_common(1)[0][0]
-    marks = [f" {MARK}" if lines and own != usual else "" for own in identities]
-    return {name + sign: each for name, sign, each in zip(names, marks, groups, strict=True)}, lines
 
 
 def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:

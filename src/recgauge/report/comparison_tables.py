@@ -274,9 +274,9 @@ def latex(comparison: "Comparison") -> str:
 
 
 def marks_of(comparison: "Comparison") -> tuple[str, ...]:
-    """Return the marks of a comparison: differences of marked runs, guards, selection on test rows."""
+    """Return the marks of a comparison: guards, selection on test rows."""
     datasets = dict.fromkeys(dataset for dataset, _ in comparison.groups)
-    lines = list(comparison.differences)
+    lines: list[str] = []
     for dataset in datasets:
         named = {name: group for (own, name), group in comparison.groups.items() if own == dataset}
         lines += _warnings(named, f"{dataset}: " if len(datasets) > 1 else "")

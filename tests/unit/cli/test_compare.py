@@ -147,17 +147,6 @@ def test_runs_that_differ_in_more_than_the_model_are_refused(tmp_path, capsys):
             assert difference in err
 
 
-def test_runs_that_differ_in_more_are_compared_with_a_mark_on_demand(tmp_path, capsys):
-    folders = [
-        store(tmp_path / "a", record_of("svd")),
-        store(tmp_path / "b", rows_of("train")(record_of("knn"))),
-    ]
-    code, out, err = compare(capsys, *folders, "--mark")
-    assert code == 0, err
-    assert "† d: the runs differ in train rows: a (svd); x (knn)" in out
-    assert "knn †" in out
-
-
 def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tmp_path, capsys):
     def sampled(record):
         return replace(record, incomparable="ranked among 100 negatives", candidates_sha256="c")

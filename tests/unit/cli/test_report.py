@@ -178,7 +178,7 @@ def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monke
 def test_hostile_names_are_harmless_in_every_format(rng, found, tmp_path):
     users = np.arange(60)
     tables = {name: pd.DataFrame({"user": users, "ndcg@10": rng.normal(0, 0.05, 60)}) for name in HOSTILE}
-    comparison = replace(compare(tables, n_resamples=200), differences=HOSTILE, notes=HOSTILE)
+    comparison = replace(compare(tables, n_resamples=200), warnings=HOSTILE, notes=HOSTILE)
     first = found.groups["demo", "svd"]
     row = ("1", Cell(HOSTILE[0], look="hit"), HOSTILE[1])
     story = TableBlock(HOSTILE[1], ("rank", *HOSTILE[:2]), (row,), HOSTILE[:2], note="; ".join(HOSTILE))

@@ -65,8 +65,6 @@ def add_procedure(parser: ArgumentParser) -> None:
     resamples = f"resamples of users, sign flips (default: {usual.n_resamples})"
     add("--resamples", dest="n_resamples", metavar="N", type=int, help=resamples)
     add("--seed", type=int, help=f"of the resamples (default: {usual.seed})")
-    mark = "compare runs that differ in more than the model, and mark them, instead of refusing"
-    add("--mark", action="store_true", help=mark)
 
 
 def run_compare(options: Namespace) -> None:
@@ -100,16 +98,16 @@ def run_compare(options: Namespace) -> None:
 def compared_runs(options: Namespace, files: tuple[str, ...] = ()) -> Comparison:
     """Return the comparison that the options of `add_sources` and `add_procedure` describe."""
     runs, notes = runs_of(options, files)
-    if not options.sources and not options.mark:
+    if not options.sources:
         comparable, left_out = agreeing(runs)
         runs, notes = comparable or runs, [*notes, *left_out]
-    return compare_runs(runs, _procedure(options), metrics=options.metrics, mark=options.mark, notes=notes)
+    return compare_runs(runs, _procedure(options), metrics=options.metrics, notes=notes)
 
 
 def _compared_logged(options: Namespace) -> Comparison:
     """Return the comparison of anybody's runs of an experiment, and log it if that is wanted."""
-    if options.sources or options.mark:
-        raise ConfigError("--mlflow: compares the runs of one experiment. Leave SOURCE and --mark out.")
+    if options.sources:
+        raise ConfigError("--mlflow: compares the runs of one experiment. Leave SOURCE out.")
     store = named_experiment(Store(store_uri(options)), options.mlflow)
     comparison = compare_logged(
         store,
