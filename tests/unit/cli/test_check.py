@@ -108,7 +108,8 @@ def test_rules_that_are_there_and_cannot_be_read_fail_the_check(command, tables,
     rules.rmdir()
     rules.write_text("[" * 10_000)
     assert judged()[:2] == (2, "")
-    rules.write_text("not_worse: {ndcg@10: 2%}")
+    rules.unlink()
+    (tmp_path / "check.yml").write_text("not_worse: {ndcg@10: 2%}")
     assert judged()[0] == 0
 
 
