@@ -14,7 +14,7 @@ from mlflow import MlflowClient
 
 from conftest import REPOSITORY
 from e2e.program import Done, Workplace
-from recgauge.tracking import waiting
+from recgauge.tracking.delivering import waiting
 from server.stack import Postgres, Server, own_environment
 
 # A model that lets the test go on at some jobs, and waits until it may itself.

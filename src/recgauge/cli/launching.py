@@ -30,7 +30,7 @@ from recgauge.sweeps.jobs import Job, make_job
 from recgauge.sweeps.places import served_by
 from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.sweeps.tables import reused_line
-from recgauge.tracking import Deliveries
+from recgauge.tracking.outbox import Deliveries
 from recgauge.utils.checks import check_int
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets

@@ -12,7 +12,7 @@ from recgauge.packages.unpacking import RUNS
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import write_checksums
 from recgauge.sweeps.places import store_of_user
-from recgauge.tracking import find_runs
+from recgauge.tracking.finding import find_runs
 from recgauge.utils.files import write_files
 from recgauge.utils.messages import print_note
 

@@ -24,7 +24,7 @@ from recgauge.runs.settings import POLICIES, RunSettings, stores_model
 from recgauge.runs.targets import TARGET, allowed_packages, check_component, find_class
 from recgauge.splits import Splitter
 from recgauge.studies import Study
-from recgauge.tracking import Store
+from recgauge.tracking.store import Store
 from recgauge.utils.checks import check_choice, check_cutoffs, check_int
 from recgauge.utils.messages import print_note
 

@@ -28,7 +28,7 @@ from recgauge.studies import (
 from recgauge.studies.published_table import OPEN
 from recgauge.sweeps.places import experiment_folder
 from recgauge.sweeps.sweep import Sweep
-from recgauge.tracking import Deliveries
+from recgauge.tracking.outbox import Deliveries
 from recgauge.tracking.page import shortened
 from recgauge.utils.files import is_writable
 

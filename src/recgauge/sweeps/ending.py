@@ -22,8 +22,9 @@ from recgauge.sweeps.places import served_by
 from recgauge.sweeps.summary import comparison_summary, title
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import print_sweep
-from recgauge.tracking import Deliveries, experiment_tag
 from recgauge.tracking.delivering import REPORT
+from recgauge.tracking.outbox import Deliveries
+from recgauge.tracking.page import experiment_tag
 from recgauge.utils.files import csv_text
 from recgauge.utils.messages import explain_error, print_error, print_note
 

@@ -1,8 +1,10 @@
-"""What a tracking store is told of a sweep's comparison: its answer, a table with links, numbers."""
+"""What a tracking store is told of a comparison: its answer, a table with links, numbers."""
 
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import time
 
 from recgauge.comparison import Comparison
 from recgauge.comparison.plain import plain_claim, winners_claim
@@ -11,10 +13,13 @@ from recgauge.errors import listed
 from recgauge.metrics.names import label
 from recgauge.report import markdown_line, markdown_table
 from recgauge.report.blocks import escaped
-from recgauge.report.comparison_tables import interval, number, on_dataset
-from recgauge.runs.folder import Summary
+from recgauge.report.comparison_tables import interval, number, on_dataset, write_comparison
+from recgauge.runs.environment import user_name
+from recgauge.runs.folder import Summary, write_folder
 from recgauge.runs.record import JobFacts
+from recgauge.tracking.delivering import deliver
 from recgauge.tracking.page import metric_name, shortened, spaced
+from recgauge.tracking.store import Store
 
 MOST_RUNS, MOST_LINKS = 12, 5  # of a table in the description, and of a run's seeds and folds
 
@@ -37,6 +42,30 @@ def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: M
         values=_values(comparison),
         text=text,
     )
+
+
+def log_comparison(store: Store, comparison: Comparison) -> str:
+    """Write a comparison of anybody's runs back to its experiment, as a run and into the description.
+
+    Returns
+    -------
+    str
+        The run's id.
+    """
+    now, markdown = time(), comparison.to_markdown()
+    lines = [*(f"- {claim}" for claim in comparison.claims), "", *markdown.splitlines()]
+    summary = Summary(
+        JobFacts(title(comparison, "comparison"), now, now, user_name(), store=store.plain()),
+        "comparison",
+        sha256(markdown.encode()).hexdigest(),
+        shortened(lines, "comparison.md"),
+        _values(comparison),
+        "\n".join(lines),
+    )
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, f"comparison{suffix}") for suffix in (".md", ".csv", ".json")]
+        write_folder(summary, Path(folder, "run"), write_comparison(comparison, files))
+        return deliver(Path(folder, "run"), store)
 
 
 def _first(comparison: Comparison) -> list[str]:
@@ -89,4 +118,5 @@ def _values(comparison: Comparison) -> dict[str, float]:
 def title(comparison: Comparison, name: str) -> str:
     """Return the name of the comparison's run: its first runs, the best in front, and its data."""
     runs = dict.fromkeys(row.run for result in comparison.results for row in result.rows)
-    return f"{name} · {listed(list(runs), most=3)} · {listed(comparison.datasets)}"
+    parts = [name, listed(list(runs), most=3), listed(list(filter(None, comparison.datasets)))]
+    return " · ".join(filter(None, parts))

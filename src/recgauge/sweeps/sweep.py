@@ -30,7 +30,9 @@ from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
 from recgauge.sweeps.tables import print_job_line
-from recgauge.tracking import Deliveries, Store, delivered, waiting
+from recgauge.tracking.delivering import delivered, waiting
+from recgauge.tracking.outbox import Deliveries
+from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 

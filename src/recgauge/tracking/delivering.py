@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import IntegrityError, MissingDataError, SchemaError, TrackingError
+from recgauge.metrics import HEADLINE
 from recgauge.runs.folder import (
     CHECKSUMS,
     MODEL,
@@ -25,12 +26,10 @@ from recgauge.tracking.page import (
     FINGERPRINT_TAG,
     NOTE_TAG,
     PARENT_TAG,
-    SUMMARY_TAG,
     TRIAL_TAG,
     Entry,
     entry_of,
     experiment_tag,
-    metrics_figure,
     trial_entries,
 )
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
@@ -66,9 +65,12 @@ def deliver(folder: Path, store: Store) -> str:
                 with explained(store, f"store {folder}"):
                     run_id = _store(opened, folder, files, content)
                     if isinstance(content, Summary) and content.text:
-                        _describe(opened, content, run_id, has_report=folder / REPORT in files)
+                        describe(opened, content, run_id, REPORT if folder / REPORT in files else "")
                 check_still_there(store)
-                mark_delivered(folder, store, run_id, opened.experiment_id)
+                note = store.plain() | {"run_id": run_id, "experiment_id": opened.experiment_id}
+                note["files_sha256"] = file_digest(folder / CHECKSUMS)
+                with written_whole(folder / DELIVERED) as hidden:
+                    hidden.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
             with suppress(OSError):  # who waits for it finds the folder delivered
                 (folder / LOCK).unlink()
     except OSError as error:
@@ -126,14 +128,6 @@ def delivered(folder: Path, store: Store | None = None) -> dict[str, Any] | None
         return None
 
 
-def mark_delivered(folder: Path, store: Store, run_id: str, experiment_id: str) -> None:
-    """Write delivered.json, whole or not at all."""
-    note = store.plain() | {"run_id": run_id, "experiment_id": experiment_id}
-    note["files_sha256"] = file_digest(folder / CHECKSUMS)
-    with written_whole(folder / DELIVERED) as hidden:
-        hidden.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")
-
-
 def _files(folder: Path) -> list[Path]:
     """Return the files of a folder, which must be as they were written."""
     names = read_checksums(folder / CHECKSUMS)
@@ -156,6 +150,8 @@ def _store(
     files: Sequence[Path],
     content: RunRecord | Failure | Summary,
 ) -> str:
+    from recgauge.report.figures.metrics import plot_results
+
     entry, digest = entry_of(content), file_digest(folder / CHECKSUMS)
     run = _find(opened, content, digest)
     if run is not None and run.info.status != "RUNNING":
@@ -166,7 +162,8 @@ def _store(
     run_id = _begin(opened, entry, tags) if run is None else str(run.info.run_id)
     if isinstance(content, RunRecord):
         _store_trials(opened, run_id, trial_entries(content, run_id))
-        if (figure := metrics_figure(content)) is not None:
+        title = f"{content.names['model']} on {content.names['dataset']}, seed {content.seed}"
+        if (figure := plot_results(content.results, HEADLINE, title)) is not None:
             opened.client.log_figure(run_id, figure, "metrics.png")
     places = {file: file.parent.relative_to(folder).as_posix() for file in files}
     _write(opened, run_id, entry, places)
@@ -179,21 +176,10 @@ def _store(
     return run_id
 
 
-def _describe(opened: Opened, summary: Summary, run_id: str, *, has_report: bool) -> None:
-    """Let the experiment's description be that of its newest comparison, with a link to its run."""
-    report = f"[Report](runs/{run_id}/artifacts/{REPORT}), " if has_report else ""
-    link = linked(opened, f"{report}[{summary.subject}](runs/{run_id})")
-    describe(opened, linked(opened, summary.text), link, summary.job.ended)
-
-
 def _find(opened: Opened, content: RunRecord | Failure | Summary, digest: str) -> "Run | None":
     """Return the run of a folder, a whole one if there is; a summary is known by its content."""
-    tag = (FILES_TAG, digest)
-    if isinstance(content, Summary):
-        tag = (FINGERPRINT_TAG, content.fingerprint)
-    runs = list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag[0]}` = '{tag[1]}'"))
-    if isinstance(content, Summary):
-        runs = [run for run in runs if SUMMARY_TAG in run.data.tags]
+    tag = (FINGERPRINT_TAG, content.fingerprint) if isinstance(content, Summary) else (FILES_TAG, digest)
+    runs = opened.client.search_runs([opened.experiment_id], f"tags.`{tag[0]}` = '{tag[1]}'")
     return min(runs, key=lambda run: run.info.status == "RUNNING", default=None)
 
 

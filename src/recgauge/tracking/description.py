@@ -1,5 +1,6 @@
 """The description of an experiment, which MLflow shows above its runs: the newest comparison."""
 
+from recgauge.runs.folder import Summary
 from recgauge.tracking.page import NOTE_TAG, shortened
 from recgauge.tracking.store import Opened
 
@@ -10,23 +11,28 @@ LONGEST = 4_900  # characters; MLflow refuses 5,000 in a tag of an experiment
 _LEAST = 300  # characters that a comparison needs
 
 
-def describe(opened: Opened, text: str, link: str, at: float) -> None:
-    """Write a comparison into an experiment's description, behind what somebody has written there.
+def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None:
+    """Let the experiment's description be that of its newest comparison, with a link to its run.
+
+    It stands behind what somebody has written there, as far as there is room.
 
     Parameters
     ----------
     opened : Opened
-    text, link : str
-        Markdown, as `linked` returns it; of the text the description gets as much as there is room for.
-    at : float
-        When the text was made, in seconds since 1970; a newer one stays.
+    summary : Summary
+    run_id : str
+        Of the summary.
+    report : str
+        The report among its files; empty if there is none.
     """
     tags = opened.client.get_experiment(opened.experiment_id).tags
     before = tags.get(NOTE_TAG, "").partition(MARK)[0].rstrip()
-    room = LONGEST - len(before) - len(link)
+    link = f"[{summary.subject}](runs/{run_id})"
+    link = linked(opened, f"[Report](runs/{run_id}/artifacts/{report}), {link}" if report else link)
+    room, at = LONGEST - len(before) - len(link), summary.job.ended
     if at < float(tags.get(TIME_TAG, 0)) or room < _LEAST:
         return
-    own = shortened([MARK, *text.split("\n")], "the comparison's run", room)
+    own = shortened([MARK, *linked(opened, summary.text).split("\n")], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")

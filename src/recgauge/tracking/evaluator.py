@@ -75,8 +75,9 @@ class Evaluator(ModelEvaluator):
         frame, relevant = dataset.features_data, dataset.labels_data
         if not hasattr(frame, "columns") or relevant is None:
             raise ConfigError("targets: name the column of relevant items, or grades, of a data frame.")
-        output = None if model is None else model.predict(frame)
-        ranked = dataset.predictions_data if model is None else _output(output, frame, predictions)
+        ranked = dataset.predictions_data
+        if model is not None:
+            ranked = _output(model.predict(frame), frame, predictions)
         if ranked is None or len(ranked) != len(frame):
             raise ConfigError(
                 "predictions: name the column of lists, scores or ranks, or pass a model that returns a list "
@@ -100,12 +101,8 @@ def _is_several(cell: Any) -> bool:
 def _output(output: Any, frame: "pd.DataFrame", name: str | None) -> Sequence[Any]:
     """Return what a model returns for each row: of several columns the one that `predictions` names."""
     if hasattr(output, "reindex") and not output.index.equals(frame.index):
-        own, labels = (listed(map(shown, index), 3) for index in (output.index, frame.index))
-        raise ConfigError(
-            f"model: its rows are labelled {own}, those of the data {labels}. Return a list, or a "
-            "series with the index of the data."
-        )
-    if hasattr(output, "columns") or isinstance(output, Mapping):
+        raise ConfigError("model: return a list, or a series or frame with the index of the data.")
+    if hasattr(output, "columns"):
         columns = list(output)
         if (name := columns[0] if len(columns) == 1 else name) not in columns:
             raise ConfigError(f"predictions: name the column of lists; the model has {listed(columns)}.")
@@ -149,13 +146,11 @@ def _by_pair(
     """
     import pandas as pd
 
-    first = next((cell for cell in ranked if not pd.isna(cell)), None)
+    first = next(iter(ranked), None)
     if score in ROLES or any(map(_is_several, relevant)) or str(first).startswith("["):
-        cells = "all cells are empty" if first is None else f"a cell is {shown(first)}"
         raise SchemaError(
-            f"predictions: {score} has no lists: {cells}. Give a list per user (of text, json.loads makes "
-            "one); or, of a row per user and item, name a column of scores or ranks, and as targets one of "
-            "grades."
+            f"predictions: {score} has no lists: a cell is {shown(first)}. Give a list per user (of text, "
+            "json.loads makes one), or a column of scores or ranks."
         )
     index = [name for name in frame.index.names if name is not None and name not in frame.columns]
     frame = frame.reset_index(index) if index else frame

@@ -2,12 +2,13 @@
 
 import re
 from atexit import register
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from recgauge.errors import (
     ConfigError,
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run as Run
 
+T = TypeVar("T")
 NEEDED = (RECORD, PER_USER)
 _ID = re.compile(r"[0-9a-f]{32}")
 _OWN = "experiment="
-FINISHED = "attributes.status = 'FINISHED'"
 _NAME = re.compile(r"\b(param(?:eter)?|metric|tag)s?\.(`[^`]*`|\"[^\"]*\")?([\w./-]*)", re.IGNORECASE)
 _VALUE = re.compile(r"'[^']*'|(?<!\.)\"[^\"]*\"")
 _CUTOFF = re.compile(r"\b(metrics?\.[`\"]?\w+)@(\d+)", re.IGNORECASE)
@@ -41,38 +42,42 @@ _PAGE = 1000  # runs that are asked for at a time
 
 
 def stored_run(store: Store, run_id: str) -> "Run | None":
-    """Return the run with this id, None if there is none."""
-    from mlflow.exceptions import MlflowException
-
+    """Return the run with this id, None if there is none, or no store."""
+    if not store.exists:
+        return None
     client = reading(store)
     with explained(store, f"read run {run_id}"):
-        try:
-            return client.get_run(run_id)
-        except MlflowException as error:
-            if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
-                return None
-            raise
+        return if_there(client.get_run, run_id)
 
 
-def experiments_of(store: Store) -> list[str]:
-    """Return the names of a store's experiments."""
+def if_there(ask: Callable[..., T], *words: str) -> T | None:
+    """Return what MLflow has under a name, None if there is nothing."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        return ask(*words)
+    except MlflowException as error:
+        if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
+            return None
+        raise
+
+
+def experiments_of(store: Store) -> dict[str, str]:
+    """Return the ids of a store's experiments by name."""
     client = reading(store)
     with explained(store, "look for experiments"):
-        return [str(entry.name) for entry in client.search_experiments(order_by=["experiment_id"])]
+        experiments = client.search_experiments(order_by=["experiment_id"])
+        return {str(each.name): str(each.experiment_id) for each in experiments}
 
 
-def check_experiment(store: Store) -> None:
+def check_experiment(store: Store, subject: str = "--experiment") -> None:
     """Refuse a store, or an experiment of it, that does not exist, before anything would make it."""
-    if store.experiment not in (names := experiments_of(store)):
-        raise no_experiment("--experiment", store.experiment, store, names)
-
-
-def no_experiment(option: str, name: str, store: Store, names: Sequence[str]) -> ConfigError:
-    """Return the error of an option that names an experiment which a store does not have."""
-    return ConfigError(
-        f"{option} {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
-        f"It has {listed(names)}."
-    )
+    name, names = store.experiment, list(experiments_of(store))
+    if name not in names:
+        raise ConfigError(
+            f"{subject} {name}: there is no such experiment in {store.shown}. {did_you_mean(name, names)}"
+            f"It has {listed(names)}."
+        )
 
 
 def runs_of(store: Store, where: str = "") -> "list[Run]":
@@ -82,22 +87,20 @@ def runs_of(store: Store, where: str = "") -> "list[Run]":
     """
     from mlflow.exceptions import MlflowException
 
-    client = reading(store)
+    client, runs = reading(store), list["Run"]()
     with explained(store, "look for runs"):
         experiment = client.get_experiment_by_name(store.experiment)
-        runs: list[Run] = []
         token = None if experiment is None else ""
         while experiment is not None and token is not None:
+            ids = [experiment.experiment_id]
             try:
-                page = client.search_runs(
-                    [experiment.experiment_id], where, max_results=_PAGE, page_token=token
-                )
+                page = client.search_runs(ids, where, max_results=_PAGE, page_token=token)
             except MlflowException as error:
                 if not where or error.error_code != "INVALID_PARAMETER_VALUE":
                     raise
                 reason = f"--where: {where!r} is no search of MLflow: {error.message}"
                 raise TrackingError(reason) from error
-            runs += [run for run in page if TRIAL_TAG not in run.data.tags]  # trials lie below their run
+            runs += [run for run in page if TRIAL_TAG not in run.data.tags]
             token = page.token or None
     return runs
 
@@ -136,8 +139,7 @@ def reading(store: Store) -> "MlflowClient":
 
 def _run_by_id(store: Store, run_id: str) -> "Run":
     """Return a run that a user names."""
-    run = stored_run(store, run_id) if store.exists else None
-    if run is None:
+    if (run := stored_run(store, run_id)) is None:
         problem = "has no such run" if store.exists else "does not exist"
         raise MissingDataError(
             f"{run_id}: is no folder, and the tracking store {store.shown} {problem}. Name the store that "
@@ -149,18 +151,21 @@ def _run_by_id(store: Store, run_id: str) -> "Run":
 def run_files(store: Store, run: "Run", names: Sequence[str]) -> Path:
     """Return a folder with the named files of a run that exist; copies of remote files are temporary."""
     run_id, folder = run.info.run_id, local_folder(run.info.artifact_uri)
-    if folder is not None and not folder.is_dir() and store.files is not None:
-        beside = store.files / run_id / "artifacts"  # of a project that was moved
-        folder = beside if beside.is_dir() else folder
     if run.info.status != "FINISHED":
         reason = f": {run.data.tags['error']}" if "error" in run.data.tags else ""
         raise MissingDataError(f"{run_id}: the run is {run.info.status}, so it has no results{reason}.")
     if folder is None:
-        folder = Path(mkdtemp(prefix="recgauge-"))
+        folder, client = Path(mkdtemp(prefix="recgauge-")), reading(store)
         register(rmtree, folder, ignore_errors=True)
         with explained(store, f"read run {run_id}"):
-            _copy(reading(store), run_id, names, folder)
-    elif not folder.is_dir():
+            stored = {entry.path for entry in client.list_artifacts(run_id)}
+            for name in names:
+                if name.partition("/")[0] in stored:
+                    client.download_artifacts(run_id, name, str(folder))
+        return folder
+    if not folder.is_dir() and store.files is not None:
+        folder = store.files / run_id / "artifacts"  # of a project that was moved
+    if not folder.is_dir():
         raise MissingDataError(
             f"run {run_id}: its files are not in {folder}, where the tracking store says they are. "
             "Put them back, or name the run's output folder instead."
@@ -232,28 +237,28 @@ def find_runs(
         raise ConfigError(
             "--where chooses among the runs of an MLflow experiment, and only folders and ids are given."
         )
-    query = _RunQuery(Store(uri, experiment), where, (*NEEDED, PREDICTIONS, *files))
+    store, notes = Store(uri, experiment), list[str]()
     distinct: dict[str, FinishedRun] = {}
-    for run in (run for name in names for run in query.runs(name)):
-        distinct.setdefault(run.run_id or str(run.folder.resolve()), run)
+    for name in names:
+        for run in _runs(name, store, where, (*NEEDED, PREDICTIONS, *files), notes):
+            distinct.setdefault(run.run_id or str(run.folder.resolve()), run)
     runs = list(distinct.values())
     alike: dict[str, list[FinishedRun]] = {}
     for run in sorted(runs, key=_started, reverse=True):
         alike.setdefault(run.record.settings_digest(), []).append(run)
     if not alike:
         chosen = f" with --where {where!r}" if where else ""
-        left_out = f" ({'; '.join(query.notes)})" if query.notes else ""
-        hint = " `recgauge experiments` lists what there is." if str(names).count(_OWN) else ""
-        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.{hint}")
+        left_out = f" ({'; '.join(notes)})" if notes else ""
+        raise MissingDataError(f"{listed(names)}: there is no finished run{chosen}{left_out}.")
     for newest, *older in alike.values():
         if older:
             model, dataset = (newest.record.names[name] for name in ("model", "dataset"))
-            query.notes.append(
+            notes.append(
                 f"{model} on {dataset} was run {1 + len(older)} times with equal settings; the newest "
                 f"counts: {newest.label}"
             )
     kept = {newest for newest, *_ in alike.values()}
-    return [run for run in runs if run in kept], query.notes
+    return [run for run in runs if run in kept], notes
 
 
 def _started(run: FinishedRun) -> float:
@@ -261,87 +266,73 @@ def _started(run: FinishedRun) -> float:
     return (run.folder / RECORD).stat().st_mtime if job is None else job.started
 
 
-_Location = tuple[Path, str | None, str]
-"""The folder of a run, its id in a store, and how messages name it."""
+def _runs(source: str, store: Store, where: str, files: Sequence[str], notes: list[str]) -> list[FinishedRun]:
+    """Return the runs of a source; of several, one that has stored too little is left out, with a note."""
+    folder = Path(source)
+    if (folder / RECORD).is_file():
+        return [_read(folder)]
+    if not folder.is_dir() and _ID.fullmatch(source):
+        return [_read_stored(store, _run_by_id(store, source), files)]
+    if folder.is_dir():
+        readers = [partial(_read, each) for each in _folders_of_sweep(folder, notes)]
+    else:
+        stored = _runs_of_experiment(source, store, where, notes)
+        readers = [partial(_read_stored, store, run, files) for run in stored]
+    runs = []
+    for read in readers:
+        try:
+            runs.append(read())
+        except RecgaugeError as error:
+            notes.append(f"left out: {error}")
+    return runs
 
 
-def _location(folder: Path) -> _Location:
-    return folder, (delivered(folder) or {}).get("run_id"), str(folder)
+def _read(folder: Path) -> FinishedRun:
+    _check_files(folder, str(folder))
+    return FinishedRun.read(folder, (delivered(folder) or {}).get("run_id"), str(folder))
 
 
-def _read(folder: Path, run_id: str | None, label: str) -> FinishedRun:
+def _read_stored(store: Store, run: "Run", files: Sequence[str]) -> FinishedRun:
+    folder, label = run_files(store, run, files), f"run {run.info.run_id}"
+    _check_files(folder, label)
+    return FinishedRun.read(folder, run.info.run_id, label)
+
+
+def _check_files(folder: Path, label: str) -> None:
     if missing := [name for name in NEEDED if not (folder / name).is_file()]:
         raise MissingDataError(
             f"{label}: has stored no {' and no '.join(missing)}, so its users cannot be compared. "
             "Run it again."
         )
-    return FinishedRun.read(folder, run_id, label)
 
 
-@dataclass(frozen=True)
-class _RunQuery:
-    """Where runs are looked for, with which files, and notes on what was left out."""
+def _folders_of_sweep(folder: Path, notes: list[str]) -> list[Path]:
+    """Return the folders of a sweep's finished jobs."""
+    jobs = read_jobs(folder)
+    # the folder of a failed job may have an older run
+    finished = [job.folder for job in jobs if job.status != "failed" and (job.folder / RECORD).is_file()]
+    if not jobs:  # a sweep that was killed, copied folders
+        finished = [path.parent for path in sorted(folder.rglob(RECORD))]
+    if not finished:
+        reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
+        raise MissingDataError(f"{folder}: there is no finished run in this folder (no {RECORD}){reason}.")
+    if (n_left := len(jobs) - len(finished)) > 0:
+        notes.append(f"{folder}: {n_left} jobs without results are left out")
+    return finished
 
-    store: Store
-    where: str
-    files: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
 
-    def runs(self, source: str) -> Iterator[FinishedRun]:
-        """Yield the runs of a source; of several, one that has stored too little is left out."""
-        folder, alone = Path(source), True
-        if (folder / RECORD).is_file():
-            locations = [_location(folder)]
-        elif folder.is_dir():
-            locations, alone = self._in_folder(folder), False
-        elif _ID.fullmatch(source):
-            locations = [self._stored(_run_by_id(self.store, source))]
-        else:
-            locations, alone = self._in_experiment(source), False
-        for location in locations:
-            try:
-                yield _read(*location)
-            except RecgaugeError as error:
-                if alone:
-                    raise
-                self.notes.append(f"left out: {error}")
-
-    def _in_folder(self, folder: Path) -> list[_Location]:
-        """Return the finished jobs of a sweep."""
-        jobs = read_jobs(folder)
-        # the folder of a failed job may have an older run
-        kept = [job for job in jobs if job.status != "failed" and (job.folder / RECORD).is_file()]
-        finished = [(job.folder, job.run_id, str(job.folder)) for job in kept]
-        if not jobs:  # a sweep that was killed, copied folders
-            finished = [_location(path.parent) for path in sorted(folder.rglob(RECORD))]
-        if not finished:
-            reason = f"; its first job: {jobs[0].short_reason.removesuffix('.')}" if jobs else ""
-            raise MissingDataError(
-                f"{folder}: there is no finished run in this folder (no {RECORD}){reason}."
-            )
-        if (n_left := len(jobs) - len(finished)) > 0:
-            self.notes.append(f"{folder}: {n_left} jobs without results are left out")
-        return finished
-
-    def _in_experiment(self, source: str) -> list[_Location]:
-        """Return the finished runs of an experiment, without summaries of sweeps."""
-        own = source.startswith(_OWN)
-        store = self.store if own else replace(self.store, experiment=source)
-        stored = chosen_runs(store, self.where)
-        if not stored and store.experiment not in (names := experiments_of(store)):
-            raise ConfigError(
-                f"{source}: is no folder, no run's id, and no experiment of the tracking store "
-                f"{store.shown}. {did_you_mean(store.experiment, names)}Experiments there: {listed(names)}."
-            )
-        runs = [run for run in stored if SUMMARY_TAG not in run.data.tags]
-        if own:
-            tag = experiment_tag(source.removeprefix(_OWN))
-            runs = [run for run in runs if tag in run.data.tags]
-        finished = [run for run in runs if run.info.status == "FINISHED" and FILES_TAG in run.data.tags]
-        if len(finished) < len(runs):
-            self.notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
-        return [self._stored(run) for run in finished]
-
-    def _stored(self, run: "Run") -> _Location:
-        run_id = run.info.run_id
-        return run_files(self.store, run, self.files), run_id, f"run {run_id}"
+def _runs_of_experiment(source: str, store: Store, where: str, notes: list[str]) -> "list[Run]":
+    """Return the finished runs of an experiment, without summaries of sweeps."""
+    own = source.startswith(_OWN)
+    store = store if own else replace(store, experiment=source)
+    stored = chosen_runs(store, where)
+    if not stored:
+        check_experiment(store, "--experiment" if own else "no folder, no run's id:")
+    runs = [run for run in stored if SUMMARY_TAG not in run.data.tags]
+    if own:
+        tag = experiment_tag(source.removeprefix(_OWN))
+        runs = [run for run in runs if tag in run.data.tags]
+    finished = [run for run in runs if run.info.status == "FINISHED" and FILES_TAG in run.data.tags]
+    if len(finished) < len(runs):
+        notes.append(f"{source}: {len(runs) - len(finished)} runs that did not finish are left out")
+    return finished

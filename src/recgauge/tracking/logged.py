@@ -2,10 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import time
 from typing import TYPE_CHECKING
 
 from recgauge.comparison.comparing import compare_values, pair_runs
@@ -15,28 +11,21 @@ from recgauge.comparison.reading import read_run
 from recgauge.comparison.results import Comparison, Procedure
 from recgauge.comparison.user_values import UserValues
 from recgauge.errors import MissingDataError
-from recgauge.metrics.names import Directions, label
-from recgauge.report.comparison_tables import write_comparison
-from recgauge.runs.environment import user_name
-from recgauge.runs.folder import Summary, write_folder
+from recgauge.metrics.names import Directions
 from recgauge.runs.protocol import judging
-from recgauge.runs.record import JobFacts
 from recgauge.runs.stored import PER_USER
-from recgauge.tracking.delivering import deliver
-from recgauge.tracking.finding import chosen_runs, no_experiment, reading, run_files
+from recgauge.tracking.finding import check_experiment, chosen_runs, experiments_of, run_files
 from recgauge.tracking.page import (
     EVALUATED_TAG,
     FILES_TAG,
     JUDGING_TAG,
     SUMMARY_TAG,
     TRUTH_TAG,
-    metric_name,
-    shortened,
 )
-from recgauge.tracking.store import Store, explained
+from recgauge.tracking.store import Store
 
 if TYPE_CHECKING:
-    from mlflow.entities import Experiment, Run
+    from mlflow.entities import Run
 
     from recgauge.runs.finished import RunValues
 
@@ -51,18 +40,11 @@ def named_experiment(store: Store, name: str) -> Store:
     ConfigError
         If there is none.
     """
-    return replace(store, experiment=str(_experiment(store, name).name))
-
-
-def _experiment(store: Store, name: str) -> "Experiment":
-    client = reading(store)
-    with explained(store, "look for experiments"):
-        experiment, experiments = client.get_experiment_by_name(name), client.search_experiments()
-    if same := [
-        each for each in (experiment, *experiments) if each and name in (each.name, each.experiment_id)
-    ]:
-        return same[0]
-    raise no_experiment("--mlflow", name, store, [str(each.name) for each in experiments])
+    experiments = experiments_of(store)
+    names = {number: own for own, number in experiments.items()}
+    chosen = replace(store, experiment=name if name in experiments else names.get(name, name))
+    check_experiment(chosen, "--mlflow")
+    return chosen
 
 
 def compare_logged(
@@ -155,41 +137,3 @@ def _tables(
             number, of_run = numbers.setdefault(text, len(numbers)), values[run.run_id]
             own.append(replace(of_run, fold=number) if each.of_folds else replace(of_run, seed=number))
     return [pair_runs(runs, list(higher), None, name) for name, runs in by_dataset.items()]
-
-
-def log_comparison(store: Store, comparison: Comparison) -> str:
-    """Write a comparison back: as a run with its numbers and files, and into the experiment's description.
-
-    Returns
-    -------
-    str
-        The run's id.
-    """
-    n_runs = len({row.run for result in comparison.results for row in result.rows})
-    name = f"comparison · {label(comparison.results[0].metric)} · {n_runs} conditions"
-    now, markdown = time(), comparison.to_markdown()
-    lines = [*(f"- {claim}" for claim in comparison.claims), "", *markdown.splitlines()]
-    summary = Summary(
-        JobFacts(name, now, now, user_name(), store=store.plain()),
-        "comparison",
-        sha256(markdown.encode()).hexdigest(),
-        shortened(lines, "comparison.md"),
-        _numbers(comparison),
-        "\n".join(lines),
-    )
-    with TemporaryDirectory() as folder:
-        files = [Path(folder, f"comparison{suffix}") for suffix in (".md", ".csv", ".json")]
-        write_folder(summary, Path(folder, "run"), write_comparison(comparison, files))
-        return deliver(Path(folder, "run"), store)
-
-
-def _numbers(comparison: Comparison) -> dict[str, float]:
-    """Return means, intervals and differences by names that MLflow takes."""
-    numbers: dict[str, float] = {}
-    for result in comparison.results:
-        for row in result.rows:
-            ends = {"mean": row.mean, "low": row.low, "high": row.high}
-            numbers |= {f"{result.metric}/{row.run}/{end}": value for end, value in ends.items()}
-        for pair in result.pairs:
-            numbers[f"difference/{result.metric}/{pair.a} - {pair.b}"] = pair.difference
-    return {metric_name(name): value for name, value in numbers.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
@@ -17,7 +17,7 @@ from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Lines, lines, render_markdown
 from recgauge.report.run_tables import filter_points, mark_lines, run_blocks
 from recgauge.runs.folder import Failure, Summary
-from recgauge.runs.record import JobFacts, MetricValue, RunRecord, coverage_counts
+from recgauge.runs.record import JobFacts, RunRecord, coverage_counts
 from recgauge.runs.settings import (
     FOLDS,
     LOCAL_DATASET_SETTINGS,
@@ -29,9 +29,6 @@ from recgauge.runs.settings import (
 )
 from recgauge.search.trials import importances
 from recgauge.tracking.writing import LONGEST
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NOTE_TAG = "mlflow.note.content"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
@@ -144,23 +141,20 @@ def _made_by(command: str, environment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _params(settings: dict[str, Any], names: Mapping[str, str], seed: int) -> dict[str, str]:
-    """Return the params: first what people compare by, then every setting that can change a number."""
+    """Return the params: what people compare by, and every setting that can change a number."""
     split = settings.get("split") or {}
     fold = next((str(split[name]) for name in FOLDS if split.get(name) is not None), None)
-    chosen = {**names, "seed": str(seed)} | ({} if fold is None else {"fold": fold})
-    front = ("dataset", "model", "split", "fold", "seed")
-    first = {key: chosen[key] for key in front if key in chosen} | chosen
     local = {f"dataset.{key}" for key in LOCAL_DATASET_SETTINGS if key != "path"}
     if is_isolated(settings.get("model")):
         local |= {f"model.{key}" for key in LOCAL_ISOLATED_SETTINGS}
-    rest = {
+    params = {
         key: value
         for key, value in flat_settings(part(settings, *NUMERIC)).items()
         if ".".join(key.split(".")[:2]) not in local
         and not key.endswith("_target_")
         and key != f"metrics.{value}"
     }
-    return first | {key: value for key, value in rest.items() if key not in first}
+    return params | {**names, "seed": str(seed)} | ({} if fold is None else {"fold": fold})
 
 
 PALETTE = {
@@ -204,33 +198,20 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     are tags; guards' values are in guards.json.
     """
     headline = headline_cutoff(entry.k for entry in record.results)
-    ordered = sorted(headline_first(record.results), key=lambda entry: entry.k not in (headline, None))
+    order = {name: rank for rank, name in enumerate(HEADLINE)}
+    ordered = sorted(
+        record.results,
+        key=lambda entry: (entry.k not in (headline, None), order.get(entry.name, len(order))),
+    )
     values = {_shown(record, entry.key): entry.value for entry in ordered}
-    values |= _interval_ends(record, headline)
+    for entry in ordered:
+        if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
+            values |= interval_ends(_shown(record, entry.key), entry.value, entry.stderr)
     values |= {_shown(record, name): n for name, n in coverage_counts(record).items() if name in COUNTS}
     if record.sanity is not None:
-        rows = {"chance": record.sanity.chance, "oracle": record.sanity.oracle}
-        values |= {
-            _shown(record, f"sanity/{name}_{key}"): value
-            for name, row in rows.items()
-            for key, value in row.items()
-        }
+        for name, row in (("chance", record.sanity.chance), ("oracle", record.sanity.oracle)):
+            values |= {_shown(record, f"sanity/{name}_{key}"): value for key, value in row.items()}
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
-
-
-def headline_first(results: Sequence[MetricValue]) -> list[MetricValue]:
-    """Return results in their order, those of the metrics to read first in front."""
-    order = {name: rank for rank, name in enumerate(HEADLINE)}
-    return sorted(results, key=lambda entry: order.get(entry.name, len(order)))
-
-
-def _interval_ends(record: RunRecord, headline: int | None) -> dict[str, float]:
-    """Return the ends of the intervals of the metrics to read first, at one cutoff."""
-    ends: dict[str, float] = {}
-    for entry in record.results:
-        if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
-            ends |= interval_ends(_shown(record, entry.key), entry.value, entry.stderr)
-    return ends
 
 
 def interval_ends(key: str, mean: float, stderr: float) -> dict[str, float]:
@@ -287,26 +268,18 @@ def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
     """Return the trials of a search as curves, and which settings mattered."""
     if (search := record.search) is None:
         return []
-    points, values = [], list[float]()
-    for trial in (trial for trial in search.trials if trial.value is not None):
-        value, number = float(trial.value or 0.0), trial.number + 1
-        points.append((f"search/{search.metric}", number, value))
-        values += [value] if trial.state == "finished" else []
-        if values:
-            best = (max if search.higher_is_better else min)(values)
-            points.append((f"search/best_{search.metric}", number, best))
+    points, finished = [], list[float]()
+    for trial in search.trials:
+        if trial.value is not None:
+            points.append((f"search/{search.metric}", trial.number + 1, trial.value))
+            finished += [trial.value] if trial.state == "finished" else []
+        if trial.value is not None and finished:
+            best = (max if search.higher_is_better else min)(finished)
+            points.append((f"search/best_{search.metric}", trial.number + 1, best))
     shares = {}
     with suppress(Exception):  # of a library that need not know all spaces
         shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
     return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
-
-
-def metrics_figure(record: RunRecord) -> "Figure | None":
-    """Return a figure of the metrics to read first over cutoffs, with intervals; None without cutoffs."""
-    from recgauge.report.figures.metrics import plot_results
-
-    title = f"{record.names['model']} on {record.names['dataset']}, seed {record.seed}"
-    return plot_results(record.results, HEADLINE, title)
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:
@@ -390,14 +363,7 @@ def shortened(lines: Sequence[str], file: str, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     end = f"\n\nThe rest is in {file}."
-    kept: list[str] = []
-    left = longest - len(end)
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    return "\n".join(kept) + end
+    return text[: longest - len(end)].rpartition("\n")[0] + end
 
 
 def dataset_inputs(record: RunRecord) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """Links to MLflow's pages, which open on few metrics, the headline first."""
 
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ def address(store: Store, tag: str | None = None, value: str = "true") -> str:
     search = "" if tag is None else f"tags.`{tag}` = {quoted}"
     with explained(store, "look for the experiment"):
         page = f"{_experiment_page(store, opened)}/runs?compareRunsMode=CHART&{MODEL_TRAINING}"
+    with suppress(Exception):  # a page without chosen charts is no reason to fail
         if key := _share(store, opened, search):
             return f"{page}&viewStateShareKey={key}"
     return f"{page}&searchFilter={quote(search, safe='')}" if search else page
@@ -54,39 +56,40 @@ def _experiment_page(store: Store, opened: Opened) -> str:
 
 
 def _share(store: Store, opened: Opened, search: str) -> str | None:
-    """Store what the page of a search's runs shows; None if that cannot be: the page opens without it."""
-    try:
-        major, minor = map(int, _mlflow_version(store).split(".")[:2])
-        if not KNOWN[0] <= (major, minor) < KNOWN[1]:
-            return None
-        runs = opened.client.search_runs([opened.experiment_id], search, max_results=MOST_COMPARED)
-        drawn = [run for run in runs if run.data.params and run.data.metrics]
-        finals = [run for run in drawn if TRIAL_TAG not in run.data.tags]
-        metrics = {name for run in finals for name in run.data.metrics}
-        nested = len(finals) < len(drawn) <= MOST_NESTED
-        shown = search or _of_one_dataset(finals) or ("" if nested or len(finals) == len(drawn) else FINAL)
-        if shown != search:
-            finals = opened.client.search_runs([opened.experiment_id], shown, max_results=MOST_COMPARED)
-        params = [run.data.params for run in finals]
-        tag = view(metrics, params, shown, nested=nested and not shown)
-        key = f"recgauge-{sha256(search.encode()).hexdigest()[:12]}" if search else "recgauge"
-        if tag is not None:
-            opened.client.set_experiment_tag(opened.experiment_id, VIEW_TAG + key, tag)
-    except Exception:  # a page without chosen charts is no reason to fail
+    """Store what the page of a search's runs shows, and return its key; None if nothing can be drawn."""
+    if not KNOWN[0] <= _mlflow_version(store) < KNOWN[1]:
         return None
-    return None if tag is None else key
+    drawn = _drawn_runs(opened, search)
+    finals = [run for run in drawn if TRIAL_TAG not in run.data.tags]
+    nested = len(finals) < len(drawn) <= MOST_NESTED
+    without_trials = "" if nested or len(finals) == len(drawn) else FINAL
+    shown = search or _of_newest_dataset(finals) or without_trials
+    if shown != search:
+        finals, nested = _drawn_runs(opened, shown), False
+    if (tag := view([run.data for run in finals], shown, nested=nested)) is None:
+        return None
+    key = f"recgauge-{sha256(search.encode()).hexdigest()[:12]}" if search else "recgauge"
+    opened.client.set_experiment_tag(opened.experiment_id, VIEW_TAG + key, tag)
+    return key
 
 
-def _of_one_dataset(runs: "list[Run]") -> str:
+def _drawn_runs(opened: Opened, search: str) -> "list[Run]":
+    """Return the newest runs of a search that have params and metrics."""
+    runs = opened.client.search_runs([opened.experiment_id], search, max_results=MOST_COMPARED)
+    return [run for run in runs if run.data.params and run.data.metrics]
+
+
+def _of_newest_dataset(runs: "list[Run]") -> str:
     """Return the search of the newest run's data set, if there are others: charts are of one."""
     names = [run.data.params.get("dataset", "") for run in runs]
     return f"params.dataset = '{names[0]}'" if len(set(names)) > 1 and "'" not in names[0] else ""
 
 
-def _mlflow_version(store: Store) -> str:
+def _mlflow_version(store: Store) -> tuple[int, ...]:
     """Return the version of the MLflow that draws the page: the server's, else the installed one."""
-    if not store.uri.startswith("http"):
-        return version("mlflow")
-    import requests
+    text = version("mlflow")
+    if store.uri.startswith("http"):
+        import requests
 
-    return requests.get(f"{store.uri.rstrip('/')}/version", timeout=5).text.strip()
+        text = requests.get(f"{store.uri.rstrip('/')}/version", timeout=5).text
+    return tuple(map(int, text.split(".")[:2]))

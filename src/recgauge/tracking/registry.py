@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from recgauge.checks.looks import Look
 from recgauge.errors import ConfigError, MissingDataError, SchemaError, listed
-from recgauge.tracking.finding import experiments_of, reading, runs_of
+from recgauge.tracking.finding import experiments_of, if_there, reading, runs_of
 from recgauge.tracking.store import Store, explained
 
 if TYPE_CHECKING:
@@ -82,16 +82,9 @@ def promote(uri: str, model: Registered, run_id: str) -> str:
 
 def _version(client: "MlflowClient", model: Registered) -> "ModelVersion | None":
     """Return a version, None if there is none."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        if model.alias:
-            return client.get_model_version_by_alias(model.name, model.alias)
-        return client.get_model_version(model.name, model.version)
-    except MlflowException as error:
-        if error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
-            return None
-        raise
+    if model.alias:
+        return if_there(client.get_model_version_by_alias, model.name, model.alias)
+    return if_there(client.get_model_version, model.name, model.version)
 
 
 def _version_of_run(client: "MlflowClient", name: str, run_id: str) -> str:

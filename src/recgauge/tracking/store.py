@@ -38,10 +38,7 @@ MLFLOW_DEFAULTS = {  # unless the environment says something else
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
     "MLFLOW_HTTP_RESPECT_RETRY_AFTER_HEADER": "false",  # a proxy may ask for minutes
 }
-_SECONDS = 10  # until a database that does not answer is given up
 _BUSY_SECONDS = 30  # for which another process may hold an SQLite file
-_WITH_TIMEOUT = ("psycopg2", "psycopg", "pymysql", "mysqldb")  # drivers that know the option
-_PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
 _LOGIN = (
     "Give the right MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN, or run "
     "with tracking=off."
@@ -254,54 +251,43 @@ def _experiment(store: Store, client: "MlflowClient") -> Opened:
             f"tracking.experiment: {store.experiment!r} was deleted in {store.shown}. "
             "Restore it, or choose another name with tracking.experiment=NAME."
         )
-    if stored is not None and store.files is not None and _ELSEWHERE.match(stored.artifact_location):
-        raise TrackingError(
-            f"tracking.experiment: the database {store.shown}, not you, has the files of "
-            f"{store.experiment!r} sent to {printable(without_secrets(stored.artifact_location))}, with "
-            "passwords from your environment. Name another experiment, whose files lie beside the database: "
-            "tracking.experiment=NAME."
-        )
-    before = None if stored is None else _project_before(store, stored)
-    if stored is not None and before is not None and store.files is not None:
-        stored = _set_aside(store, client, stored, before, store.files.parent)
+    files = store.files
+    if stored is not None and files is not None:
+        if _ELSEWHERE.match(stored.artifact_location):
+            raise TrackingError(
+                f"tracking.experiment: the database {store.shown}, not you, has the files of "
+                f"{store.experiment!r} sent to {printable(without_secrets(stored.artifact_location))}, with "
+                "passwords from your environment. Name another experiment, whose files lie beside the "
+                "database: tracking.experiment=NAME."
+            )
+        stored = _of_this_project(store, client, stored, files)
     if stored is None:
-        from mlflow.exceptions import MlflowException
-
-        folder = None if store.files is None else str(store.files)
-        try:
-            return Opened(client, str(client.create_experiment(store.experiment, folder, dict([KIND]))))
-        except MlflowException:
-            stored = client.get_experiment_by_name(store.experiment)
-            if stored is None:  # nobody else has made it meanwhile
-                raise
+        folder = None if files is None else str(files)
+        return Opened(client, str(client.create_experiment(store.experiment, folder, dict([KIND]))))
     if stored.tags.get(KIND[0]) != KIND[1]:
         client.set_experiment_tag(stored.experiment_id, *KIND)
     return Opened(client, str(stored.experiment_id))
 
 
-def _project_before(store: Store, experiment: "Experiment") -> Path | None:
-    """Return the folder of the project that a database was copied or moved from; None if it was not."""
-    folder = local_folder(experiment.artifact_location)
-    if folder is None or store.files is None or folder.name != store.files.name:
-        return None  # MLflow's own experiments, and those of users, are where these want them
-    return None if folder.resolve() == store.files.resolve() else folder.parent
-
-
-def _set_aside(
-    store: Store, client: "MlflowClient", experiment: "Experiment", before: Path, now: Path
+def _of_this_project(
+    store: Store, client: "MlflowClient", experiment: "Experiment", files: Path
 ) -> "Experiment | None":
-    """Give an experiment whose files are elsewhere another name, since MLflow cannot change where they go.
+    """Return an experiment whose files are where those of the store are, or where a user wants them.
 
-    Returns the one that was made here earlier, if the project has come back, such as out of a container.
+    One of a project that was copied or moved gets another name, since MLflow cannot change where its files
+    go; if the project has come back, such as out of a container, its earlier one is returned.
     """
-    name = f"{store.experiment} of {before}"
+    before = local_folder(experiment.artifact_location)
+    if before is None or before.name != files.name or before.resolve() == files.resolve():
+        return experiment
+    name = f"{store.experiment} of {before.parent}"
     client.rename_experiment(experiment.experiment_id, name)
-    here = client.get_experiment_by_name(f"{store.experiment} of {now}")
+    here = client.get_experiment_by_name(f"{store.experiment} of {files.parent}")
     if here is not None:
         client.rename_experiment(here.experiment_id, store.experiment)
     print_note(
-        f"{store.shown} was copied or moved from {before}: its runs so far are the experiment {name!r}; new "
-        f"ones are {store.experiment!r}, with their files in {now}."
+        f"{store.shown} was copied or moved from {before.parent}: its runs so far are the experiment "
+        f"{name!r}; new ones are {store.experiment!r}, with their files in {files.parent}."
     )
     return here
 
@@ -346,13 +332,9 @@ def _check_file(store: Store, path: Path) -> None:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
             connection.rollback()
     except sqlite3.Error as error:
-        remedy = "Check the file's permissions, use another address, or run with tracking=off."
-        if getattr(error, "sqlite_errorname", "").startswith(
-            "SQLITE_BUSY"
-        ):  # absent of errors of Python's own
-            remedy = "Another program holds it: let that end."
         raise TrackingError(
-            f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). {remedy}"
+            f"tracking.uri={store.shown}: {path} cannot be opened for writing ({error}). Check "
+            "the file's permissions and what else uses it, or run with tracking=off."
         ) from error
     if tables and "alembic_version" not in tables:  # MLflow would add its tables to those of others
         raise TrackingError(
@@ -361,17 +343,8 @@ def _check_file(store: Store, path: Path) -> None:
 
 
 def _check_database(store: Store) -> None:
-    from sqlalchemy import create_engine, make_url
+    from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
     with explained(store, "connect to the database"):
-        try:
-            url = make_url(store.uri)
-            options = {"connect_timeout": _SECONDS} if url.get_driver_name() in _WITH_TIMEOUT else {}
-            engine = create_engine(url, poolclass=NullPool, connect_args=options)
-        except ImportError as error:
-            raise TrackingError(
-                f"tracking.uri={store.shown}: the database's driver {error.name} is not installed. Install "
-                f"it: pip install '{_PACKAGES.get(str(error.name), error.name)}'."
-            ) from error
-        engine.connect().close()
+        create_engine(store.uri, poolclass=NullPool).connect().close()

@@ -22,7 +22,7 @@ from recgauge.search.trials import Trial
 from recgauge.sweeps.ending import compare_sweep, end_sweep
 from recgauge.sweeps.sweep import Sweep
 from recgauge.sweeps.tables import sweep_table
-from recgauge.tracking import Deliveries
+from recgauge.tracking.outbox import Deliveries
 from records import NAMES, metric, record_with
 
 USERS = 60

@@ -8,7 +8,7 @@ import pytest
 from recgauge.studies import BEGIN, END, Study, marked_part, read_results
 from recgauge.sweeps.conclusion import conclude_study
 from recgauge.sweeps.sweep import Sweep
-from recgauge.tracking import Deliveries
+from recgauge.tracking.outbox import Deliveries
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from recgauge.page.data import DatasetPart, ReportData, report_data
 from recgauge.page.protocol import protocol_words
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.comparison_tables import write_comparison
-from recgauge.tracking import find_runs
+from recgauge.tracking.finding import find_runs
 from report_page import Page, read_page
 
 MODELS = ("svd", "popularity")

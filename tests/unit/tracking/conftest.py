@@ -8,8 +8,7 @@ import pytest
 
 from recgauge.runs.folder import write_checksums
 from recgauge.runs.record import JobFacts
-from recgauge.tracking import Store
-from recgauge.tracking.store import open_store
+from recgauge.tracking.store import Store, open_store
 from records import metric, record_with
 
 

@@ -6,7 +6,7 @@ import pytest
 from mlflow import MlflowClient
 
 from finished import finished
-from recgauge.tracking import deliver
+from recgauge.tracking.delivering import deliver
 
 SHOP = "models:/shop@champion"
 

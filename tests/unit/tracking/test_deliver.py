@@ -14,9 +14,11 @@ from recgauge.errors import IntegrityError, MissingDataError, TrackingError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import Failure, Summary, write_folder
 from recgauge.runs.record import JobFacts
-from recgauge.tracking import Deliveries, Store, deliver, delivered, run_folder, store_of, waiting
 from recgauge.tracking import store as stores
-from recgauge.tracking.finding import runs_of
+from recgauge.tracking.delivering import deliver, delivered, store_of, waiting
+from recgauge.tracking.finding import run_folder, runs_of
+from recgauge.tracking.outbox import Deliveries
+from recgauge.tracking.store import Store
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
 
 

@@ -4,7 +4,7 @@ from mlflow import MlflowClient
 
 from recgauge.runs.folder import Summary, write_folder
 from recgauge.runs.record import JobFacts
-from recgauge.tracking import deliver
+from recgauge.tracking.delivering import deliver
 from recgauge.tracking.description import MARK
 from recgauge.tracking.store import open_store
 

@@ -3,7 +3,8 @@
 from types import SimpleNamespace
 
 from recgauge.errors import IntegrityError, TrackingError
-from recgauge.tracking import Deliveries, Store
+from recgauge.tracking.outbox import Deliveries
+from recgauge.tracking.store import Store
 from unit.tracking.conftest import complete
 from unit.tracking.test_deliver import stored
 

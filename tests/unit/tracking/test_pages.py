@@ -8,8 +8,9 @@ import mlflow
 import pytest
 from mlflow import MlflowClient
 
-from recgauge.tracking import address, deliver
+from recgauge.tracking.delivering import deliver
 from recgauge.tracking.page import colour
+from recgauge.tracking.pages import address
 from recgauge.tracking.view import KNOWN, VIEW_TAG
 from unit.tracking.conftest import complete
 

@@ -6,7 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from recgauge.errors import TrackingError
-from recgauge.tracking import Store, deliver
+from recgauge.tracking.delivering import deliver
+from recgauge.tracking.store import Store
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"
 ANSWERS = {

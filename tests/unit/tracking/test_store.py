@@ -9,8 +9,7 @@ import pytest
 
 from recgauge.cli.commands.cli import main
 from recgauge.errors import TrackingError
-from recgauge.tracking import Store
-from recgauge.tracking.store import open_store, shown
+from recgauge.tracking.store import Store, open_store, shown
 
 
 @pytest.mark.parametrize(
@@ -87,9 +86,7 @@ def test_a_database_of_another_program_stays_as_it_is(tmp_path, capsys):
 
 
 def test_an_address_of_a_database_that_cannot_work_is_told_without_its_password():
-    with pytest.raises(
-        TrackingError, match=r"\*\*\*@.* driver MySQLdb is not installed.*mysqlclient"
-    ) as raised:
+    with pytest.raises(TrackingError, match=r"\*\*\*@.* No module named 'MySQLdb'") as raised:
         open_store(Store("mysql://ann:secret@127.0.0.1/db"))
     assert "secret" not in str(raised.value)
     with pytest.raises(TrackingError, match="cannot connect to the database") as raised:

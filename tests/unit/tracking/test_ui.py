@@ -11,8 +11,8 @@ from mlflow import MlflowClient
 
 from recgauge.cli.commands import ui
 from recgauge.cli.commands.cli import main
-from recgauge.tracking import Store, run_address
-from recgauge.tracking.store import open_store
+from recgauge.tracking.pages import run_address
+from recgauge.tracking.store import Store, open_store
 
 
 @pytest.fixture

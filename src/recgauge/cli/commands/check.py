@@ -29,17 +29,17 @@ from recgauge.report.console import output, render_terminal, shown_path
 from recgauge.runs.folder import file_digest
 from recgauge.runs.stored import TEST
 from recgauge.sweeps.places import conf_folder, work_folder
-from recgauge.tracking import (
+from recgauge.tracking.finding import find_runs, stored_run
+from recgauge.tracking.registry import (
+    FOLDER,
+    OUTCOME_TAG,
     Registered,
-    Store,
-    find_runs,
     looks_in,
     promote,
     record_check,
     registered_run,
-    stored_run,
 )
-from recgauge.tracking.registry import FOLDER, OUTCOME_TAG
+from recgauge.tracking.store import Store
 from recgauge.utils.files import check_formats, text_writer
 from recgauge.utils.messages import print_error
 
@@ -116,7 +116,7 @@ def run_check(options: Namespace) -> int:
 def _tracked_id(options: Namespace, candidate: Side) -> str | None:
     """Return the id of the candidate's run, None where the tracking store has none."""
     store, run_id = Store(store_uri(options)), candidate.run_id
-    has_run = run_id is not None and store.exists and stored_run(store, run_id) is not None
+    has_run = run_id is not None and stored_run(store, run_id) is not None
     return run_id if has_run else None
 
 

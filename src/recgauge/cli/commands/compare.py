@@ -26,7 +26,9 @@ from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import ConfigError
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
-from recgauge.tracking import Store, compare_logged, log_comparison, named_experiment
+from recgauge.sweeps.summary import log_comparison
+from recgauge.tracking.logged import compare_logged, named_experiment
+from recgauge.tracking.store import Store
 from recgauge.utils.files import check_formats
 
 _MARKS = """in the tables:

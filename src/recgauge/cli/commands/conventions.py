@@ -15,7 +15,7 @@ from recgauge.report.conventions import ConventionValue, convention_values, spre
 from recgauge.report.run_tables import run_title
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.stored import LISTS
-from recgauge.tracking import require_stored, run_folder
+from recgauge.tracking.finding import require_stored, run_folder
 
 NEEDED = ("record.json", LISTS, "test.parquet")
 

@@ -11,7 +11,7 @@ from recgauge.report.console import ConsoleProgress
 from recgauge.runs.export import ABOUT, FORMS, NEED_LISTS, Grades, Scores, export_run
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.stored import LISTS, PREDICTIONS, RECORD, TEST
-from recgauge.tracking import require_stored, run_folder
+from recgauge.tracking.finding import require_stored, run_folder
 from recgauge.utils.files import user_path
 from recgauge.utils.messages import print_note
 

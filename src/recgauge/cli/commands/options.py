@@ -13,7 +13,7 @@ from recgauge.metrics.names import Directions
 from recgauge.report.console import output
 from recgauge.runs.finished import FinishedRun
 from recgauge.sweeps.places import experiment_of_user, store_of_user
-from recgauge.tracking import find_runs
+from recgauge.tracking.finding import find_runs
 from recgauge.utils.files import user_path, write_files
 
 ALLOWED = "another package whose classes may be loaded, or an address of data that records of runs name"

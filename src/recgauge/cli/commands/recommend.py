@@ -18,7 +18,7 @@ from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
-from recgauge.tracking import run_folder
+from recgauge.tracking.finding import run_folder
 from recgauge.utils.checks import check_int
 from recgauge.utils.files import check_formats, refuse_irregular, write_files
 from recgauge.utils.messages import print_note

@@ -16,17 +16,10 @@ from recgauge.report.console import output, print_run, render_terminal
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.sweeps.places import store_of_user, work_folder
-from recgauge.tracking import (
-    Store,
-    check_experiment,
-    chosen_runs,
-    deliver,
-    delivered,
-    run_folder,
-    store_of,
-    waiting,
-)
+from recgauge.tracking.delivering import deliver, delivered, store_of, waiting
+from recgauge.tracking.finding import check_experiment, chosen_runs, run_folder
 from recgauge.tracking.page import COUNTS, SUMMARY_TAG
+from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_error
 
 if TYPE_CHECKING:

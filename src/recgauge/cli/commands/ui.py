@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 
 from recgauge.cli.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
-from recgauge.tracking import Store, address, check_experiment
-from recgauge.tracking.pages import DEFAULT_PORT, serve_at
+from recgauge.tracking.finding import check_experiment
+from recgauge.tracking.pages import DEFAULT_PORT, address, serve_at
+from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_note
 
 _QUIET = {

@@ -16,7 +16,7 @@ from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.runs.repeated import Difference
 from recgauge.sweeps.compose import compose
-from recgauge.tracking import run_folder
+from recgauge.tracking.finding import run_folder
 
 SHOWN = 10  # differences of one kind that are named
 
