@@ -80,7 +80,7 @@ def test_the_page_shows_the_result_and_nothing_private_is_inside(package, tmp_pa
 
 
 def test_runs_without_lists_are_not_verified(verify, tmp_path):
-    finished(tmp_path / "hits", "item_knn", "metrics=[ranking]", "cutoffs=[3]", "artifacts.lists=relevant_k")
+    finished(tmp_path / "hits", "item_knn", "metrics=[ranking]", "cutoffs=[3]", "artifacts.lists=false")
     package = recgauge.package(tmp_path / "hits", "package.zip")
     code, out, _ = verify(package)
     assert code == 1, out  # nothing was verified

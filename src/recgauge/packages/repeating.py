@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from recgauge.experiment import Experiment, prepare, run_experiment
 from recgauge.runs.environment import environment, environment_of
 from recgauge.runs.finished import FinishedRun
-from recgauge.runs.folder import CHECKSUMS, HITS, RECORD, file_digest, read_checksums
+from recgauge.runs.folder import CHECKSUMS, RECORD, file_digest, read_checksums
 from recgauge.runs.record import RunRecord, SplitFacts
 from recgauge.runs.repeated import (
     SHOWN,
@@ -22,12 +22,12 @@ from recgauge.runs.repeated import (
     differing_values,
 )
 from recgauge.runs.stored import LISTS, PER_USER, PREDICTIONS, TEST, read_table, user_table
-from recgauge.sweeps.artifacts import lists_setting, write_tables
+from recgauge.sweeps.artifacts import write_tables
 from recgauge.utils.progress import Progress, Timings
 
 _VERSION = re.compile(r"(?<=content=\"recgauge )[\w.+-]+(?=\">)|(?<=Made by recgauge )[\w.+-]+(?=\.</p>)")
 """The version of recgauge in the two places where a page names it."""
-TABLES = (TEST, LISTS, HITS, PER_USER, PREDICTIONS)
+TABLES = (TEST, LISTS, PER_USER, PREDICTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ def verify_run(
     numbers = differing_values(reference, repeated)
     with TemporaryDirectory(prefix="recgauge-") as temporary:
         if result.evaluations:
-            lists = lists_setting((stored.settings.get("artifacts") or {}).get("lists", True))
-            write_tables(result, Path(temporary), lists)
+            lists = (stored.settings.get("artifacts") or {}).get("lists", True)
+            write_tables(result, Path(temporary), lists=bool(lists))
         numbers += _differing_tables(run.folder, Path(temporary), train=train)
     numbers = [difference for difference in numbers if difference.size > tolerance]
     if not numbers:  # of what is not computed again, the means of users must be those of the record

@@ -107,12 +107,8 @@ class FinishedRun(Shown):
         if not path.is_file():
             raise SchemaError(f"{folder}: is not the folder of a finished run, since it has no record.json.")
         try:
-            text = read_own(path)
-        except (UnicodeDecodeError, OSError) as error:
-            raise SchemaError(f"{path}: {error} {AGAIN}") from error
-        try:
-            record = RunRecord.from_json(text)
-        except SchemaError as error:
+            record = RunRecord.from_json(read_own(path))
+        except (SchemaError, UnicodeDecodeError, OSError) as error:
             raise SchemaError(f"{path}: {error} {AGAIN}") from error
         return cls(record, folder, run_id, label)
 

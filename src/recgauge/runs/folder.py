@@ -22,11 +22,10 @@ from recgauge.utils.plain import from_plain
 CHECKSUMS = "SHA256SUMS"
 FAILURE, SUMMARY = "failure.json", "summary.json"
 """What says what a folder is of: a run, a job that failed, what a sweep or a study ends with."""
-HITS = "hits.parquet"
 MODEL = "model"
 """The folder of the fitted model."""
 MODEL_FILES = (f"{MODEL}/{ABOUT}", f"{MODEL}/{ARRAYS}")
-_OF_ONE_RUN = (RECORD, PER_USER, PREDICTIONS, LISTS, HITS, *MODEL_FILES, FAILURE, SUMMARY)
+_OF_ONE_RUN = (RECORD, PER_USER, PREDICTIONS, LISTS, *MODEL_FILES, FAILURE, SUMMARY)
 Status = Literal["done", "reused", "not tracked", "not saved", "no data", "stopped", "failed"]
 JOBS = "sweep.json"
 """The jobs of a sweep and how they ended; in its folder."""

@@ -78,7 +78,7 @@ class EngineSettings:
 class ArtifactsSettings:
     """What a run stores in addition to its numbers."""
 
-    lists: Any = True  # true, relevant_k or false
+    lists: bool = True
 
 
 @dataclass

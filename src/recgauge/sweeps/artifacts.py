@@ -3,7 +3,7 @@
 import csv
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,15 @@ from recgauge.models import Recommender
 from recgauge.models.recommend import recommend, serving
 from recgauge.report.card_tables import card_markdown
 from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
-from recgauge.runs.folder import HITS, MODEL
+from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
 from recgauge.runs.stored import LISTS, QUERIES, held_out_rows
 from recgauge.utils.arrow import arrow_table, to_arrow
-from recgauge.utils.checks import LongArray
+from recgauge.utils.checks import LongArray, check_bool
 from recgauge.utils.progress import Progress, Timings
 
 CONVENTIONS = "conventions.csv"
-FILES = {"true": LISTS, "relevant_k": HITS, "false": None}
-"""What each value of ``artifacts.lists`` stores; each value includes what the later ones store."""
 ROWS_OF_A_GROUP = 1_000_000
 
 
@@ -47,8 +45,7 @@ def write_run(
     Returns the record with the seconds of the writing, what the user should read of the files, and why the
     model is not saved.
     """
-    lists = lists_setting(settings.artifacts.lists)
-    write_tables(result, folder, lists)
+    write_tables(result, folder, lists=settings.artifacts.lists)
     lines: list[str] = []
     unsaved = None
     timings = Timings(Progress())
@@ -80,7 +77,7 @@ def write_run(
     return record, lines, unsaved
 
 
-def write_tables(result: RunResult, folder: Path, lists: str) -> None:
+def write_tables(result: RunResult, folder: Path, *, lists: bool) -> None:
     """Write the run's tables as parquet, all with the publisher's ids: rows, lists, values, curves."""
     ids = result.split.test  # codes may be those of queries
     tables = {"test": held_out_rows(result.split.test), "per_user": _per_user(result)}
@@ -90,8 +87,8 @@ def write_tables(result: RunResult, folder: Path, lists: str) -> None:
         tables |= _curves(result.ranking.rankings, np.diff(result.ranking.relevant.start))
     for name, table in tables.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
-    if result.ranking is not None:
-        write_lists(result.ranking, ids, folder, lists)
+    if result.ranking is not None and lists:
+        _write_lists(result.ranking.top_k, ids, folder / LISTS)
 
 
 def _draw(result: RunResult, record: RunRecord, folder: Path) -> None:
@@ -210,48 +207,19 @@ COLUMNS: dict[str, Any] = {
 }
 
 
-def lists_setting(value: object) -> str:
-    """Return the setting ``artifacts.lists`` as one of the keys of `FILES`."""
-    text = str(value).lower()
-    if text not in FILES:
-        raise ConfigError(
-            f"artifacts.lists: {value!r} is none of true (whole lists), relevant_k (the rows of relevant "
-            "items only) and false (no lists)."
-        )
-    return text
-
-
-def check_study(value: object, artifacts: Sequence[str]) -> None:
+def check_study(settings: RunSettings, artifacts: Sequence[str]) -> None:
     """Refuse a setting ``artifacts.lists`` that is unknown or stores less than a study needs."""
-    stored = FILES[lists_setting(value)]
-    needed = [name for name in (LISTS, HITS) if name in artifacts and name != stored]
-    if needed:
-        fitting = next(key for key, name in FILES.items() if name == needed[0])
+    if not check_bool("artifacts.lists", settings.artifacts.lists) and LISTS in artifacts:
         raise ConfigError(
-            f"artifacts.lists={lists_setting(value)}: the experiment's study needs {needed[0]} of every run; "
-            f"use artifacts.lists={fitting}."
+            f"artifacts.lists=false: the experiment's study needs {LISTS} of every run; leave it out."
         )
 
 
-def holds(settings: Mapping[str, Any], value: object) -> bool:
-    """Whether a run with these settings has stored the lists that ``artifacts.lists=value`` stores.
-
-    Runs from before that setting stored whole lists. Whole lists hold the relevant rows, too.
-    """
-    stored = lists_setting((settings.get("artifacts") or {}).get("lists", True))
-    order = list(FILES)
-    return order.index(stored) <= order.index(lists_setting(value))
-
-
-def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: str) -> None:
-    """Write recommendations.parquet or hits.parquet: user_id, item_id, rank (from 1), score.
+def _write_lists(top_k: TopK, ids: Interactions, file: Path) -> None:
+    """Write recommendations.parquet: user_id, item_id, rank (from 1), score.
 
     A place of lists from outside that counts and hits nothing has no item_id.
     """
-    name = FILES[lists]
-    if name is None:
-        return
-    top_k, relevant = ranking.top_k, ranking.relevant
     user_ids, item_ids = to_arrow(ids.user_ids), to_arrow(ids.item_ids)
     schema = pa.schema(
         [
@@ -261,17 +229,12 @@ def write_lists(ranking: RankingResult, ids: Interactions, folder: Path, lists: 
             ("score", to_arrow(top_k.scores[:0].ravel()).type),
         ]
     )
-    pairs = np.repeat(relevant.users.astype(np.int64), np.diff(relevant.start)) * ids.n_items + relevant.items
     size = max(1, ROWS_OF_A_GROUP // max(1, top_k.items.shape[1]))
-    with pq.ParquetWriter(folder / name, schema, **COLUMNS) as writer:
+    with pq.ParquetWriter(file, schema, **COLUMNS) as writer:
         for begin in range(0, max(1, len(top_k.users)), size):  # few users at a time: memory stays small
             part = slice(begin, begin + size)
             users, items, scores = top_k.users[part], top_k.items[part], top_k.scores[part]
-            kept = items >= 0
-            if lists != "true":
-                kept &= items < ids.n_items
-                kept &= np.isin(users[:, None].astype(np.int64) * ids.n_items + items, pairs)
-            row, column = np.nonzero(kept)
+            row, column = np.nonzero(items >= 0)
             codes = items[row, column]
             codes = pa.array(codes, mask=codes >= ids.n_items)  # a place that counts and hits nothing
             columns = (

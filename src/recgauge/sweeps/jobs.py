@@ -41,13 +41,12 @@ from recgauge.runs.settings import (
 from recgauge.runs.targets import allowed_packages, check_targets
 from recgauge.search.space import with_settings
 from recgauge.studies import Study
-from recgauge.sweeps.artifacts import check_study, holds, write_run
+from recgauge.sweeps.artifacts import check_study, write_run
 from recgauge.sweeps.compose import build_model, build_store, build_study, compose, compose_metrics
 from recgauge.sweeps.engines import Output
 from recgauge.sweeps.names import chosen_names, run_name
 from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import program, work_folder
-from recgauge.sweeps.tables import print_job_line
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
@@ -156,7 +155,7 @@ def make_job(  # noqa: PLR0913 -- what a job is, and the sweep that it is one of
         swept=tuple(swept),
     )
     study = job.study()
-    check_study(typed.artifacts.lists, () if study is None else study.artifacts)
+    check_study(typed, () if study is None else study.artifacts)
     if study is not None and not study.needs_runs:
         return job
     dataset = job.compose(quiet=True).dataset
@@ -249,8 +248,6 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
-    if job.output == "log":
-        print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
         return outcome
     print_error(f"the run is complete, but its model is not saved: {unsaved}")
@@ -381,8 +378,7 @@ def find_finished(job: Job, fingerprint: str) -> JobOutcome | None:
     fits = (
         unchanged
         and record.fingerprint() == fingerprint
-        and record.seed == typed.seed
-        and holds(has, typed.artifacts.lists)
+        and ((has.get("artifacts") or {}).get("lists", True) is True or not typed.artifacts.lists)
         and (has.get("figures") or not typed.figures)
         and (stores_model(has) or not stores_model(typed))
         and (registers_model(has) or not registers_model(job.settings))
