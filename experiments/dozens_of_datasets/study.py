@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from recgauge.comparison import DatasetsResult, compare, compare_datasets
+from recgauge.comparison import DatasetsResult, compare_datasets
 from recgauge.comparison.over_datasets import ranked
 from recgauge.metrics.names import metric_label
 from recgauge.report.comparison_tables import p_value
 from recgauge.runs.folder import JobOutcome
-from recgauge.studies import Row, Study, distinct, folded, label, plain_table, where
+from recgauge.studies import Row, Study, distinct, folded, label, plain_table, read_results, where
 from recgauge.studies.published_table import COLUMNS, judged, published_row, read_published, verdict_lines
 from recgauge.utils.checks import DoubleArray
 from recgauge.utils.randomness import stream
@@ -39,11 +39,11 @@ class DozensOfDatasets(Study):
     def check(self, source: Path) -> None:
         """Read the values and the published numbers."""
         read_published(source / "published.csv")
-        compare(source / TABLE)
+        _compared(source)
 
     def rows(self, runs: Sequence[JobOutcome], source: Path) -> list[Row]:  # noqa: ARG002 - needs none
         """Return one row per published number, then one per model and data set with the value."""
-        result = compare(source / TABLE).over_datasets[0]
+        result = _compared(source)
         ours = {"mean_rank": result.mean_ranks, "dolan_more_score": scores(result)}
         rows = [
             published_row(number) | judged(number, ours[number.key][number.label])
@@ -84,6 +84,14 @@ class DozensOfDatasets(Study):
 
         result = result_of(rows)
         return {"ranks": critical_difference_diagram(result), "replications": plot_replications(result)}
+
+
+def _compared(source: Path) -> DatasetsResult:
+    """Compare the models of the table."""
+    values: dict[str, dict[str, float]] = {}
+    for row in sorted(read_results(source / TABLE), key=lambda row: (row["model"], row["dataset"])):
+        values.setdefault(row["model"], {})[row["dataset"]] = float(row["value"])
+    return compare_datasets(values, metric="ndcg_at_10")
 
 
 def result_of(rows: Sequence[Row]) -> DatasetsResult:

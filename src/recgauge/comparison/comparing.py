@@ -10,7 +10,7 @@ import numpy as np
 from recgauge.comparison.measured_alike import check_protocols
 from recgauge.comparison.one_metric import Sums, compare_table, few_users
 from recgauge.comparison.over_datasets import DatasetsResult, PostHoc, compare_datasets
-from recgauge.comparison.reading import Means, read_long, read_run
+from recgauge.comparison.reading import read_long, read_run
 from recgauge.comparison.results import (
     Comparison,
     Correction,
@@ -20,7 +20,7 @@ from recgauge.comparison.results import (
     Test,
     check_baseline,
 )
-from recgauge.comparison.user_values import UserValues, choose_metrics, meetings_of
+from recgauge.comparison.user_values import UserValues, meetings_of
 from recgauge.data.meeting import require_meeting
 from recgauge.errors import ConfigError, listed
 from recgauge.metrics.names import Directions
@@ -33,6 +33,9 @@ USUAL = Procedure(correction="holm", interval="normal")
 """What needs no resamples: of so many users the mean is as good as normal."""
 _FEW = 30
 _MOST_PAIRS = 5_000  # of runs of one metric: with more, time and memory are out of proportion
+
+Means = dict[str, dict[str, dict[str, float]]]
+"""Means of runs, by metric, run and data set."""
 
 
 def compare(  # noqa: PLR0913 -- the settings of Procedure, by name
@@ -98,18 +101,16 @@ def compare_sources(
     sources: Any, procedure: Procedure, metrics: Sequence[str] | None, directions: Directions
 ) -> Comparison:
     """Compare what `compare` takes, by a procedure."""
-    runs, means = read_sources(sources)
-    if means:
-        return _compare_means(means, procedure, metrics, directions)
+    runs = read_sources(sources)
     tables = [pair_runs(of_dataset, metrics, directions, name) for name, of_dataset in runs.items()]
     directions.check_names(list(dict.fromkeys(key for table in tables for key in table.metrics)))
     return compare_values(tables, procedure)
 
 
-def read_sources(sources: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means]:
-    """Read runs by name, those of several data sets, or a long table, whose means `read_long` describes."""
+def read_sources(sources: Any) -> dict[str, dict[str, list[RunValues]]]:
+    """Read runs by name, those of several data sets, or a long table."""
     if not isinstance(sources, Mapping):
-        return read_long(sources)
+        return {"": {name: [run] for name, run in read_long(sources).items()}}
     nested = (
         sources if sources and all(isinstance(each, Mapping) for each in sources.values()) else {"": sources}
     )
@@ -119,7 +120,7 @@ def read_sources(sources: Any) -> tuple[dict[str, dict[str, list[RunValues]]], M
             for name, each in of_dataset.items()
         }
         for dataset, of_dataset in nested.items()
-    }, {}
+    }
 
 
 def pair_runs(
@@ -340,19 +341,3 @@ def _over_datasets(
     if compared and procedure.baseline is not None:
         notes.append("Over data sets, all pairs of runs are compared, not those with the baseline alone.")
     return tuple(compared), notes
-
-
-def _compare_means(
-    means: Means, procedure: Procedure, metrics: Sequence[str] | None, directions: Directions
-) -> Comparison:
-    chosen = {metric: means[metric] for metric in choose_metrics(metrics, [("", means)])}
-    check_baseline(procedure.baseline, sorted({run for of_runs in chosen.values() for run in of_runs}))
-    directions.check_names(list(chosen))
-    higher = directions.higher_is_better(chosen)
-    compared, notes = _over_datasets(chosen, higher, procedure)
-    if not compared:
-        raise ConfigError(
-            "compare: means without users take two runs with a value on each of two data sets or more. "
-            "Give such a table, or values per user (a column user)."
-        )
-    return Comparison((), procedure, compared, ("Means without users: compared over data sets only.", *notes))

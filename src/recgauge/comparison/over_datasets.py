@@ -125,8 +125,7 @@ def compare_datasets(
     Parameters
     ----------
     values : mapping of str to mapping of str to float
-        By run and data set; every run must have a value on every data set. `recgauge.compare` takes a long
-        table.
+        By run and data set; every run must have a value on every data set.
     metric : str
     higher_is_better : bool, optional
         By default as the name of the metric says it, see `recgauge.compare`; without a name more is better.

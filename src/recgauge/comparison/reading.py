@@ -17,7 +17,7 @@ from recgauge.files.tables import OwnTable, read_table
 from recgauge.metrics.names import as_key, usual_direction
 from recgauge.runs.finished import FinishedRun, RunValues
 from recgauge.utils.arrow import to_numpy
-from recgauge.utils.checks import DoubleArray, LongArray, shown
+from recgauge.utils.checks import DoubleArray, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,27 +240,17 @@ def _read_path(path: Path) -> RunValues:
     return _of_table(str(table), "users' values", from_file=True)
 
 
-Means = dict[str, dict[str, dict[str, float]]]
-"""Means of runs without users, by metric, run and data set."""
-_OF_LONG = ("model", "value", "metric", "dataset", "seed", "fold")  # beside the user
+_OF_LONG = ("model", "run", "value", "metric")  # beside the user
 
 
-def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means]:
-    """Read a table with a row per value; the order of its rows does not matter.
+def read_long(source: Any) -> dict[str, RunValues]:
+    """Read a table with a row per value, by run; the order of its rows does not matter.
 
     Parameters
     ----------
     source : data frame, or path of a file
-        Columns ``model`` (or ``run``) and ``value``, and, as they apply, ``user`` (or another usual name),
-        ``metric``, ``dataset``, ``seed`` and ``fold``. Without users, values are means, and there must be
-        data sets.
-
-    Returns
-    -------
-    dict of str to dict of str to list of RunValues
-        By data set and run; empty if there are no users.
-    dict
-        Means by metric, run and data set; empty if there are users.
+        Columns ``user`` (or another usual name), ``model`` (or ``run``), ``value``, and, of several metrics,
+        ``metric``.
 
     Raises
     ------
@@ -271,7 +261,7 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
     --------
     >>> import pandas as pd
     >>> rows = [("ann", "svd", 0.5), ("bob", "svd", 1.0), ("ann", "popularity", 0.0)]
-    >>> read_long(pd.DataFrame(rows, columns=["user", "model", "value"]))[0][""]["svd"][0].values
+    >>> read_long(pd.DataFrame(rows, columns=["user", "model", "value"]))["svd"].values
     {'value': array([0.5, 1. ])}
     """
     import pandas as pd
@@ -284,28 +274,31 @@ def read_long(source: Any) -> tuple[dict[str, dict[str, list[RunValues]]], Means
             f"path; got {type(source).__name__}."
         )
     table = read_table(source, "the table")
-    columns = {
-        "model" if name == "run" and "model" not in table.names else name: name for name in table.names
-    }
+    model = "run" if "model" not in table.names else "model"
     users = [name for name in table.names if name not in _OF_LONG and _is_user(name)]
-    unknown = [name for key, name in columns.items() if key not in _OF_LONG and name not in users]
-    if not {"model", "value"} <= columns.keys() or not (users or "dataset" in columns) or unknown:
+    unknown = [name for name in table.names if name not in (model, "value", "metric", *users)]
+    if not {model, "value"} <= {*table.names} or not users or unknown:
         leave = f" Leave {listed(unknown)} out." if unknown else ""
         raise SchemaError(
-            f"{table.subject}: expected columns model and value, and user or dataset (also metric, seed, "
-            f"fold); it has {listed(table.names)}.{leave}"
+            f"{table.subject}: expected columns user, model, value and, of several metrics, metric; it has "
+            f"{listed(table.names)}.{leave}"
         )
-    cells: dict[str, Any] = {"metric": "value", "dataset": "", "seed": -1, "fold": -1}
-    readers = {"model": _texts, "metric": _texts, "dataset": _texts, "seed": _whole, "fold": _whole}
-    cells |= {key: read(table, columns[key]) for key, read in readers.items() if key in columns}
-    if users:
-        cells["user"] = table.ids(table.key("user"))
-    cells["value"] = numbers_in(table, columns["value"])
-    frame = pd.DataFrame(cells)
-    frame["metric"] = frame["metric"].map(as_key)
-    names = [name for name in ("dataset", "model", "seed", "fold", "user", "metric") if name in frame.columns]
-    _refuse_repeated(frame, names, table.subject)
-    return (_with_repeats(frame), {}) if users else ({}, _means(frame))
+    frame = pd.DataFrame({"model": _texts(table, model), "user": table.ids(table.key("user"))})
+    frame["metric"] = list(map(as_key, _texts(table, "metric"))) if "metric" in table.names else "value"
+    frame["value"] = numbers_in(table, "value")
+    repeated = frame.duplicated(["model", "user", "metric"])
+    if repeated.any():
+        row = frame[repeated].iloc[0]
+        raise SchemaError(
+            f"{table.subject}: {int(repeated.sum()):,} values repeat another's place: model {row['model']}, "
+            f"user {row['user']}, metric {row['metric']}."
+        )
+    runs: dict[str, RunValues] = {}
+    for name, rows in frame.groupby("model"):
+        wide = rows.pivot(index="user", columns="metric", values="value")
+        values = {str(metric): wide[metric].to_numpy(np.float64) for metric in wide.columns}
+        runs[str(name)] = RunValues(as_ids("user", wide.index), values)
+    return runs
 
 
 def _texts(table: OwnTable, name: str) -> list[str]:
@@ -314,44 +307,3 @@ def _texts(table: OwnTable, name: str) -> list[str]:
         place = table.place(cells.index(None))
         raise SchemaError(f"{place}: {name} must be given in every row; it is empty.")
     return list(map(str, cells))
-
-
-def _whole(table: OwnTable, name: str) -> LongArray:
-    numbers = table.numbers(name)
-    bad = np.flatnonzero(~(numbers == np.round(numbers)) | (numbers < 0))
-    if len(bad):
-        raise SchemaError(f"{table.place(int(bad[0]))}: the column {name} must hold whole numbers from 0.")
-    whole: LongArray = numbers.astype(np.int64)
-    return whole
-
-
-def _refuse_repeated(frame: "pd.DataFrame", columns: list[str], subject: str) -> None:
-    repeated = frame.duplicated(columns)
-    if repeated.any():
-        row = frame.loc[repeated, columns].iloc[0]
-        words = ", ".join(f"{name} {row[name]}" for name in columns if row[name] not in ("", -1))
-        raise SchemaError(f"{subject}: {int(repeated.sum()):,} values repeat another's place: {words}.")
-
-
-def _with_repeats(frame: "pd.DataFrame") -> dict[str, dict[str, list[RunValues]]]:
-    runs: dict[str, dict[str, list[RunValues]]] = {}
-    groups: Any = frame.groupby(["dataset", "model", "seed", "fold"])
-    for (dataset, model, seed, fold), rows in groups:
-        wide = rows.pivot(index="user", columns="metric", values="value")
-        run = RunValues(
-            as_ids("user", wide.index),
-            {str(metric): wide[metric].to_numpy(np.float64) for metric in wide.columns},
-            seed=None if seed == -1 else int(seed),
-            fold=None if fold == -1 else int(fold),
-        )
-        runs.setdefault(str(dataset), {}).setdefault(str(model), []).append(run)
-    return runs
-
-
-def _means(frame: "pd.DataFrame") -> Means:
-    """Return the mean over seeds and folds of every value."""
-    means: Any = frame.groupby(["metric", "model", "dataset"])["value"].mean()
-    values: Means = {}
-    for (metric, model, dataset), value in means.items():
-        values.setdefault(metric, {}).setdefault(model, {})[dataset] = float(value)
-    return values

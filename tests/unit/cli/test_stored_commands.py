@@ -117,7 +117,7 @@ def test_check_of_tables_is_that_of_frames(place) -> None:
         (["segments", "whole.parquet", "--by", "plan"], "Add --users TABLE"),
         (["segments", "whole.parquet", *PLAN, "strange.csv"], "0 of 1 of the table of users"),
         (["segments", "whole.parquet", *PLAN, "twice.parquet"], "in several rows; keep one"),
-        (["segments", "of_new.parquet", *PLAN, "users.csv"], "expected columns model and value"),
+        (["segments", "of_new.parquet", *PLAN, "users.csv"], "expected columns user, model, value"),
         (["segments", "none.parquet", *PLAN, "users.csv"], "there is no such file"),
     ],
 )

@@ -106,10 +106,7 @@ def _of_runs(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
 
 def _of_values(options: Namespace) -> tuple[Sequence[Segments], Sequence[str]]:
     """Return users' values compared inside groups of a table."""
-    runs, _ = read_sources(tables_of(options.sources))
-    if len(runs) != 1:
-        raise ConfigError("SOURCE: segments take users' values on one data set. Give a table with one.")
-    (of_runs,) = runs.values()
+    (of_runs,) = read_sources(tables_of(options.sources)).values()
     stored = [(name, run.values) for name, repeats in of_runs.items() for run in repeats]
     key = headline_key(choose_metrics(options.metric, stored, "--metric"))
     values = pair_runs(of_runs, [key], directions_of(options))
