@@ -1,7 +1,7 @@
 """Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from recgauge.sweeps.sweep import Sweep, check, run_sweep, show_plan
 from recgauge.sweeps.tables import reused_line
 from recgauge.tracking.outbox import Deliveries
 from recgauge.utils.checks import check_int
+from recgauge.utils.files import exclusive
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
@@ -130,9 +131,20 @@ def launch(
     else:
         plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
         workers = partial(make_engine, engine, plain, config.jobs, len(jobs), folder)
-        ended_well = run_sweep(sweep, workers, partial(_end, config))
+        with _locked(folder):
+            ended_well = run_sweep(sweep, workers, partial(_end, config))
+        (folder / ".sweep.lock").unlink(missing_ok=True)
     if not ended_well:
         raise SystemExit(1)
+
+
+def _locked(folder: Path) -> AbstractContextManager[object]:
+    """Lock the folder of a sweep; it is an error if another sweep is at work there."""
+    try:
+        return exclusive(folder / ".sweep.lock").acquire(timeout=0)
+    except TimeoutError as error:
+        reason = "another sweep is at work in this folder. Name another, or wait."
+        raise ConfigError(f"hydra.sweep.dir: {reason}") from error
 
 
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:

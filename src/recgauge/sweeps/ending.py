@@ -68,7 +68,7 @@ def end_sweep(sweep: Sweep, deliveries: Deliveries, *, load: "Load | None" = Non
     claims = [] if compared is None else claim_lines(compared[0])
     print_sweep(jobs, folder, address, server, claims, "" if store is None else store.sync_command)
     if compared is not None:
-        _write_report(*compared, sweep, deliveries, load, tracked=address is not None)
+        _conclude_comparison(*compared, sweep, deliveries, load, tracked=address is not None)
     ended_well = not any(job.status in _BADLY for job in jobs)
     if study is None or stopped:
         return ended_well and all(job.record is not None for job in jobs)
@@ -103,9 +103,9 @@ def _optional(lacking: str) -> Iterator[None]:
         print_note(f"{lacking}: {said(error) or type(error).__name__}")
 
 
-def _write_report(
+def _conclude_comparison(
     comparison: Comparison,
-    files: Sequence[Path],
+    files: list[Path],
     sweep: Sweep,
     deliveries: Deliveries,
     load: "Load | None",
@@ -113,21 +113,19 @@ def _write_report(
     tracked: bool,
 ) -> None:
     """Write the report of a sweep's comparison, and store both."""
-    folder = sweep.folder
-    if load is not None:
-        with _optional("no report is written"):
-            from recgauge.page import write_page as write_report
+    with _optional("no report is written"):
+        if load is not None:
+            from recgauge.page import write_page
             from recgauge.page.data import report_data
 
             # what would keep the user waiting is left out of it; `recgauge report FOLDER` does it all
             data = report_data(comparison, load, most_rows=MOST_ROWS)
-            files = [*files, write_report(data, folder / REPORT)]
+            files.append(write_page(data, sweep.folder / REPORT))
             output().print(f"report   {shown_path(files[-1])}", soft_wrap=True)
     if tracked:
         ids = {job.folder: job.run_id for job in sweep.all_outcomes if job.run_id}
-        ids |= {place: run_id for place, run_id in deliveries.results.items() if isinstance(run_id, str)}
-        summary = comparison_summary(comparison, job_facts(sweep, title(comparison, NAME)), NAME, ids)
-        track(summary, files, sweep, deliveries)
+        facts = job_facts(sweep, title(comparison, NAME))
+        track(comparison_summary(comparison, facts, NAME, ids), files, sweep, deliveries)
 
 
 def _write_summary(jobs: Sequence[JobOutcome], folder: Path) -> None:

@@ -50,8 +50,6 @@ class Sweep:
     words: Sequence[str] = ()  # the overrides as they were typed
     experiment: str = ""  # as in experiment=NAME
     alone: bool = False  # a single run
-    fetched: set[int] = field(default_factory=set)  # jobs whose data would have to be downloaded
-    fingerprints: dict[int, str] = field(default_factory=dict)  # known without a search or missing data
 
     @property
     def waiting(self) -> list[Job]:
@@ -96,7 +94,6 @@ def run_sweep(
 
         for folder in () if store is None else waiting(work_folder() / "outputs", store):
             deliver(folder)
-        reuse(sweep)
         check_folders(sweep)
         for folder in {outcome.folder for outcome in sweep.all_outcomes if outcome.status == "reused"}:
             deliver(folder, sweep.experiment)
@@ -224,7 +221,7 @@ def check_folders(sweep: Sweep) -> None:
 
 
 def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
-    """Look once for each data set, and fingerprint the jobs on it that may reuse a run, but tuned ones.
+    """Look once for each data set, and for finished runs on it that may be reused.
 
     The jobs whose data cannot be had are left out, an error if all are.
     """
@@ -240,36 +237,31 @@ def look_for_data(sweep: Sweep, *, fetch_them: bool = True) -> None:
         try:
             (dataset if fetch_them or not may_fetch else replace(dataset, offline=True)).find(progress)
         except MissingDataError as error:
-            if may_fetch and not fetch_them:
-                sweep.fetched |= {job.number for job in jobs}
-                continue
-            missing.append(str(error))
-            lacking = [replace(job.outcome, status="no data", reason=str(error)) for job in jobs]
-            sweep.outcomes |= {outcome.number: outcome for outcome in lacking}
+            if fetch_them or not may_fetch:
+                missing.append(str(error))
+                lacking = [replace(job.outcome, status="no data", reason=str(error)) for job in jobs]
+                sweep.outcomes |= {outcome.number: outcome for outcome in lacking}
             continue
-        sweep.fingerprints |= _fingerprints(jobs, dataset)
+        sweep.outcomes |= {outcome.number: outcome for outcome in _finished(jobs, dataset, sweep.store)}
     if missing and len(missing) == len(on_data):
         raise MissingDataError("\n".join(missing))
     for reason in missing:
         progress.note(f"the jobs on this data set are left out. {reason}")
 
 
-def _fingerprints(jobs: Sequence[Job], dataset: DatasetSource) -> dict[int, str]:
+def _finished(jobs: Sequence[Job], dataset: DatasetSource, store: Store | None) -> list[JobOutcome]:
+    """Return the outcomes of jobs that finished runs on this disk take the place of."""
     reusing = [job for job in jobs if job.may_reuse and not job.typed.tune]
     try:
         digest = dataset.digest() if reusing else ""
-        return {job.number: fingerprint_of(job.settings, digest) for job in reusing}
+        outcomes = [find_finished(job, fingerprint_of(job.settings, digest)) for job in reusing]
     except (DataError, ConfigError):  # the jobs themselves say what is wrong
-        return {}
-
-
-def reuse(sweep: Sweep) -> None:
-    """Find finished runs on this disk for jobs with a fingerprint."""
-    for job in [job for job in sweep.waiting if job.number in sweep.fingerprints]:
-        if (done := find_finished(job, sweep.fingerprints[job.number])) is not None:
-            delivery = None if sweep.store is None else delivered(done.folder, sweep.store)
-            run_id = None if delivery is None else delivery["run_id"]
-            sweep.outcomes[job.number] = replace(done, run_id=run_id)
+        return []
+    finished = [outcome for outcome in outcomes if outcome is not None]
+    if store is None:
+        return finished
+    notes = [delivered(outcome.folder, store) or {} for outcome in finished]
+    return [replace(each, run_id=note.get("run_id")) for each, note in zip(finished, notes, strict=True)]
 
 
 class JobLines:
@@ -317,11 +309,10 @@ def show_plan(sweep: Sweep) -> bool:
     """Print what a command would do, and do nothing; return whether all jobs can run, as far as is known."""
     check(sweep)
     look_for_data(sweep, fetch_them=False)
-    reuse(sweep)
     check_folders(sweep)
     to_run, outcomes = {job.number: job for job in sweep.waiting}, sweep.all_outcomes
     rows = tuple(
-        (str(number), label or "as configured", _plan_of(outcome, to_run.get(number), sweep))
+        (str(number), label or "as configured", _plan_of(outcome, to_run.get(number)))
         for outcome, (number, label) in zip(outcomes, sweep.labels.items(), strict=True)
     )
     console = output()
@@ -334,11 +325,9 @@ def show_plan(sweep: Sweep) -> bool:
     return not counts["failed"] and not counts["no data"]
 
 
-def _plan_of(outcome: JobOutcome, job: Job | None, sweep: Sweep) -> str:
+def _plan_of(outcome: JobOutcome, job: Job | None) -> str:
     """Return what becomes of a job, in a few words; `job` is None of those that will not run."""
-    if job is None:
-        reused = f"reuse run {outcome.run_id}" if outcome.run_id else "reuse"
-        return {"failed": "cannot run", "no data": "left out: no data"}.get(outcome.status, reused)
-    if job.dataset is None:
-        return "conclude the study"
-    return "download data, run" if job.number in sweep.fetched else "run"
+    if job is not None:
+        return "conclude the study" if job.dataset is None else "run"
+    reused = f"reuse run {outcome.run_id}" if outcome.run_id else "reuse"
+    return {"failed": "cannot run", "no data": "left out: no data"}.get(outcome.status, reused)

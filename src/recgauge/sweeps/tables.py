@@ -53,8 +53,12 @@ def sweep_blocks(jobs: Sequence[JobOutcome], notes: Sequence[str] = ()) -> list[
     texts = [*tuned_lines(jobs), *facts, *reason_lines(jobs), *notes]
     few = dict.fromkeys(users_words(record) for _, record in records if few_evaluated(record))
     heading = ", ".join([tally(jobs), *list(few)[:1]])
-    marks = [*sweep_mark_lines(records), *constant_lines(groups)]
-    return [Heading(heading), sweep_table(jobs), *lines(marks, "marks"), *lines(texts)]
+    return [
+        Heading(heading),
+        sweep_table(jobs),
+        *lines(sweep_mark_lines(records), "marks"),
+        *lines(texts),
+    ]
 
 
 def coverage_lines(records: Sequence[tuple[int, RunRecord]]) -> list[str]:
@@ -187,18 +191,6 @@ def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
         f"tuned    job {job.number}: {job.record.search}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
         for job in jobs
         if job.record is not None and job.record.search is not None
-    ]
-
-
-def constant_lines(groups: Sequence[tuple[RunGroup, Sequence[JobOutcome]]]) -> list[str]:
-    """Return a line on all groups whose seeds change no number: such runs are no repetitions."""
-    constant = [own for run_group, own in groups if run_group.is_constant]
-    if not constant:
-        return []
-    alike = "; ".join(jobs_words([job.number for job in own]) for own in constant)
-    return [
-        f"{MARK} seeds change nothing: these runs are equal, so one says as much as all; only "
-        f"what draws at random, a split or a model, depends on a seed [{alike}]"
     ]
 
 
