@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recgauge.studies import Row, distinct, label, table, where
 from recgauge.studies.published_table import (
     NO_MODEL,
-    PICTURES,
+    PICTURE,
     VERDICTS,
     PublishedTable,
     plot_values,
@@ -46,7 +46,7 @@ class ManyNumbers(PublishedTable):
         if waiting := where(rows, reason=NO_MODEL):
             models = ", ".join(distinct(waiting, "model"))
             parts.append(f"{len(waiting)} of them are open since recgauge has no such model: {models}.")
-        return "\n\n".join([*parts, *(f"![{PICTURES[name]}]({name}.png)" for name in self._pictures(rows))])
+        return "\n\n".join([*parts, *(f"![{PICTURE}]({name}.png)" for name in self._pictures(rows))])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
         """Return the values of the first metric of `drawn`, of the models that recgauge has."""
@@ -70,9 +70,6 @@ class ManyNumbers(PublishedTable):
         worst = max(compared, key=_tolerances, default=None)
         line["largest"] = "" if worst is None else f"{_tolerances(worst):.1f} ({label(worst['metric'])})"
         return line
-
-    def _pictures(self, rows: Sequence[Row]) -> list[str]:
-        return ["values"] if any(row["difference"] for row in rows) else []
 
 
 def _tolerances(row: Row) -> float:

@@ -38,7 +38,7 @@ _ROUNDING = 1e-12  # relative; a difference of exactly the tolerance still count
 REQUIRED = ("key", "definition", "label", "dataset", "value", "tolerance", "why", "source")
 
 NO_MODEL = "recgauge has no such model yet"
-PICTURES = {"values": "Published values and ours", "differences": "Differences in tolerances"}
+PICTURE = "Published values and ours"
 COLUMNS = (
     "dataset",
     "model",
@@ -227,21 +227,15 @@ class PublishedTable(Study):
         waiting = where(rows, reason=NO_MODEL)
         shown = [row for row in rows if row["reason"] != NO_MODEL]
         table = [published_markdown(shown)] if shown else []
-        pictures = [f"![{PICTURES[name]}]({name}.png)" for name in self._pictures(rows)]
+        pictures = [f"![{PICTURE}]({name}.png)" for name in self._pictures(rows)]
         return "\n\n".join([*table, *waiting_lines(waiting), *verdict_lines(rows), *pictures])
 
     def figures(self, rows: Sequence[Row]) -> "dict[str, Figure]":
-        """Return the values, if requested, and the differences, none as long as all rows are open."""
-        draw = {
-            "values": lambda: plot_values(rows, self.drawn, self.not_drawn),
-            "differences": lambda: plot_differences(_compared(rows)),
-        }
-        return {name: draw[name]() for name in self._pictures(rows)}
+        """Return the values, if requested, none as long as all rows are open."""
+        return {name: plot_values(rows, self.drawn, self.not_drawn) for name in self._pictures(rows)}
 
     def _pictures(self, rows: Sequence[Row]) -> list[str]:
-        if not _compared(rows):
-            return []
-        return ["values", "differences"] if self.drawn else ["differences"]
+        return ["values"] if self.drawn and any(row["difference"] for row in rows) else []
 
 
 def compare(number: PublishedNumber, runs: Sequence[JobOutcome]) -> Row:
@@ -282,10 +276,6 @@ def judged(number: PublishedNumber, ours: float) -> Row:
         "difference": f"{ours - published:+.3g}",
         "verdict": verdict(ours, published, float(number.tolerance), protocol_stated=stated),
     }
-
-
-def _compared(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row["difference"]]
 
 
 def _reason(number: PublishedNumber, matching: Sequence[JobOutcome], n_values: int) -> str:
@@ -395,27 +385,3 @@ def _draw(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.08)
     axes.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def plot_differences(rows: Sequence[Row]) -> "Figure":
-    """Return one dot per number, ours minus published in tolerances; bands mark "reproduced" and "close".
-
-    Every row needs a published number and ours.
-    """
-    from recgauge.report.figures.style import GREY, PALETTE, new_figure
-
-    shares = [float(row["difference"]) / float(row["tolerance"]) for row in rows]
-    labels = [f"{row['dataset']}  {row['model']}  {label(row['metric'])}" for row in rows]
-    edge = max(CLOSE_TOLERANCES + 1.0, *(abs(share) * 1.1 for share in shares))
-    with new_figure(None, height=1.3 + 0.26 * len(rows)) as (figure, (panel,)):
-        panel.grid(visible=False)
-        panel.axvspan(-CLOSE_TOLERANCES, CLOSE_TOLERANCES, color="#F1F1F1", label=CLOSE)
-        panel.axvspan(-1, 1, color="#DCEBF5", label=REPRODUCED)
-        panel.axvline(0, color=GREY, linewidth=1)
-        panel.plot(shares, range(len(rows)), "o", color=PALETTE[0])
-        panel.set_yticks(range(len(rows)), labels)
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.set_xlim(-edge, edge)
-        panel.set_xlabel("ours minus published, in tolerances")
-        figure.legend(loc="outside upper right", ncols=2)
-        return figure

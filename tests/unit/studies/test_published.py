@@ -104,7 +104,7 @@ def test_a_row_that_cannot_be_meant_is_refused_with_its_line(change, message, tm
 
 def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
     write(tmp_path, [NUMBER, NUMBER | {"label": "NMF", "model": ""}])
-    study = PublishedTable("x")
+    study = PublishedTable("x", drawn=("rmse",))
     study.check(tmp_path)
     rows = study.rows([run(0.9345)], tmp_path)
     assert [row["model"] for row in rows] == ["SVD", "NMF"]
@@ -112,9 +112,9 @@ def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
     assert "| ml_100k | SVD | rmse | 0.934 | 0.9345 | +0.0005 | reproduced |" in page
     assert "open: recgauge has no such model yet" in page
     assert "2 published numbers: 1 reproduced, 1 open." in page
-    assert "(differences.png)" in page
-    (panel,) = study.figures(rows)["differences"].axes
-    assert [text.get_text() for text in panel.get_yticklabels()] == ["ml_100k  SVD  rmse"]
+    assert "(values.png)" in page
+    (panel,) = study.figures(rows)["values"].axes
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["SVD", "NMF"]
     assert study.figures(rows[1:]) == {}
     assert "png" not in study.markdown(rows[1:])
 
