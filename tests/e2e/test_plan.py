@@ -42,8 +42,8 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
     found = rows(done)
     assert [found[str(job)].count("cannot run") for job in range(4)] == [0, 0, 1, 1]
     assert "left out: no data" in found["1"]
-    assert done.err.count("cannot run. model: SVD: n_factors must be") == 1
-    assert done.err.count("has no ml-1m.zip") == 1
+    assert done.err.count("jobs 2, 3: model: SVD: n_factors must be") == 1
+    assert done.err.count("ml-1m.zip could not be found") == 1
     assert list(workplace.folder.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ import csv
 import pytest
 
 from recgauge.cli.commands.cli import main
+from recgauge.utils.files import exclusive
 
 pytestmark = pytest.mark.e2e
 
@@ -58,6 +59,14 @@ def test_a_sweep_in_an_old_folder_replaces_runs_only_if_forced_and_shows_its_own
     assert "earlier sweep" in again.err
     assert len(summary(workplace)) == 1
     assert not list((workplace.folder / "sweep").glob("comparison.*"))  # of runs that are no longer there
+
+
+def test_a_second_sweep_in_the_folder_of_one_at_work_is_refused(workplace):
+    (workplace.folder / "sweep").mkdir()
+    with exclusive(workplace.folder / "sweep" / ".sweep.lock"):
+        done = workplace.fail("-m", "hydra.sweep.dir=sweep", "model=popularity,random", "cutoffs=[5]")
+    assert "another sweep is at work" in done.err
+    assert not list((workplace.folder / "sweep").rglob("record.json"))
 
 
 def test_a_component_that_ends_the_program_or_its_process_ends_only_its_job(workplace):

@@ -229,15 +229,11 @@ def series_by_id(groups: Any, by: str) -> "pd.Series":
 
 
 def _read_path(path: Path) -> RunValues:
-    if (path / "record.json").is_file():
+    if path.is_dir():
         return FinishedRun.read(path).values()
-    table = path / "per_user.parquet" if path.is_dir() else path
-    if not table.exists():
-        raise SchemaError(
-            f"{table}: no such file. Give a run's output folder, which has a per_user.parquet, or a file "
-            "with a row per user."
-        )
-    return _of_table(str(table), "users' values", from_file=True)
+    if not path.exists():
+        raise SchemaError(f"{path}: no such file. Give a run's output folder, or a file with a row per user.")
+    return _of_table(str(path), "users' values", from_file=True)
 
 
 _OF_LONG = ("model", "run", "value", "metric")  # beside the user

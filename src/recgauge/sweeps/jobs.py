@@ -47,6 +47,7 @@ from recgauge.sweeps.engines import Output
 from recgauge.sweeps.names import chosen_names, run_name
 from recgauge.sweeps.needs import check_effects
 from recgauge.sweeps.places import program, work_folder
+from recgauge.sweeps.tables import print_job_line
 from recgauge.sweeps.tuning import check_tuning, nothing_left, searched, tune
 from recgauge.utils.files import written_whole
 from recgauge.utils.messages import explain_error, print_error, print_traceback
@@ -248,6 +249,8 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
     outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
+    if job.output == "log":
+        print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
         return outcome
     print_error(f"the run is complete, but its model is not saved: {unsaved}")

@@ -20,7 +20,6 @@ from recgauge.errors import (
     MissingDataError,
     RecgaugeError,
     TrackingError,
-    listed,
 )
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -29,14 +28,12 @@ from recgauge.runs.folder import CHECKSUMS, JobOutcome
 from recgauge.sweeps.engines import Engine, Processes, WorkerDiedError
 from recgauge.sweeps.jobs import LOG, Job, find_finished, leave_failure, run_job
 from recgauge.sweeps.places import experiment_folder, work_folder
-from recgauge.sweeps.tables import print_job_line
+from recgauge.sweeps.tables import print_job_line, reason_lines
 from recgauge.tracking.delivering import delivered, waiting
 from recgauge.tracking.outbox import Deliveries
 from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
-
-_NAMED = 3  # jobs whose words are shown where many are wrong for one reason
 
 
 @dataclass
@@ -192,15 +189,12 @@ def check(sweep: Sweep) -> None:
 
     It is an error if none can, or if the study or the store of the sweep cannot be used.
     """
-    wrong: dict[str, list[int]] = {}
-    for outcome in sweep.all_outcomes:
-        if outcome.status == "failed":
-            wrong.setdefault(str(outcome.reason), []).append(outcome.number)
-    if wrong and sum(map(len, wrong.values())) == len(sweep.all_outcomes):
-        raise ConfigError("\n".join(wrong))
-    for reason, numbers in wrong.items():
-        names = listed([f"{number} ({sweep.labels[number]})" for number in numbers], most=_NAMED)
-        print_error(f"job{'s' * (len(numbers) > 1)} {names} cannot run. {reason}")
+    outcomes = sweep.all_outcomes
+    wrong = [replace(each, label=sweep.labels[each.number]) for each in outcomes if each.status == "failed"]
+    if wrong and len(wrong) == len(outcomes):
+        raise ConfigError("\n".join(dict.fromkeys(str(outcome.reason) for outcome in wrong)))
+    for line in reason_lines(wrong):
+        print_error(line)
     studies = [study for job in sweep.jobs if (study := job.study()) is not None]
     for place, study in enumerate(studies):
         if study not in studies[:place]:

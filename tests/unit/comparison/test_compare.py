@@ -91,7 +91,7 @@ def test_one_long_table_says_the_same_in_any_order_of_rows(frames, tmp_path):
     assert several.over_datasets[0].mean_ranks == {"a": 1.0, "b": 2.0, "c": 3.0}
 
 
-def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
+def test_evaluations_frames_and_files_are_the_same_sources(tmp_path):
     relevant = {f"u{i}": ["x"] for i in range(20)}
     runs = {
         "good": recgauge.evaluate({user: ["x", "y"] for user in relevant}, relevant, cutoffs=(2,)),
@@ -101,10 +101,9 @@ def test_evaluations_frames_and_folders_are_the_same_sources(tmp_path):
     }
     direct = compare(runs, n_resamples=200)
     for name, evaluation in runs.items():
-        (tmp_path / name).mkdir()
         frame = evaluation.to_frame().rename_axis("user_id").reset_index()
-        frame.to_parquet(tmp_path / name / "per_user.parquet")
-    assert compare({name: tmp_path / name for name in runs}, n_resamples=200) == direct
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    assert compare({name: tmp_path / f"{name}.parquet" for name in runs}, n_resamples=200) == direct
     assert direct.result("ndcg_at_2").rows[0].run == "good"
 
 
