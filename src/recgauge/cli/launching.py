@@ -88,7 +88,7 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     (outcome,), store = sweep.all_outcomes, sweep.store
     if (run := outcome.run) is not None:
         address = None if store is None else deliveries.run_address(outcome.folder)
-        notes = [*outcome.notes, *([reused_line(outcome)] if outcome.status == "reused" else [])]
+        notes = [reused_line(outcome)] if outcome.status == "reused" else []
         print_run(run, address, None if store is None else served_by(store.uri), notes)
     return _end_quietly(sweep, deliveries)
 

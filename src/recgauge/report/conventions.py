@@ -1,6 +1,5 @@
 """One set of lists under every convention: how far a number spreads by definition alone."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,6 @@ from recgauge.conventions import Convention, conventions
 from recgauge.errors import RecgaugeError
 from recgauge.evaluation.values import EvaluationInputs
 from recgauge.metrics import metric_key
-from recgauge.metrics.names import headline_cutoff, label, split_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +56,3 @@ def spread(values: Iterable[ConventionValue]) -> dict[str, tuple[float, float]]:
         if value.value is not None:
             numbers_by_key.setdefault(value.key, []).append(value.value)
     return {key: (min(numbers), max(numbers)) for key, numbers in numbers_by_key.items()}
-
-
-def spread_lines(values: Sequence[ConventionValue]) -> list[str]:
-    """Return one line per metric at the headline cutoff.
-
-    Examples
-    --------
-    >>> two = [ConventionValue("map_at_5", "a", 0.2, ""), ConventionValue("map_at_5", "b", 0.3, "")]
-    >>> spread_lines(two)
-    ['spread   map@5 0.2000 to 0.3000 under 2 conventions']
-    """
-    cutoff = headline_cutoff(split_key(value.key)[1] for value in values)
-    counts = Counter(value.key for value in values if value.value is not None)
-    return [
-        f"spread   {label(key)} {low:.4f} to {high:.4f} under {counts[key]} conventions"
-        for key, (low, high) in spread(values).items()
-        if key.endswith(f"_at_{cutoff}") and counts[key] > 1
-    ]

@@ -160,7 +160,6 @@ class JobOutcome:
     run_id: str | None = None  # id of the stored run
     record: RunRecord | None = None  # present if the job has results
     folder: Path = field(default_factory=Path)  # the folder of the job's files
-    notes: tuple[str, ...] = ()  # what the user should read of the files
 
     @property
     def run(self) -> FinishedRun | None:

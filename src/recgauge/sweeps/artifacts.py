@@ -24,7 +24,7 @@ from recgauge.metrics.curves.full_ranking import FullRankings, full_ranking_curv
 from recgauge.models import Recommender
 from recgauge.models.recommend import recommend, serving
 from recgauge.report.card_tables import card_markdown
-from recgauge.report.conventions import ConventionValue, convention_values, spread_lines
+from recgauge.report.conventions import convention_values
 from recgauge.runs.folder import MODEL
 from recgauge.runs.record import RankingResult, RunRecord, RunResult
 from recgauge.runs.settings import RunSettings, stores_model
@@ -39,14 +39,12 @@ ROWS_OF_A_GROUP = 1_000_000
 
 def write_run(
     result: RunResult, record: RunRecord, settings: RunSettings, folder: Path
-) -> tuple[RunRecord, list[str], str | None]:
+) -> tuple[RunRecord, str | None]:
     """Write all files of a run but their digests.
 
-    Returns the record with the seconds of the writing, what the user should read of the files, and why the
-    model is not saved.
+    Returns the record with the seconds of the writing, and why the model is not saved.
     """
     write_tables(result, folder, lists=settings.artifacts.lists)
-    lines: list[str] = []
     unsaved = None
     timings = Timings(Progress())
     with timings.stage("card"):
@@ -63,8 +61,7 @@ def write_run(
             _draw(result, record, folder)
     if settings.conventions_table and result.ranking is not None:
         with timings.stage("conventions"):
-            values = _write_convention_table(result, result.ranking, settings.cutoffs, folder)
-        lines = [*spread_lines(values), f"         every value and definition: {CONVENTIONS}"]
+            _write_convention_table(result, result.ranking, settings.cutoffs, folder)
     if stores_model(settings):
         try:
             with timings.stage("model"):
@@ -74,7 +71,7 @@ def write_run(
     job = record.job and replace(record.job, ended=time.time())
     record = replace(record, seconds=record.seconds | timings.seconds, job=job)
     write_record(record, folder)
-    return record, lines, unsaved
+    return record, unsaved
 
 
 def write_tables(result: RunResult, folder: Path, *, lists: bool) -> None:
@@ -101,8 +98,8 @@ def _draw(result: RunResult, record: RunRecord, folder: Path) -> None:
 
 def _write_convention_table(
     result: RunResult, ranking: RankingResult, cutoffs: Sequence[int], folder: Path
-) -> tuple[ConventionValue, ...]:
-    """Write conventions.csv, the same lists under every convention, and return its values.
+) -> None:
+    """Write conventions.csv: the same lists under every convention.
 
     Some conventions count test users whom the run's own leaves out, so all test users have a list here.
     """
@@ -118,7 +115,6 @@ def _write_convention_table(
         writer.writerows(
             [v.key, v.convention, "" if v.value is None else v.value, v.definition] for v in values
         )
-    return values
 
 
 def _lists_of_all(result: RunResult, ranking: RankingResult) -> TopK:

@@ -242,13 +242,13 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
     )
     record = replace(record, search=job.search)
     with unfinished(job.folder) as hidden:
-        record, lines, unsaved = write_run(result, record, job.typed, hidden)
+        record, unsaved = write_run(result, record, job.typed, hidden)
         # first: a complete folder that nobody finds would be computed once more after a kill
         with suppress(OSError):
             job.index.mkdir(parents=True, exist_ok=True)
             with written_whole(job.index / record.fingerprint()) as note_of_folder:
                 note_of_folder.write_text(str(job.folder), encoding="utf-8")
-    outcome = replace(job.outcome, record=record, reason=note, notes=tuple(lines))
+    outcome = replace(job.outcome, record=record, reason=note)
     if job.output == "log":
         print_job_line(outcome, outcome.label, job.number + 1)
     if unsaved is None:
