@@ -52,7 +52,11 @@ def compare_runs(
         by_dataset.setdefault(run_group.dataset, []).append(run_group)
     comparable = {dataset: groups for dataset, groups in by_dataset.items() if len(groups) > 1}
     if not comparable:
-        raise ConfigError(_too_few(by_dataset))
+        models = [f"{dataset}: {groups[0].model}" for dataset, groups in by_dataset.items()]
+        raise ConfigError(
+            f"a comparison needs at least two runs on one data set, got {listed(models)}; seeds and folds of "
+            "a run are one. Name more runs, or run another model."
+        )
     keys, own_notes = _choose_keys([each for groups in comparable.values() for each in groups], metrics)
     single = by_dataset.keys() - comparable.keys()
     own_notes += [f"{dataset} is left out: it has one run alone" for dataset in single]
@@ -152,16 +156,6 @@ def _model_settings(run_group: RunGroup) -> dict[str, str]:
 def _all_settings(run_group: RunGroup) -> dict[str, str]:
     settings = numeric_settings(run_group.records[0].settings)
     return flat_settings({key: value for key, value in settings.items() if key != "seed"})
-
-
-def _too_few(by_dataset: Mapping[str, Sequence[RunGroup]]) -> str:
-    models = [f"{dataset}: {groups[0].model}" for dataset, groups in by_dataset.items()]
-    repeats = max(len(run_group.runs) for groups in by_dataset.values() for run_group in groups)
-    hint = " Runs that differ in seed or fold alone count as one." if repeats > 1 else ""
-    return (
-        f"a comparison needs at least two runs on one data set, got {listed(models)}.{hint} Name more runs, "
-        "or run another model."
-    )
 
 
 def name_runs(runs: Sequence[FinishedRun]) -> dict[str, FinishedRun]:

@@ -218,7 +218,11 @@ def choose_metrics(
     for name in names if metrics and names else common:
         key = _key_of(name, common)
         if key is None:
-            raise ConfigError(f"{place}: {_lacking(name, common, runs)}")
+            text, labels = label(as_key(name)), [label(key) for key in common]
+            raise ConfigError(
+                f"{place}: there is no {text}. {did_you_mean(text, labels)}There are {listed(labels)} in all "
+                "runs."
+            )
         chosen[key] = None
     return tuple(chosen)
 
@@ -229,19 +233,6 @@ def _key_of(name: str, keys: Collection[str]) -> str | None:
     if key not in own:
         key = metric_key(key, headline_cutoff(k for base, k in map(split_key, own) if base == key))
     return own.get(key)
-
-
-def _lacking(name: str, common: Sequence[str], runs: Sequence[tuple[str, Collection[str]]]) -> str:
-    """Say that no run has a metric, or which runs lack it."""
-    key = _key_of(name, dict.fromkeys(key for _, keys in runs for key in keys))
-    if key is None:
-        labels, text = [label(key) for key in common], label(as_key(name))
-        return f"there is no {text}. {did_you_mean(text, labels)}There are {listed(labels)}."
-    without = [run for run, keys in runs if key not in keys]
-    return (
-        f"{label(key)} is not in {listed(without, most=5)}. Choose other runs (by folders, ids, or --where), "
-        "or a metric that all have."
-    )
 
 
 def _held_out(runs: Mapping[str, Sequence[RunValues]]) -> int | None:

@@ -91,8 +91,10 @@ def store_of(folder: Path, named: Collection[str] = ()) -> Store | None:
     What is recorded has no login: that of an address of the user's, one of `named`, is taken.
     """
     job = read_folder(folder).job
-    store = None if job is None else Store.of(job.store)
-    return None if store is None else store.with_login(named)
+    if job is None or not job.store.get("uri"):
+        return None
+    names = ("uri", "experiment", "log_model")
+    return Store(**{name: job.store[name] for name in names if name in job.store}).with_login(named)
 
 
 def waiting(outputs: Path, store: Store | None = None) -> list[Path]:
@@ -165,14 +167,11 @@ def _store(
         title = f"{content.names['model']} on {content.names['dataset']}, seed {content.seed}"
         if (figure := plot_results(content.results, HEADLINE, title)) is not None:
             opened.client.log_figure(run_id, figure, "metrics.png")
-    places = {file: file.parent.relative_to(folder).as_posix() for file in files}
-    _write(opened, run_id, entry, places)
-    saved = folder / MODEL_FILES[0] in files
-    if saved and isinstance(content, RunRecord) and registers_model(content.settings):
-        from recgauge.tracking.served import register
+        if folder / MODEL_FILES[0] in files and registers_model(content.settings):
+            from recgauge.tracking.served import register
 
-        register(opened.client, run_id, folder / MODEL)
-    _end(opened, run_id, entry)
+            register(opened.client, run_id, folder / MODEL)
+    _finish(opened, run_id, entry, {file: file.parent.relative_to(folder).as_posix() for file in files})
     return run_id
 
 
@@ -191,9 +190,7 @@ def _store_trials(opened: Opened, parent: str, entries: Mapping[str, Entry]) -> 
     for number, entry in entries.items():
         info = stored.get(number)
         if info is None or info.status == "RUNNING":
-            run_id = _begin(opened, entry) if info is None else str(info.run_id)
-            _write(opened, run_id, entry)
-            _end(opened, run_id, entry)
+            _finish(opened, _begin(opened, entry) if info is None else str(info.run_id), entry)
 
 
 def _begin(opened: Opened, entry: Entry, more: Mapping[str, str] = NOTHING) -> str:
@@ -201,10 +198,7 @@ def _begin(opened: Opened, entry: Entry, more: Mapping[str, str] = NOTHING) -> s
     return str(opened.client.create_run(opened.experiment_id, started, tags, entry.job.name).info.run_id)
 
 
-def _write(opened: Opened, run_id: str, entry: Entry, files: Mapping[Path, str] = NOTHING) -> None:
+def _finish(opened: Opened, run_id: str, entry: Entry, files: Mapping[Path, str] = NOTHING) -> None:
     values, at = entry.metrics, entry.job.ended
     write(opened.client, run_id, values, at=at, params=entry.params, inputs=entry.inputs, files=files)
-
-
-def _end(opened: Opened, run_id: str, entry: Entry) -> None:
-    opened.client.set_terminated(run_id, entry.status, int(1000 * entry.job.ended))
+    opened.client.set_terminated(run_id, entry.status, int(1000 * at))

@@ -83,14 +83,6 @@ class Store:
                 "tracking.uri=sqlite:////FOLDER/mlflow.db. Without tracking: tracking=off."
             )
 
-    @classmethod
-    def of(cls, settings: Mapping[str, Any] | None) -> Self | None:
-        """Return the store that the settings ``tracking`` name, None with ``tracking=off``."""
-        if not settings or settings.get("uri") is None:
-            return None
-        own = {name: settings[name] for name in ("uri", "experiment", "log_model") if name in settings}
-        return cls(**own)
-
     @property
     def shown(self) -> str:
         """The address as it may be printed and stored."""
