@@ -183,8 +183,8 @@ def require_stored(run: str, folder: Path, names: Sequence[str]) -> None:
     """Refuse a run that has not stored what is needed, and say how to run it again."""
     if missing := [name for name in names if not (folder / name).is_file()]:
         raise MissingDataError(
-            f"{run}: the run has stored no {', '.join(missing)}. Finished runs with metrics of lists and "
-            "whole lists have them: run again with metrics=ranking artifacts.lists=true."
+            f"{run}: has stored no {', '.join(missing)}. Finished runs with metrics of lists and whole lists "
+            "have them: run again with metrics=ranking artifacts.lists=true."
         )
 
 
@@ -288,22 +288,14 @@ def _runs(source: str, store: Store, where: str, files: Sequence[str], notes: li
 
 
 def _read(folder: Path) -> FinishedRun:
-    _check_files(folder, str(folder))
+    require_stored(str(folder), folder, NEEDED)
     return FinishedRun.read(folder, (delivered(folder) or {}).get("run_id"), str(folder))
 
 
 def _read_stored(store: Store, run: "Run", files: Sequence[str]) -> FinishedRun:
     folder, label = run_files(store, run, files), f"run {run.info.run_id}"
-    _check_files(folder, label)
+    require_stored(label, folder, NEEDED)
     return FinishedRun.read(folder, run.info.run_id, label)
-
-
-def _check_files(folder: Path, label: str) -> None:
-    if missing := [name for name in NEEDED if not (folder / name).is_file()]:
-        raise MissingDataError(
-            f"{label}: has stored no {' and no '.join(missing)}, so its users cannot be compared. "
-            "Run it again."
-        )
 
 
 def _folders_of_sweep(folder: Path, notes: list[str]) -> list[Path]:
