@@ -219,7 +219,7 @@ def run_experiment(
     most = peak()
     if isinstance(model, Isolated):
         timings.measured_elsewhere(model.worker.seconds)
-        most = most and model.worker.peak_bytes and most + model.worker.peak_bytes
+        most = None  # most is held by the library's process
     about = (timings.seconds, guards, learned, most, coverage)
     return RunResult(ready.dataset, split, model, ranking, rating, *about)
 

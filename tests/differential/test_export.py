@@ -18,7 +18,7 @@ from differential.libraries import library
 from finished import finished
 from recgauge.cli.commands.cli import main
 from recgauge.errors import ConfigError
-from recgauge.isolated import WORKERS, find_uv
+from recgauge.isolated.process import WORKERS, find_uv
 from recgauge.recorded import read_recorded
 
 pytestmark = [pytest.mark.differential, pytest.mark.filterwarnings("ignore")]

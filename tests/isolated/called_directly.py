@@ -80,6 +80,8 @@ def lenskit(rows, users, job):
 
 def rectools(rows, users, job):
     """Follow RecTools' quick start."""
+    if job["name"] != "PureSVD":
+        return transformer(rows, users, job)
     import pandas as pd
     from rectools.dataset import Dataset
     from rectools.models import PureSVDModel
@@ -92,7 +94,7 @@ def rectools(rows, users, job):
     return found.sort_values(["user_id", "rank"])["item_id"].to_numpy().reshape(len(users), job["k"])
 
 
-def rectools_torch(rows, users, job):
+def transformer(rows, users, job):
     """Follow RecTools' tutorial of transformers."""
     import pandas as pd
     from pytorch_lightning import seed_everything

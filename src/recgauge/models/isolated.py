@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+from scipy import sparse
 
 from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
-from recgauge.errors import ConfigError, FitError, ModelError
-from recgauge.isolated import WORKERS, find_uv
-from recgauge.isolated.process import Weights, Worker
+from recgauge.errors import FitError, ModelError
+from recgauge.isolated.process import WORKERS, Worker, find_uv
 from recgauge.models import EpochModel, Recommender, not_fitted
 from recgauge.utils.checks import Count, FloatArray, IntArray, Positive, check_int
 
@@ -52,23 +52,18 @@ class Isolated(Recommender):
     """
 
     library: ClassVar[str]
-    title: ClassVar[str]
 
     name: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     n_threads: Count = 1
     timeout: Positive = 86_400.0
 
-    def set_log(self, log: Path | None) -> None:
-        """Keep what the library prints in a file; else only its last lines are told, if something fails."""
-        self._log = log
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.name, str) or not self.name:
-            raise ConfigError(f"{type(self).__name__}: name must be the name of a model, got {self.name!r}.")
         self._worker: Worker | None = None
-        self.set_log(None)
+        self.log: Path | None = (
+            None  # where to keep what the library prints; else an error has its last lines
+        )
 
     def check_ready(self) -> None:
         """Check that uv is there, which runs the library; else MissingLibraryError says how to install it."""
@@ -76,7 +71,7 @@ class Isolated(Recommender):
 
     def command(self) -> list[str]:
         """Return the command that trains."""
-        return [find_uv(), "run", "--script", str(WORKERS / f"train_{self.library}.py")]
+        return [find_uv(), "run", "--script", str(WORKERS / f"train_{self.library.lower()}.py")]
 
     def their_settings(self) -> dict[str, Any]:
         """Return the settings that the library gets."""
@@ -94,28 +89,30 @@ class Isolated(Recommender):
         FitError
             If the library fails, dies, or takes longer than `timeout`.
         """
+        self._start(train, rng)
+        return self
+
+    def _start(self, train: Interactions, rng: np.random.Generator) -> float:
+        """Train in a new process, a transformer for one epoch, and return the loss."""
         command, seed = self.command(), int(rng.integers(2**31 - 1))
         if len(train) == 0:
-            raise FitError(f"{self.title} needs at least one training row, got none.")
+            raise FitError(f"{self.library} needs at least one training row, got none.")
         if self._worker is not None:
             self._worker.close()
-        self._worker = Worker(command, self.title, self.n_threads, self.timeout, self._log)
-        job = {
-            "name": self.name,
-            "settings": self.their_settings(),
-            "seed": seed,
-            "n_threads": self.n_threads,
-        }
-        self._worker.fit(train, job)
-        self._worker.stage = "recommend"
-        return self
+        self._worker = worker = Worker(command, self.library, self.n_threads, self.timeout, self.log)
+        times = np.zeros(len(train), np.int64) if train.timestamp is None else train.timestamp
+        path = worker.folder / "rows.npz"
+        np.savez(path, user=train.user, item=train.item, value=train.value, timestamp=times)
+        sizes = {"n_users": train.n_users, "n_items": train.n_items, "n_threads": self.n_threads}
+        loss: float = worker.ask("fit", name=self.name, settings=self.their_settings(), seed=seed, **sizes)
+        return loss
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
         """Refuse with a ModelError: lists come back, not the scores of all items."""
         _ = self.worker
         raise ModelError(
-            f"{type(self).__name__}: lists come from the library's own environment, not the scores of all "
-            "items, which curves of full rankings need. Leave metrics=[curves] out."
+            f"{type(self).__name__}: its library gives lists, not the scores of all items that curves need. "
+            "Leave metrics=[curves] out."
         )
 
     def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
@@ -128,7 +125,20 @@ class Isolated(Recommender):
         FitError
             If the library fails, dies, or takes longer than `timeout`.
         """
-        return self.worker.lists(users, k, candidates)
+        only = candidates.per_user is not None
+        matrix = candidates.per_user if only else candidates.excluded
+        rows = sparse.csr_array((len(users), 0)) if matrix is None else matrix[users]
+        request: dict[str, Any] = {"start": rows.indptr, "codes": rows.indices, "only": only, **self._state()}
+        if candidates.items is not None:
+            request["allowed"] = candidates.items
+        np.savez(self.worker.folder / "users.npz", users=users, **request)
+        self.worker.ask("recommend", k=k)
+        with np.load(self.worker.folder / "lists.npz", allow_pickle=False) as lists:
+            return TopK(users, lists["items"], lists["scores"])
+
+    def _state(self) -> dict[str, Any]:
+        """Return arrays that lists also hang on."""
+        return {}
 
     @property
     def worker(self) -> Worker:
@@ -168,8 +178,7 @@ class RecBole(Isolated):
     {'n_layers': 2}
     """
 
-    library: ClassVar[str] = "recbole"
-    title: ClassVar[str] = "RecBole 1.2.1"
+    library: ClassVar[str] = "RecBole"
 
     name: str = "BPR"
 
@@ -193,7 +202,7 @@ class LensKit(Isolated):
     References
     ----------
     .. [1] M. D. Ekstrand, "LensKit for Python: Next-Generation Software for Recommender Systems Experiments",
-       CIKM 2020; version 2025.8.1.
+       CIKM 2020; version 2026.4.0.
 
     Examples
     --------
@@ -201,11 +210,9 @@ class LensKit(Isolated):
     'ItemKNN'
     """
 
-    library: ClassVar[str] = "lenskit"
-    title: ClassVar[str] = "LensKit 2025.8.1"
+    library: ClassVar[str] = "LensKit"
 
     name: str = "ItemKNN"
-    settings: dict[str, Any] = field(default_factory=dict)
     feedback: Feedback = "implicit"
 
     def their_settings(self) -> dict[str, Any]:
@@ -245,8 +252,7 @@ class RecTools(Isolated):
     'RecToolsTransformer'
     """
 
-    library: ClassVar[str] = "rectools"
-    title: ClassVar[str] = "RecTools 0.19.0"
+    library: ClassVar[str] = "RecTools"
 
     name: str = "PureSVD"
 
@@ -258,9 +264,8 @@ class RecTools(Isolated):
         timeout: float = 86_400.0,  # noqa: ARG004 - ditto
     ) -> "RecTools":
         """Make one that learns in epochs and takes histories where the name is that of a transformer."""
-        return super().__new__(
-            RecToolsTransformer if cls is RecTools and name in get_args(Transformer) else cls
-        )
+        is_transformer = cls is RecTools and name in get_args(Transformer)
+        return super().__new__(RecToolsTransformer if is_transformer else cls)
 
 
 @dataclass(eq=False)
@@ -299,20 +304,18 @@ class RecToolsTransformer(EpochModel, RecTools):
     20
     """
 
-    library: ClassVar[str] = "rectools_torch"
-
     name: Transformer = "SASRec"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.n_epochs = check_int("model.settings.epochs", self.settings.get("epochs", 3), minimum=1)
         self._history: Interactions | None = None
-        self._weights: Weights | None = None
+        self._kept = 0  # the number of the weights that make lists; 0: the newest
 
     def __deepcopy__(self, _: dict[int, Any]) -> Self:
-        """Return the model as it is now, whatever is trained afterwards; both share the process."""
+        """Return the model as it is now, whatever is trained afterwards; only the last copy gives lists."""
         model = copy(self)
-        model._weights = self._ready_worker().keep_weights()
+        model._kept = self._kept or self.worker.ask("keep")
         return model
 
     @property
@@ -322,14 +325,14 @@ class RecToolsTransformer(EpochModel, RecTools):
 
     def epochs(self, train: Interactions, *, rng: np.random.Generator) -> Iterator[float]:
         """Train and yield the loss after each epoch; see `EpochModel.epochs` and `Isolated.fit`."""
-        Isolated.fit(self, train, rng=rng)
-        self._history, self._weights, worker = train, None, self.worker
+        loss = self._start(train, rng)
+        self._history, self._kept, worker = train, 0, self.worker
         try:
-            for _ in range(self.n_epochs):
-                worker.stage = "fit"
-                yield worker.ask("train")["loss"]
-        finally:
-            worker.stage = "recommend"
+            yield loss
+            for _ in range(1, self.n_epochs):
+                yield worker.ask("train")
+        finally:  # lists between epochs are a part of the training
+            worker.seconds = {"fit": sum(worker.seconds.values()), "recommend": 0.0}
 
     def with_histories(self, rows: Interactions) -> Self:
         """Return the model with these rows as histories; see `TakesHistories`. Both share the process."""
@@ -337,14 +340,6 @@ class RecToolsTransformer(EpochModel, RecTools):
         model._history = rows
         return model
 
-    def lists(self, users: IntArray, k: int, candidates: CandidateItems) -> TopK:
-        """Return the `k` best candidates after the users' histories; see `Isolated.lists`."""
-        return self._ready_worker().lists(users, k, candidates)
-
-    def _ready_worker(self) -> Worker:
-        """Return the process once it answers with this model's weights and histories."""
-        worker = self.worker
-        if self._history is not None:
-            worker.use_history(self._history)
-        worker.ask("use", weights=None if self._weights is None else self._weights.name)
-        return worker
+    def _state(self) -> dict[str, Any]:
+        rows = self._history
+        return {} if rows is None else {"history": np.array([rows.user, rows.item]), "kept": self._kept}

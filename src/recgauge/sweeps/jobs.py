@@ -226,7 +226,7 @@ def _run(job: Job, started: float, terminal: int | None = None) -> JobOutcome:
     job.check_folder()
     facts = environment_of(job.settings)
     if isinstance(experiment.model, Isolated):
-        experiment.model.set_log(job.folder / LIBRARY_LOG)
+        experiment.model.log = job.folder / LIBRARY_LOG
     ready, seconds = _rows_of(job, experiment, progress)
     result = run_experiment(experiment, progress, ready)
     if isinstance(experiment.model, Isolated):

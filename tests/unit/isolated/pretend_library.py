@@ -22,18 +22,15 @@ def fit(job):
     # users and items with rows alone have scores
     table[np.setdiff1d(np.arange(job.n_users), job.user)] = np.nan
     table[:, np.setdiff1d(np.arange(job.n_items), job.item)] = np.nan
-    items = np.unique(job.item)
     if "table" in job.settings:
         np.save(job.settings["table"], table)
 
-    def score(users):
+    def score(users, _n):
         if trouble == "die in lists":
             os._exit(4)
-        if trouble == "infinite":
-            return np.full((len(users), len(items)), np.inf)
-        return table[np.ix_(users, items)]
+        return np.full((len(users), job.n_items), np.inf) if trouble == "infinite" else table[users]
 
-    return serving.from_scores(score, job), 0.125
+    return score
 
 
 def die():
@@ -48,4 +45,4 @@ def fail():
 AT_ONCE = {"die in fit": die, "hang": lambda: time.sleep(600), "raise": fail}
 
 if __name__ == "__main__":
-    serving.serve(fit)
+    serving.serve(fit, "pandas")

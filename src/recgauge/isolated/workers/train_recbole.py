@@ -90,120 +90,89 @@
 # ///
 """Trains a general recommender of RecBole and scores all items with it."""
 
-from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
-from serving import Answer, Array, SettingsError, Training, from_scores, serve
+import pandas as pd
+import torch
+from recbole.config import Config
+from recbole.data import create_dataset, create_samplers
+from recbole.data.interaction import Interaction
+from recbole.data.utils import get_dataloader
+from recbole.model import general_recommender
+from recbole.utils import get_model, get_trainer, init_logger, init_seed
+from serving import Array, Score, SettingsError, serve
 
 DATA = "rows"
-_OURS = ("model", "dataset", "seed", "data_path", "checkpoint_dir", "load_col", "eval_args")
 
 
-def fit(job: Training) -> tuple[Answer, float]:
+def fit(job: Any) -> Score:
     """Train; users and items without a row are not shown to RecBole and get no score."""
-    import torch
-    from recbole.data import create_dataset
-    from recbole.data.utils import get_dataloader
-    from recbole.sampler import Sampler
-    from recbole.utils import get_model, get_trainer, init_logger, init_seed
-
     torch.set_num_threads(job.n_threads)
-    config = _config(job)
+    config = to_config(job)
     init_logger(config)
-    _write_rows(job)
+    Path(DATA).mkdir()
+    names = ("user_id:token", "item_id:token", "rating:float", "timestamp:float")
+    rows = pd.DataFrame(dict(zip(names, (job.user, job.item, job.value, job.timestamp), strict=True)))
+    rows.to_csv(Path(DATA) / f"{DATA}.inter", sep="\t", index=False, float_format="%g")
     init_seed(config["seed"], config["reproducibility"])
     dataset = create_dataset(config)
-    rows = dataset.build()[0]
-    sampler = Sampler(["train"], [rows], config["train_neg_sample_args"]["distribution"])
-    if config["train_neg_sample_args"]["distribution"] != "none":
-        sampler = sampler.set_phase("train")
-    batches = get_dataloader(config, "train")(config, rows, sampler, shuffle=config["shuffle"])
+    parts = dataset.build()
+    sampler = create_samplers(config, dataset, parts)[0]
+    batches = get_dataloader(config, "train")(config, parts[0], sampler, shuffle=config["shuffle"])
     init_seed(config["seed"], config["reproducibility"])
-    start = perf_counter()
     model = get_model(config["model"])(config, batches._dataset).to(config["device"])
-    trainer = get_trainer(config["MODEL_TYPE"], config["model"])(config, model)
-    trainer.fit(batches, None, saved=False, show_progress=False)
-    seconds = perf_counter() - start
-    model.eval()
-    return from_scores(_scores(model, dataset, job), job), seconds
-
-
-def _config(job: Training) -> Any:
-    """Return RecBole's configuration; names that it does not know are refused, for it would ignore them."""
-    from recbole.config import Config
-    from recbole.model import general_recommender
-
-    if taken := [name for name in job.settings if name in _OURS]:
-        raise SettingsError(f"settings: recgauge sets {', '.join(taken)}; leave it out")
-    general = sorted(
-        name
-        for name, kind in vars(general_recommender).items()
-        if isinstance(kind, type) and kind.__module__.startswith(general_recommender.__name__)
+    get_trainer(config["MODEL_TYPE"], config["model"])(config, model).fit(
+        batches, saved=False, show_progress=False
     )
-    if job.name not in general:
-        raise SettingsError(
-            f"name: must be one of RecBole's general models ({', '.join(general)}); got {job.name!r}"
-        )
+    model.eval()
+    return to_score(model, dataset, job)
+
+
+def to_config(job: Any) -> Any:
+    """Return RecBole's configuration; names that it does not know are refused, for it would ignore them."""
     ours = {
         "data_path": ".",
         "checkpoint_dir": "saved",
         "seed": job.seed,
-        "reproducibility": True,
-        "show_progress": False,
-        "use_gpu": False,
-        "state": "INFO",
         "load_col": {"inter": ["user_id", "item_id", "rating", "timestamp"]},
         "eval_args": {"split": {"RS": [1.0, 0.0, 0.0]}, "group_by": None, "order": "RO", "mode": "full"},
     }
-    names = Config(job.name, DATA, config_dict=dict(ours)).final_config_dict
-    if unknown := [name for name in job.settings if name not in names]:
-        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(unknown)}")
-    return Config(job.name, DATA, config_dict={**ours, **job.settings})
+    defaults = {"reproducibility": True, "show_progress": False, "use_gpu": False, "state": "INFO"}
+    kinds = [name for name, kind in vars(general_recommender).items() if isinstance(kind, type)]
+    if job.name not in kinds:
+        raise SettingsError(f"name: RecBole has the general models {', '.join(kinds)}; got {job.name!r}")
+    names = Config(job.name, DATA, config_dict=ours | defaults).final_config_dict
+    if invalid := [name for name in job.settings if name not in names or name in (*ours, "model", "dataset")]:
+        raise SettingsError(f"settings: {job.name} of RecBole has no setting {', '.join(invalid)}")
+    return Config(job.name, DATA, config_dict=ours | defaults | job.settings)
 
 
-def _write_rows(job: Training) -> None:
-    """Write RecBole's atomic file, in a folder named like the data set."""
-    import pandas as pd
-
-    Path(DATA).mkdir(exist_ok=True)
-    names = ("user_id:token", "item_id:token", "rating:float", "timestamp:float")
-    rows = pd.DataFrame(dict(zip(names, (job.user, job.item, job.value, job.timestamp), strict=True)))
-    rows.to_csv(Path(DATA) / f"{DATA}.inter", sep="\t", index=False, float_format="%g")
-
-
-def _scores(model: Any, dataset: Any, job: Training) -> Callable[[Array], Array]:
-    """Return what scores the items with rows, by rising code, for users with rows."""
-    import torch
-    from recbole.data.interaction import Interaction
-
+def to_score(model: Any, dataset: Any, job: Any) -> Score:
+    """Return what scores the items with rows, for users with rows."""
     user, item, n = dataset.uid_field, dataset.iid_field, dataset.item_num
+    items = dataset.id2token(item, np.arange(1, n)).astype(np.int64)  # the first is padding
 
-    def positions_of(field: str, codes: Array) -> Array:
-        return np.array([dataset.field2token_id[field][str(code)] for code in codes.tolist()])
-
-    items = positions_of(item, np.unique(job.item))
-
-    def score(users: Array) -> Array:
-        positions = torch.from_numpy(positions_of(user, users))
+    def score(users: Array, _n: int) -> Array:
+        table, with_rows = np.full((len(users), job.n_items), np.nan), np.isin(users, job.user)
+        if not with_rows.any():
+            return table
+        asked = torch.from_numpy(dataset.token2id(user, users[with_rows].astype(str)))
         with torch.no_grad():
             try:
-                scores = model.full_sort_predict(Interaction({user: positions}))
+                scores = model.full_sort_predict(Interaction({user: asked}))
             except NotImplementedError:  # some models score pairs only
-                pairs = {
-                    user: positions.repeat_interleave(n),
-                    item: torch.arange(n).repeat(len(positions)),
-                }
+                pairs = {user: asked.repeat_interleave(n), item: torch.arange(n).repeat(len(asked))}
                 scores = model.predict(Interaction(pairs))
-        scored: Array = scores.view(len(positions), n).numpy()[:, items]
+        scored = scores.view(len(asked), n).numpy()[:, 1:]
         if np.isnan(scored).any():
             raise ValueError("the model gives scores that are no numbers; try a lower learning_rate")
-        return scored
+        table[np.ix_(with_rows, items)] = scored
+        return table
 
     return score
 
 
 if __name__ == "__main__":
-    serve(fit)
+    serve(fit, "recbole", "torch")
