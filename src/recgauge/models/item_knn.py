@@ -361,37 +361,11 @@ class _Scratch(NamedTuple):
 
 
 @helper
-def cut(keys: U64s, x: int, count: int, k: int) -> None:
-    """Bring the k largest of the first `count` keys of row x, which differ, to the front."""
-    low, high = 0, count - 1
-    while low < high:
-        pivot = keys[x, (low + high) >> 1]
-        i, j = low, high
-        while i <= j:
-            while keys[x, i] > pivot:
-                i += 1
-            while keys[x, j] < pivot:
-                j -= 1
-            if i <= j:
-                keys[x, i], keys[x, j] = keys[x, j], keys[x, i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
-        else:
-            return
-
-
-@helper
 def cut_back(keys: U64s, x: int, k: int, bits: F32s) -> float:
     """Keep the k nearest of a full row; return what a similarity must reach from now on."""
-    cut(keys, x, keys.shape[1], k)
-    lowest = keys[x, 0]
-    for at in range(1, k):
-        lowest = min(lowest, keys[x, at])
-    bits.view(np.uint32)[0] = np.uint32(lowest >> np.uint64(32))
+    largest = np.partition(keys[x], keys.shape[1] - k)[keys.shape[1] - k :]
+    keys[x, :k] = largest
+    bits.view(np.uint32)[0] = np.uint32(largest[0] >> np.uint64(32))
     return np.float64(bits[0]) * CLOSE
 
 
@@ -508,21 +482,18 @@ def collect(
     `tied`: 1 where one more thing is as near as the last of the k. Shapes: `keys` (n_threads, n, capacity),
     `counts` (n_threads, n), `code`, `lengths`, `tied` (n,), `nearest` (n, k).
     """
-    pool = np.empty((1, keys.shape[0] * keys.shape[2]), np.uint64)
+    pool = np.empty(keys.shape[0] * keys.shape[2], np.uint64)
     for x in range(begin, end):
         total = 0
         for thread in range(keys.shape[0]):
             for at in range(counts[thread, x]):
-                pool[0, total] = keys[thread, x, at]
+                pool[total] = keys[thread, x, at]
                 total += 1
+        found = pool[:total]
         if total > k:
-            cut(pool, 0, total, k)
-            lowest, following = pool[0, 0], pool[0, k]
-            for at in range(1, k):
-                lowest = min(lowest, pool[0, at])
-            for at in range(k + 1, total):
-                following = max(following, pool[0, at])
+            found = np.partition(found, total - k)
+            lowest, following = found[total - k], found[: total - k].max()
             tied[code[x]] = int(lowest >> np.uint64(32) == following >> np.uint64(32))
-            total = k
-        lengths[code[x]] = total
-        nearest[code[x], :total] = pool[0, :total]
+            found = found[total - k :]
+        lengths[code[x]] = len(found)
+        nearest[code[x], : len(found)] = found
