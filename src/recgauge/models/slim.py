@@ -1,7 +1,7 @@
 """SLIM: sparse item weights, an elastic net of each item on all others."""
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -99,9 +99,10 @@ class SLIM(ItemWeightModel):
         n_items = rows.shape[1]
         gram = _gram(rows, progress)
         curvature = rows.sum(axis=0, dtype=np.float64) + self.l2
+        net = _Net(*gram, curvature, self.l1, self.l2, self.non_negative, self.tol)
 
         def block(start: int, stop: int) -> tuple[IntArray, IntArray, FloatArray, int]:
-            return regress(*gram, curvature, self.l1, self.l2, self.non_negative, self.tol, start, stop)
+            return regress(net, start, stop)
 
         with progress.step("regress", n_items, "items") as advance:
             parts = over_blocks(block, n_items, _BLOCK, advance=advance)
@@ -152,9 +153,23 @@ FIRST = 16  # items that enter the first working set; later ones at most double 
 SWEEPS = 1000  # of one working set
 
 
+class _Net(NamedTuple):
+    """Rows of the Gram matrix, its diagonal plus `l2`, the penalties, the largest step that may be left."""
+
+    starts: I64s
+    codes: I32s
+    values: Counts
+    curvature: F64s
+    l1: float
+    l2: float
+    positive: bool
+    tol: float
+
+
 @compiled(nogil=True)
-def subtract_rows(starts: I64s, codes: I32s, values: Counts, items: I32s, factors: F64s, out: F64s) -> None:
+def subtract_rows(net: _Net, items: I32s, factors: F64s, out: F64s) -> None:
     """Subtract rows of the Gram matrix times factors, in order."""
+    starts, codes, values = net.starts, net.codes, net.values
     together = 0 if len(codes) else len(items) // 4 * 4
     for at in range(0, together, 4):  # each number as row by row; memory is waited for a quarter as often
         a, b, c, d = items[at], items[at + 1], items[at + 2], items[at + 3]
@@ -186,11 +201,9 @@ def could_enter(rest: F64s, target: int, threshold: float, out: I32s) -> I32s:
 
 
 @compiled(nogil=True)
-def entering(
-    rest: F64s, l1: float, positive: bool, curvature: F64s, position: I32s, items: I32s, step: F64s
-) -> tuple[float, int]:
+def entering(net: _Net, rest: F64s, position: I32s, items: I32s, step: F64s) -> tuple[float, int]:
     """Return the largest step of an item at 0, and how many there are; all steps are written."""
-    most, count = 0.0, 0
+    l1, positive, curvature, most, count = net.l1, net.positive, net.curvature, 0.0, 0
     for place, item in enumerate(items):
         size = rest[item] if positive else abs(rest[item])
         step[place] = (size - l1) / curvature[item] if size > l1 and position[item] < 0 else 0.0
@@ -200,17 +213,9 @@ def entering(
 
 
 @compiled(nogil=True)
-def admit(
-    starts: I64s,
-    codes: I32s,
-    values: Counts,
-    new: I32s,
-    members: I32s,
-    size: int,
-    position: I32s,
-    small: F32s,
-) -> F32s:
+def admit(net: _Net, new: I32s, members: I32s, size: int, position: I32s, small: F32s) -> F32s:
     """Append items to the working set; return the part of the Gram matrix between its members."""
+    starts, codes, values = net.starts, net.codes, net.values
     grown = size + len(new)
     if grown > len(small):
         wider = np.empty((2 * grown, 2 * grown), np.float32)
@@ -233,11 +238,9 @@ def admit(
 
 
 @compiled(nogil=True)
-def descend(
-    rest: F64s, weights: F64s, small: F32s, curvature: F64s, l1: float, l2: float, positive: bool, tol: float
-) -> bool:
+def descend(net: _Net, rest: F64s, weights: F64s, small: F32s, curvature: F64s) -> bool:
     """Step from member to member until no weight of the working set moves by more than `tol`."""
-    size = len(rest)
+    size, l1, l2, positive = len(rest), net.l1, net.l2, net.positive
     for _ in range(SWEEPS):
         most = 0.0
         for at in range(size):
@@ -253,80 +256,54 @@ def descend(
                 for other in range(size):
                     rest[other] -= move * row[other]
                 most = max(most, abs(move))
-        if most <= tol:
+        if most <= net.tol:
             return True
     return False
 
 
 @compiled(nogil=True)
-def solve(
-    starts: I64s,
-    codes: I32s,
-    values: Counts,
-    curvature: F64s,
-    l1: float,
-    l2: float,
-    positive: bool,
-    tol: float,
-    target: int,
-    rest: F64s,
-    members: I32s,
-    small: F32s,
-) -> tuple[F64s, F32s, bool]:
+def solve(net: _Net, target: int, rest: F64s, members: I32s, small: F32s) -> tuple[F64s, F32s, bool]:
     """Return one item's weights, of the first of `members`, the room that they needed, and whether they rest.
 
     `rest` and `members` have a place for every item.
     """
     step, position = np.empty(len(rest)), np.full(len(rest), -1, np.int32)
     rest[:] = 0.0
-    subtract_rows(starts, codes, values, np.array([target], np.int32), np.array([-1.0]), rest)
-    items = could_enter(rest, target, l1 if positive else -np.inf, np.empty(len(rest), np.int32))
+    subtract_rows(net, np.array([target], np.int32), np.array([-1.0]), rest)
+    items = could_enter(rest, target, net.l1 if net.positive else -np.inf, np.empty(len(rest), np.int32))
     weights, rests = np.zeros(0), True
     while True:
-        most, n_entering = entering(rest, l1, positive, curvature, position, items, step)
-        if most <= tol or not rests:
+        most, n_entering = entering(net, rest, position, items, step)
+        if most <= net.tol or not rests:
             return weights, small, rests
-        size, level = len(weights), tol
+        size, level = len(weights), net.tol
         room = max(FIRST, size)
         if n_entering > room:
-            level = max(tol, np.partition(step[: len(items)], len(items) - room)[len(items) - room])
+            level = max(net.tol, np.partition(step[: len(items)], len(items) - room)[len(items) - room])
         new = items[step[: len(items)] >= level]
-        small = admit(starts, codes, values, new, members, size, position, small)
+        small = admit(net, new, members, size, position, small)
         before = np.concatenate((weights, np.zeros(len(new))))
         weights = before.copy()
         inside = members[: len(weights)]
-        rests = descend(rest[inside], weights, small, curvature[inside], l1, l2, positive, tol)
+        rests = descend(net, rest[inside], weights, small, net.curvature[inside])
         moves = weights - before
         moved = moves != 0.0
-        subtract_rows(starts, codes, values, inside[moved], moves[moved], rest)
+        subtract_rows(net, inside[moved], moves[moved], rest)
 
 
 @compiled(nogil=True)
-def regress(
-    starts: I64s,
-    codes: I32s,
-    values: Counts,
-    curvature: F64s,
-    l1: float,
-    l2: float,
-    positive: bool,
-    tol: float,
-    start: int,
-    stop: int,
-) -> tuple[I32s, I32s, F32s, int]:
+def regress(net: _Net, start: int, stop: int) -> tuple[I32s, I32s, F32s, int]:
     """Return the weights that predict each item from `start` to `stop` by the others.
 
-    `starts`, `codes` and `values` are rows of the Gram matrix, `curvature` its diagonal plus `l2`, `tol` the
-    largest step that may be left. Returns how many weights of each item are not 0; the items that they are
-    of, one list after the other; the weights; and how many descents were ended before their steps were small.
+    Returns how many weights of each item are not 0; the items that they are of, one list after the other; the
+    weights; and how many descents were ended before their steps were small.
     """
-    n_items, filled, unfinished = len(curvature), 0, 0
+    n_items, filled, unfinished = len(net.curvature), 0, 0
     rest, members = np.empty(n_items), np.empty(n_items, np.int32)
     small, counts = np.empty((64, 64), np.float32), np.empty(stop - start, np.int32)
     out_codes, out_weights = np.empty(1024, np.int32), np.empty(1024, np.float32)
-    gram_and_settings = (starts, codes, values, curvature, l1, l2, positive, tol)
     for target in range(start, stop):
-        weights, small, rests = solve(*gram_and_settings, target, rest, members, small)
+        weights, small, rests = solve(net, target, rest, members, small)
         chosen = weights != 0.0
         count = int(chosen.sum())
         out_codes, out_weights = with_room(out_codes, out_weights, filled, count)
