@@ -6,6 +6,7 @@ models.
 
 import inspect
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -79,15 +80,7 @@ def rows_to_fit(split: Split, fit_on: FitOn, model: object = None) -> Interactio
     if not everything:
         return split.train
     parts = [p for p in (split.train, split.fold_in, split.validation, split.test) if p is not None]
-    times = [part.timestamp for part in parts if part.timestamp is not None]
-    return Interactions(
-        np.concatenate([part.user for part in parts]),
-        np.concatenate([part.item for part in parts]),
-        np.concatenate([part.value for part in parts]),
-        np.concatenate(times) if len(times) == len(parts) else None,
-        split.train.user_ids,
-        split.train.item_ids,
-    )
+    return reduce(Interactions.followed_by, parts)
 
 
 def leak_mark(fit_on: str) -> str | None:
@@ -329,15 +322,10 @@ def _check_range(
     model: Recommender, users: IntArray, factors: Factors | None, weights: ItemWeights | None
 ) -> None:
     """Refuse codes of users whom the model has no row for, such as those of queries."""
-    if factors is not None:
-        n_users = len(factors.user)
-    elif weights is not None:
-        n_users = weights.interactions.shape[0]
-    else:
-        return
-    if users.max(initial=-1) >= n_users:
+    known = factors.user if factors is not None else None if weights is None else weights.interactions
+    if known is not None and users.max(initial=-1) >= known.shape[0]:
         raise ConfigError(
-            f"recommend: users must be in 0..{n_users - 1}, which are those that {type(model).__name__} was "
-            f"fitted on; got {users.max()}. For the test users of a split whose rows are queries, give "
-            "serving(model, split) in place of the model."
+            f"recommend: users must be in 0..{known.shape[0] - 1}, which are those that "
+            f"{type(model).__name__} was fitted on; got {users.max()}. For the test users of a split whose "
+            "rows are queries, give serving(model, split) in place of the model."
         )
