@@ -64,7 +64,6 @@ class Worker:
                 stderr=errors,
                 cwd=self.folder,
                 env=variables | dict.fromkeys(_THREADS, str(n_threads)),
-                text=True,
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C comes to us, and we end it with all its children
             )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -73,10 +73,6 @@ class Isolated(Recommender):
         """Return the command that trains."""
         return [find_uv(), "run", "--script", str(WORKERS / f"train_{self.library.lower()}.py")]
 
-    def their_settings(self) -> dict[str, Any]:
-        """Return the settings that the library gets."""
-        return self.settings
-
     def fit(self, train: Interactions, *, rng: np.random.Generator) -> Self:
         """Let the library learn from the training rows; its seed is drawn from `rng`.
 
@@ -103,8 +99,8 @@ class Isolated(Recommender):
         times = np.zeros(len(train), np.int64) if train.timestamp is None else train.timestamp
         path = worker.folder / "rows.npz"
         np.savez(path, user=train.user, item=train.item, value=train.value, timestamp=times)
-        sizes = {"n_users": train.n_users, "n_items": train.n_items, "n_threads": self.n_threads}
-        loss: float = worker.ask("fit", name=self.name, settings=self.their_settings(), seed=seed, **sizes)
+        job = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        loss: float = worker.ask("fit", **job, seed=seed, n_users=train.n_users, n_items=train.n_items)
         return loss
 
     def score(self, users: IntArray) -> FloatArray:  # noqa: ARG002 - contract
@@ -214,11 +210,6 @@ class LensKit(Isolated):
 
     name: str = "ItemKNN"
     feedback: Feedback = "implicit"
-
-    def their_settings(self) -> dict[str, Any]:
-        """Return the settings that LensKit gets, `feedback` among them where the model has it."""
-        feedback = {"feedback": self.feedback} if self.name in ("ItemKNN", "UserKNN") else {}
-        return feedback | self.settings
 
 
 @dataclass(eq=False)

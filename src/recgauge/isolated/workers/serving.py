@@ -39,9 +39,9 @@ class SettingsError(Exception):
 def serve(fit: Callable[[Any], Score], *packages: str) -> None:
     """Say the versions, train, and make lists until the other side ends.
 
-    What is trained has `name`, `settings`, `seed`, `n_threads`, `n_users` and `n_items`, and `user`, `item`,
-    `value` and `timestamp` of the rows. A training that stops after each epoch calls its `pause` there, with
-    what scores by then and the loss.
+    What is trained has the parameters of its model, such as `name`, `settings` and `n_threads`, the `seed`,
+    `n_users`, `n_items`, and `user`, `item`, `value` and `timestamp` of the rows. A training that stops after
+    each epoch calls its `pause` there, with what scores by then and the loss.
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the library prints goes to the log
@@ -62,11 +62,9 @@ def serve(fit: Callable[[Any], Score], *packages: str) -> None:
             start = perf_counter()
             if command["do"] == "train":
                 return
-            if command["do"] == "keep":
-                say(seconds=perf_counter() - start, value=score.keep())
-            else:
-                _write_lists(score, command["k"], job["n_items"])
-                say(seconds=perf_counter() - start, value=None)
+            keeps = command["do"] == "keep"
+            value = score.keep() if keeps else _write_lists(score, command["k"], job["n_items"])
+            say(seconds=perf_counter() - start, value=value)
 
     try:
         pause(fit(SimpleNamespace(**job, **np.load("rows.npz", allow_pickle=False), pause=pause)))
@@ -90,8 +88,8 @@ def _commands() -> Iterator[Any]:
         yield waiting.get()
 
 
-def _write_lists(score: Any, k: int, n_items: int) -> None:
-    """Make the lists of users.npz, candidates only, and write them to lists.npz."""
+def _write_lists(score: Any, k: int, n_items: int) -> int:
+    """Make the lists of users.npz, candidates only, write them to lists.npz, and return their number."""
     with np.load("users.npz", allow_pickle=False) as file:
         request = dict(file)
     users, start, codes = request["users"], request["start"], request["codes"]
@@ -116,3 +114,4 @@ def _write_lists(score: Any, k: int, n_items: int) -> None:
             best = candidates[np.argsort(-scored[candidates], kind="stable")[:k]]
             items[row, : len(best)], scores[row, : len(best)] = best, scored[best]
     np.savez("lists.npz", items=items, scores=scores)
+    return len(users)

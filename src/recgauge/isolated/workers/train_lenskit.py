@@ -118,8 +118,9 @@ def scorer(job: Any) -> Any:
     """Return LensKit's object."""
     if job.name not in SCORERS:
         raise SettingsError(f"name: LensKit has {', '.join(SCORERS)}; got {job.name!r}")
+    feedback = {"feedback": job.feedback} if job.name in ("ItemKNN", "UserKNN") else {}
     try:
-        return SCORERS[job.name](**job.settings)
+        return SCORERS[job.name](**feedback | job.settings)
     except (TypeError, ValueError) as error:  # of pydantic, too
         raise SettingsError(f"settings: {job.name} of LensKit: {error}") from error
 
