@@ -95,15 +95,13 @@ LISTS = {
     "Arrow table": lambda lists: pa.Table.from_pandas(LISTS["scores"](lists), preserve_index=False),
     "lists in cells": lambda lists: pd.DataFrame({"user": [*lists], "items": [*lists.values()]}),
     "lists of items": lambda lists: pd.DataFrame({"user": [*lists], "item_id": [*lists.values()]}),
-    "grouped": lambda lists: in_cells(each(scored)(lists), "score"),
     "texts of views": lambda lists: with_views(LISTS["Arrow table"](lists)),
-    "lists of views": lambda lists: with_views(LISTS["grouped"](lists)),
+    "lists of views": lambda lists: with_views(pa.Table.from_pandas(LISTS["lists of items"](lists))),
 }
 TRUTHS = {
     "Series of grades": each(lambda grades: pd.Series(turned(grades), dtype=float)),
     "table": lambda truth: frame(each(lambda grades: grades.items())(truth), rating=0),
     "Arrow table": lambda truth: pa.Table.from_pandas(TRUTHS["table"](truth), preserve_index=False),
-    "grouped": lambda truth: in_cells(truth, "rating"),
     "interactions": lambda truth: Interactions.from_ids(
         *TRUTHS["table"](truth)[["userId", "item_id", "rating"]].T.to_numpy().tolist()
     ),
@@ -193,9 +191,9 @@ def test_frames_give_the_numbers_of_the_command_for_the_same_files(tmp_path):
         (LISTS_FRAME.assign(user_id=["a", None, "b", "b", "c"]), TRUTH_FRAME, "user"),
         (LISTS_FRAME.drop(columns="rating"), TRUTH_FRAME, "rank"),
         (LISTS_FRAME["item_id"], TRUTH_FRAME, "mapping"),
-        (in_cells({1: {5: 2, 6: 1}}, "rank"), TRUTH_FRAME, "rank"),
-        (in_cells({1: {5: 1, 6: 2}}, "score"), TRUTH_FRAME, "disagree"),
-        (LISTS_FRAME, pd.DataFrame({"user": [1], "items": [[5, 6]], "grade": [3]}), "one number"),
+        (in_cells({1: {5: 2, 6: 1}}, "rank"), TRUTH_FRAME, "beside lists"),
+        (in_cells({1: {5: 1, 6: 2}}, "score"), TRUTH_FRAME, "beside lists"),
+        (LISTS_FRAME, pd.DataFrame({"user": [1], "items": [[5, 6]], "grade": [3]}), "beside lists"),
     ],
 )
 def test_frames_with_a_question_are_refused(lists, truth, words):
@@ -439,9 +437,7 @@ def test_times_that_are_no_whole_seconds_are_refused(times):
         Interactions.from_ids([1, 2], [1, 2], timestamp=times)
 
 
-def test_columns_of_ranks_that_are_floats_for_what_is_missing_hold_whole_numbers() -> None:
+def test_columns_of_ranks_are_refused() -> None:
     wide = pd.DataFrame({"user": [1, 2], "rec_1": [7, 9], "rec_2": [5.0, np.nan]})
-    result = evaluate(wide, {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))
-    assert result.values() == {"recall_at_2": 0.5}
-    with pytest.raises(RecgaugeError, match="whole numbers"):
-        evaluate(wide.assign(rec_2=[5.5, np.nan]), {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))
+    with pytest.raises(RecgaugeError, match="one row per item, or one list per cell"):
+        evaluate(wide, {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))

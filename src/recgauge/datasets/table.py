@@ -97,8 +97,7 @@ class Table(DatasetSource):
         What a row is worth by its event, such as ``{view: 1, cart: 3, purchase: 5}``, instead of a rating;
         rows of an event that is worth 0 are left out and counted. Every event of the table must be named.
     decimal : {".", ","}
-    thousands : {"", ".", ",", " ", "'"}
-        How numbers are written in text.
+        How numbers are written in text: 1234.5, or 1234,5.
     time_unit : {"s", "ms", "us", "ns", "date"}, optional
         What times count, or that they are ISO 8601 dates (UTC unless they say otherwise); by default
         recognised by the first 100.
@@ -163,7 +162,6 @@ class Table(DatasetSource):
     event: Choice = None
     weights: Mapping[str, Real] | None = None
     decimal: str = "."
-    thousands: str = ""
     time_unit: TimeUnit | None = None
     time_format: str | None = None
     implausible: Literal["refuse", "keep"] = "refuse"

@@ -21,12 +21,11 @@ from recgauge.data.tables import Ragged, read_items, read_lists
 from recgauge.errors import ConfigError, MetricError, SchemaError
 from recgauge.evaluation import Evaluation, merge
 from recgauge.evaluation.codes import inputs_of_codes, require_ids
-from recgauge.evaluation.frames import check_scores, item_rows, ranked_rows
+from recgauge.evaluation.frames import AS_LISTS, IN_CELLS, check_scores, item_rows, ranked_rows
 from recgauge.evaluation.outside import value_of_policies
 from recgauge.evaluation.values import EvaluationInputs, ties_at_cutoffs
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import is_frame
-from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class, metric_key

@@ -11,13 +11,17 @@ from recgauge.errors import SchemaError, listed
 from recgauge.files.columns import CellFormat
 from recgauge.files.frames import as_arrow
 from recgauge.files.ids import Ids
-from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.recorded import Kind, roles_of, rows_of_table, runs_of
 from recgauge.recorded.direction import ListOrder, lists_like_ranks
 from recgauge.recorded.findings import refusal
 from recgauge.utils.checks import DoubleArray, IntArray, LongArray, shown
 from recgauge.utils.grouped import run_starts
+
+IN_CELLS = "scores in the cells"
+"""What stands for the name of a column of scores where lists are scores by item."""
+AS_LISTS = "write lists of items, best first"
+"""How such lists are read the other way."""
 
 
 def ranked_rows(

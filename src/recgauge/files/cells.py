@@ -51,28 +51,16 @@ def numbers_of(column: "pa.ChunkedArray | pa.Array", cells: CellFormat | None = 
     if is_text(column.type):
         column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
         column = pc.utf8_trim_whitespace(column)
-        if cells and (cells.thousands or cells.decimal == ","):
-            column = _plain_numbers(column, cells)
+        if cells and cells.decimal == ",":
+            written = _NUMBER.replace(r"\.", ",")
+            column = pc.if_else(pc.match_substring_regex(column, written), column, "")
+            column = pc.replace_substring(column, ",", ".")
         # Also keeps out what Arrow would take for a number, such as "nan" and "inf".
         is_written = pc.match_substring_regex(column, _NUMBER)
         column = pc.if_else(is_written, column, pa.scalar(None, column.type))
     elif not is_number(column.type):
         return np.full(len(column), np.nan)
     return np.asarray(to_numpy(filled(column.cast(pa.float64(), safe=False), np.float64("nan"))))
-
-
-def _plain_numbers(column: pa.ChunkedArray, cells: CellFormat) -> pa.ChunkedArray:
-    """Return numbers as Python writes them; one that is written otherwise becomes empty."""
-    import pyarrow.compute as pc
-
-    whole = f"([0-9]{{1,3}}({re.escape(cells.thousands)}[0-9]{{3}})+|[0-9]+)" if cells.thousands else "[0-9]+"
-    fits = pc.match_substring_regex(
-        column, f"^[+-]?{whole}({re.escape(cells.decimal)}[0-9]*)?([eE][+-]?[0-9]+)?$"
-    )
-    if cells.thousands:
-        column = pc.replace_substring(column, cells.thousands, "")
-    column = pc.replace_substring(column, cells.decimal, ".")
-    return pc.if_else(fits, column, "")
 
 
 def unit_of(column: pa.ChunkedArray, cells: CellFormat) -> TimeUnit:

@@ -10,7 +10,7 @@ from typing import Literal, Self, TypeGuard
 from recgauge.errors import ColumnsError, ConfigError, SchemaError, listed, shortened
 from recgauge.utils.checks import check_choice, shown
 
-Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items", "scores"]
+Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items"]
 Choice = str | int | bool | None
 """A column's name, its position from 0, False for one that must not be used, None: by a usual name."""
 
@@ -56,6 +56,7 @@ EVENTS = ("event eventtype eventname action actiontype behavior behaviortype int
 RANKS = ("rank position",)
 LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)
+"""Of a column beside lists, which is refused."""
 
 _ATOMIC = re.compile(r":(token|float)(_seq)?$")  # RecBole's types of columns
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)*|[.,][0-9]+)([eE][+-]?[0-9]+)?")
@@ -71,10 +72,6 @@ TRUTHS = frozenset(
     {"true", "false", "yes", "no", "t", "f", "y", "n", "up", "down", "like", "dislike", "pos", "neg"}
 ) | {"liked", "disliked", "positive", "negative", "train", "training", "test", "valid", "validation", "val"}
 _PAIR: tuple[Role, ...] = ("user", "item")
-_NUMBERED = re.compile(r"(.*?)[ _.-]*([0-9]{1,4})")
-_NUMBERED_AS = frozenset(
-    {"rec", "recs", "recommendation", "recommended", "pred", "prediction", "top", "rank"}
-)
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,6 @@ class CellFormat:
     unused: Sequence[str] = ()  # columns that are left out on purpose
     keep: Sequence[str] = ()  # columns that are read along
     decimal: str = "."
-    thousands: str = ""
     time_unit: TimeUnit | None = None
     time_format: str | None = None  # as strptime has it
     implausible: Literal["refuse", "keep"] = "refuse"
@@ -103,12 +99,7 @@ class CellFormat:
                 raise ConfigError(f"{name} must be a list, such as [NA], got {cells!r}.")
             object.__setattr__(self, name, tuple(map(str, cells)))
         check_choice("decimal", self.decimal, (".", ","))
-        check_choice("thousands", self.thousands, ("", ".", ",", " ", "'"))
         check_choice("implausible", self.implausible, ("refuse", "keep"))
-        if self.decimal == self.thousands:
-            raise ConfigError(
-                f"decimal and thousands are both {self.decimal!r}. Set them to different signs."
-            )
         if self.time_format is not None and (
             not isinstance(self.time_format, str) or "%" not in self.time_format
         ):
@@ -123,7 +114,6 @@ class Columns:
 
     names: tuple[str, ...]  # of all columns; their positions where there is no header
     positions: Mapping[Role, int]
-    numbered: tuple[int, ...] = ()  # columns of a list, in their order
     header: bool = True
     further: tuple[int, ...] = ()  # in no role: to be looked at, or kept
     unused: tuple[str, ...] = ()
@@ -131,15 +121,13 @@ class Columns:
     @property
     def used(self) -> list[int]:
         """All columns that are read."""
-        return list(dict.fromkeys([*self.positions.values(), *self.numbered, *self.further]))
+        return list(dict.fromkeys([*self.positions.values(), *self.further]))
 
     @property
     def labels(self) -> dict[Role, str]:
         """What the columns of roles are called."""
         names = self.names if self.header else [f"column {name}" for name in self.names]
-        labels: dict[Role, str] = {role: bare(names[at]) for role, at in self.positions.items()}
-        ends = [names[at] for at in (self.numbered[:1] + self.numbered[-1:])]
-        return labels | ({"items": " ... ".join(ends)} if ends else {})
+        return {role: bare(names[at]) for role, at in self.positions.items()}
 
 
 @dataclass(frozen=True)
@@ -158,7 +146,6 @@ class Roles:
     # files, so that a chosen name counts only where it is there. Ratings are float64 instead of float32, and
     # ids may be numbers and texts in one column, which are texts then.
     of_lists: bool = False
-    sets_signs: bool = True  # whether the signs in numbers, decimal and thousands, can be set
     cells: CellFormat = field(default_factory=CellFormat)
 
     def __post_init__(self) -> None:
@@ -190,12 +177,11 @@ class Roles:
             del positions["items"]  # any column may be called list
         if "items" in self.names and "items" not in positions and positions.get("item") in lists:
             positions["items"] = positions.pop("item")
-        numbered = self._numbered(names, positions) if header else []
-        present = {*positions, *problems} | ({"items"} if numbered else set())
         for roles in self.needed:
-            if not present & {*roles}:  # that lists may stand in one column is said in the docs
+            if not {*positions, *problems} & {*roles}:
                 words = " or ".join(role for role in roles if role != "items")
-                problems[roles[0]] = f"no column is known as the {words}"
+                form = " (write one row per item, or one list per cell)" * (roles == ("item", "items"))
+                problems[roles[0]] = f"no column is known as the {words}{form}"
         if problems:
             raise self._refusal(problems, positions, names, location, header=header)
         role_at: dict[int, Role] = {}
@@ -205,10 +191,8 @@ class Roles:
                     f"{location}: column {shortened(names[at])} is taken as {role_at[at]} and as {role}. "
                     "Choose different columns."
                 )
-        further, unused = self._further(
-            names, {*role_at, *numbered}, "rating" in positions, numbers, location
-        )
-        return Columns(tuple(names), positions, tuple(numbered), header, further, unused)
+        further, unused = self._further(names, {*role_at}, "rating" in positions, numbers, location)
+        return Columns(tuple(names), positions, header, further, unused)
 
     def _refusal(
         self,
@@ -286,9 +270,8 @@ class Roles:
         first = rows[0]
         pair = [roles for roles in self.needed if {*_PAIR} & {*roles}]
         named = [any(self._is_named(role, first) for role in roles) for roles in pair]
-        numbered = self._is_named("user", first) and self._numbered(first, {})
         chosen = not self.of_lists and any(isinstance(choice, str) for choice in self.choices.values())
-        if (all(named) or numbered or chosen) and (header is None or self.of_lists):
+        if (all(named) or chosen) and (header is None or self.of_lists):
             return True
         positions = [role for role in (*_PAIR, "items") if _is_position(self.choices.get(role))]
         if header is not None and (header or positions or self.order or len(first) == len(_PAIR)):
@@ -322,7 +305,7 @@ class Roles:
     def is_read(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
         by_position = not self.names or any(map(_is_position, self.choices.values()))
-        further = is_label(name) or is_event(name) or _NUMBERED.fullmatch(name) or name in self.cells.keep
+        further = is_label(name) or is_event(name) or name in self.cells.keep
         return bool(by_position or further or self.is_name(name))
 
     def is_name(self, name: str) -> bool:
@@ -334,23 +317,6 @@ class Roles:
         choice = self.choices.get(role)
         chosen = isinstance(choice, str) and choice in map(bare, names)
         return chosen or any(is_usual(name, self.names.get(role, ())) for name in names)
-
-    def _numbered(self, names: Sequence[str], positions: Mapping[Role, int]) -> list[int]:
-        """Return the columns of lists in ``rec_1 ... rec_k``, in their order; none if lists are elsewhere."""
-        if "items" not in self.names or {"item", "items"} & {*positions}:
-            return []
-        groups: dict[str, dict[int, int]] = {}
-        for at, name in enumerate(names):
-            match = _NUMBERED.fullmatch(name.strip())
-            stem = _plain(match[1]) if match else None
-            if match and (not stem or stem in _NUMBERED_AS or self._usual("item", [match[1]])):
-                groups.setdefault(stem or "", {})[int(match[2])] = at
-        full = [
-            [group[number] for number in sorted(group)]
-            for group in groups.values()
-            if len(group) > 1 and sorted(group) in ([*range(len(group))], [*range(1, len(group) + 1)])
-        ]
-        return full[0] if len(full) == 1 else []
 
     def is_label(self, name: str) -> bool:
         """Whether the name of a column that is not used says which rows count, or for what."""

@@ -41,7 +41,6 @@ def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
     lists = {at for at, name in enumerate(labels) if any(map(_is_nested, cells.get(name, ())))}
     numbers = {at for at, name in enumerate(labels) if name in cells and are_flags(cells[name])}
     columns = roles.columns(labels, str(file), numbers, lists)
-    as_lists = {*columns.numbered, columns.positions.get("items"), columns.positions.get("scores")}
     role_of = {at: role for role, at in columns.positions.items()}
 
     def column_of(at: int) -> Any:
@@ -50,7 +49,7 @@ def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
             return _typed_column(column, f"{file}: the column {shown(labels[at])}")
         if role in ("user", "item"):
             return as_ids(column, file, lines, role, mixed=roles.of_lists)
-        return column if at in as_lists else as_values(column)
+        return column if role == "items" else as_values(column)
 
     used = [column_of(at) for at in columns.used]
     return Rows.of(file, columns, used, np.array(lines, np.int64), problems=problems)

@@ -27,7 +27,7 @@ Lines = LongArray | range
 
 _UNITS = {"date": "dates", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _LONGEST_EXAMPLE = 60
-_COMMA, _POINT = '","', '"."'
+_COMMA = '","'  # as Hydra takes it
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,6 @@ class Rows:
         """Return rows of cells, in the order of the columns that are used."""
         cell_of = dict(zip(columns.used, cells, strict=True))
         roles: dict[Role, Any] = {role: cell_of[at] for role, at in columns.positions.items()}
-        if columns.numbered:
-            roles["items"] = tuple(cell_of[at] for at in columns.numbered)
         further = {columns.names[at]: cell_of[at] for at in columns.further}
         return cls(file, roles, columns.labels, lines, unused=columns.unused, further=further, **more)
 
@@ -260,33 +258,15 @@ def _example(cell: Any) -> str:
 
 
 def _hint(role: Role, cell: Any, roles: Roles) -> str:
-    """Return how to say what a number or date may mean that is written as elsewhere."""
+    """Return how to say what a number or date means that is written as elsewhere."""
     words = roles.setting.format
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
-        if not roles.setting:
-            return " (make the column numbers: pandas.to_numeric)"
-        if not roles.sets_signs:
-            return " (write numbers as 1234.5, with a decimal point and without other signs)"
-        european = f"{words('decimal', _COMMA)} {words('thousands', _POINT)}"
-        return f" (1.234,5: say {european}; 1,234.5: {words('thousands', _COMMA)})"
-    if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)):
-        forms = [words("time_format", f'"{form}"') for form in _date_forms(str(cell))]
-        if roles.setting.startswith(("dataset.", "split.")):  # typed in a shell
-            forms = list(map(shlex.quote, forms))
-        return f" (say which form dates have: {' or '.join(forms)})"
+        european = "" if roles.setting.startswith("model.") else f", or say {words('decimal', _COMMA)}"
+        return f" (write numbers as 1234.5{european if roles.setting else ''})"
+    if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
+        form = shlex.quote(words("time_format", '"%d.%m.%Y"'))
+        return f" (say which form dates have, as of strptime: {form}, %m/%d/%Y %H:%M, ...)"
     return ""
-
-
-def _date_forms(cell: str) -> Sequence[str]:
-    """Return the forms that a date written in numbers may have, as of strptime."""
-    date = re.fullmatch(r"(\d\d?)([./-])(\d\d?)\2(\d{4}|\d\d)(?:([ T])\d\d?:\d\d(:\d\d)?)?", cell.strip())
-    if date is None:
-        return ("%d.%m.%Y", "%m/%d/%Y")
-    first, sign, second, year, gap, seconds = date.groups()
-    clock = "" if gap is None else f"{gap}%H:%M{':%S' if seconds else ''}"
-    orders = ["%d %m"] * (int(second) <= 12) + ["%m %d"] * (int(first) <= 12)
-    days = [order.replace(" ", sign) for order in orders]
-    return [f"{day}{sign}{'%Y' if len(year) == 4 else '%y'}{clock}" for day in days] or ("%d.%m.%Y",)
 
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:

@@ -113,13 +113,7 @@ class StoredTable:
     def layout(self) -> Columns:
         """Which columns of the first file are read."""
         with self.open(0) as opened:
-            columns = columns_of(opened.schema_arrow, self.roles, self.where(0))
-        if columns.numbered:
-            raise SchemaError(
-                f"{self.where(0)}: lists in columns {columns.names[columns.numbered[0]]} ... are read from "
-                "files, not from folders and addresses. Write one row for each item."
-            )
-        return columns
+            return columns_of(opened.schema_arrow, self.roles, self.where(0))
 
     @property
     def labels(self) -> Mapping[Role, str]:

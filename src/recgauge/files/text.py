@@ -4,21 +4,22 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from recgauge.errors import SchemaError
+from recgauge.errors import SchemaError, said
 from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, limited
 from recgauge.files.rows import NUMBERS, Lines, Problem, Rows
-from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
@@ -26,9 +27,9 @@ _BLOCK = 1 << 22  # each block has dictionaries of its own: fewer than with pyar
 _SAMPLE, _SAMPLE_ROWS = 1 << 16, 100  # bytes and rows that tell how a file is laid out
 _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
-_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # what Excel writes before the header
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
-_LONGEST = 1 << 17  # characters of a field over several lines
+_ID = pa.dictionary(pa.int32(), pa.string())  # as exact as text, and nearly as fast as numbers
+_PART = 1 << 16  # rows that are held as Python's objects
 
 
 @dataclass(frozen=True)
@@ -51,56 +52,42 @@ class Layout:
     texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
-    def rows(self, file: TableFile, cells: pa.Table, lines: Lines, **more: Any) -> Rows:
-        """Return rows that have been read, with how the file is laid out in words."""
-        sign = {"\t": "tab", "": "blanks"}.get(self.separator, repr(self.separator))
-        header = "header" if self.columns.header else "no header"
-        columns = [cells.column(str(at)) for at in self.columns.used]
-        return Rows.of(file, self.columns, columns, lines, header=header, layout=f"separator {sign}", **more)
-
 
 FindLayout = Callable[[TableFile, Roles, TextFormat], Layout]
 
 
 def read_text(file: TableFile, roles: Roles, how: TextFormat, find: FindLayout | None = None) -> Rows:
-    """Return the rows of a text file, numbers as such where every line is a good row; `find` lays it out."""
+    """Return the rows of a text file, numbers as such where all cells are; `find` lays it out."""
     layout = (find or find_layout)(file, roles, how)
-    # Ids become a dictionary while they are read: as exact as text, and nearly as fast as numbers.
-    ids = pa.dictionary(pa.int32(), pa.string())
-    types = dict.fromkeys(layout.columns.used, pa.string())
+    for texts in sorted({layout.texts, True}):
+        try:
+            cells, n_lines = _cells(file, layout, _types(layout, roles, texts=texts))
+        except pa.ArrowInvalid:  # a cell is no number, or a row is broken
+            continue
+        if n_lines == layout.n_skipped + len(cells) and not _lacks_ids(cells):
+            return _rows(file, layout, cells, range(layout.n_skipped + 1, n_lines + 1))
+        break
+    return _read_row_by_row(file, layout, roles)
+
+
+def _types(layout: Layout, roles: Roles, *, texts: bool) -> dict[str, pa.DataType]:
+    """Return the types of columns, called by their positions."""
+    types = dict.fromkeys(map(str, layout.columns.used), pa.string())
     for role, at in layout.columns.positions.items():
         if role in _IDS:
-            types[at] = ids
-        elif role == "time" and not layout.dates:
-            types[at] = pa.int64()
-        elif role in NUMBERS and not layout.texts:
-            types[at] = pa.float32() if role == "rating" and not roles.of_lists else pa.float64()
-    types |= dict.fromkeys(layout.columns.further, ids)
-    try:
-        cells, n_lines = _cells(file, layout, types)
-    except MemoryError:  # Arrow's is an ArrowException, too
-        raise
-    except pa.ArrowException:  # a cell or row is bad
-        return _read_as_text(file, layout, roles)
-    if n_lines != layout.n_skipped + len(cells):  # blank lines, or fields over several lines
-        return _read_as_text(file, layout, roles)
-    return layout.rows(file, cells, range(layout.n_skipped + 1, n_lines + 1))
+            types[str(at)] = _ID
+        elif role == "time" and not (texts or layout.dates):
+            types[str(at)] = pa.int64()
+        elif role in NUMBERS and not texts:
+            types[str(at)] = pa.float32() if role == "rating" and not roles.of_lists else pa.float64()
+    return types | dict.fromkeys(map(str, layout.columns.further), _ID)
 
 
-def _cells(
-    file: TableFile,
-    layout: Layout,
-    types: Mapping[int, pa.DataType],
-    broken: "Callable[[Any], str] | None" = None,
-) -> tuple[pa.Table, int]:
-    """Return columns, called by their positions, and how many lines the file has.
-
-    `broken` gets rows with a wrong number of columns; lines that are empty are rows then.
-    """
+def _cells(file: TableFile, layout: Layout, types: Mapping[str, pa.DataType]) -> tuple[pa.Table, int]:
+    """Return columns, called by their positions, and how many lines the file has."""
     options = (
         arrow_csv.ReadOptions(
-            use_threads=broken is None,  # else rows have no numbers
-            block_size=_BLOCK if broken is None else 2 * file.limits.line_bytes,
+            block_size=_BLOCK,
             skip_rows=layout.n_skipped,
             column_names=[str(position) for position in range(len(layout.columns.names))],
         ),
@@ -108,91 +95,96 @@ def _cells(
             delimiter=_sign(layout.separator),
             quote_char='"' if layout.quotes else False,
             newlines_in_values=layout.quotes,
-            ignore_empty_lines=broken is None,
-            invalid_row_handler=broken,
         ),
         arrow_csv.ConvertOptions(
-            include_columns=list(map(str, types)),
-            column_types={str(at): kind for at, kind in types.items()},
+            include_columns=list(types),
+            column_types=types,
             null_values=[],
             strings_can_be_null=False,
         ),
     )
     with file.open() as stream:
-        plain = len(layout.separator) == 1
-        source = stream if plain else _Separated(stream, layout.separator)
-        return arrow_csv.read_csv(source, *options), limited(stream).n_lines
+        return arrow_csv.read_csv(_separated(stream, layout), *options), limited(stream).n_lines
 
 
-def _read_as_text(file: TableFile, layout: Layout, roles: Roles) -> Rows:
+def _lacks_ids(cells: pa.Table) -> bool:
+    """Whether a row has an empty cell where an id should be, as a row without any cell has."""
+    chunks = (chunk for column in cells.columns if column.type == _ID for chunk in column.chunks)
+    return any(chunk.dictionary.index("").as_py() >= 0 for chunk in chunks)
+
+
+def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more: Any) -> Rows:
+    """Return rows that have been read, with how the file is laid out in words."""
+    sign = {"\t": "tab", "": "blanks"}.get(layout.separator, repr(layout.separator))
+    header = "header" if layout.columns.header else "no header"
+    columns = [cells.column(str(at)) for at in layout.columns.used]
+    return Rows.of(file, layout.columns, columns, lines, header=header, layout=f"separator {sign}", **more)
+
+
+def _read_row_by_row(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
-    import pyarrow.compute as pc
-
-    n_columns, broken = len(layout.columns.names), dict[int, Any]()
-
-    def note(row: Any) -> str:
-        broken[row.number - 1 - layout.n_skipped] = row
-        return "skip"
-
-    cells, _ = _cells(file, layout, dict.fromkeys(range(n_columns), pa.string()), note)
-    whole = np.ones(len(cells) + len(broken), np.bool_)
-    whole[[*broken]] = False
-    breaks, filled = np.zeros(len(whole), np.int64), np.zeros(len(cells), np.bool_)
-    breaks[~whole] = [row.text.count("\n") for row in broken.values()]
-    for column in cells.columns:
-        breaks[whole] += to_numpy(pc.count_substring(column, "\n").cast(pa.int64()))
-        filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
-    lines = layout.n_skipped + 1 + np.arange(len(breaks)) + np.cumsum(breaks) - breaks
-    several = np.flatnonzero(whole & (breaks > 0))
-    texts = cells.take(to_arrow((np.cumsum(whole) - 1)[several])).to_pylist()
-    swallowing = [
-        *np.flatnonzero(~whole & (breaks > 0)),
-        *(row for row, cell_of in zip(several, texts, strict=True) if _has_rows([*cell_of.values()], layout)),
-    ]
-    if swallowing:
-        row = min(swallowing)
-        raise SchemaError(
-            f"{file}, line {lines[row]}: a quoted field that begins here goes over {breaks[row] + 1:,} lines "
-            f"and swallows rows: is a quote not closed? Correct the line{_without_quotes(roles)}."
-        )
-    bad = [at for at, row in broken.items() if row.text.strip(layout.separator + " \t\r\n")]
-    reason = f"the row does not have {n_columns} columns"
-    problems = [Problem(reason, lines[bad], f"{broken[bad[0]].actual_columns} columns")] if bad else []
-    kept = cells if filled.all() else cells.filter(pa.array(filled))
-    for at in {*layout.columns.further, *_ids_of(layout)}:  # an id in many rows takes memory once
-        kept = kept.set_column(at, str(at), kept.column(at).dictionary_encode())
-    return layout.rows(file, kept, lines[whole][filled], problems=tuple(problems))
+    used, types, lines = layout.columns.used, _types(layout, roles, texts=True), list[int]()
+    broken: list[tuple[int, int]] = []
+    parts = [pa.table({str(at): pa.array([], types[str(at)]) for at in used})]
+    with file.open() as stream:
+        rows = _split_rows(file, layout, _separated(stream, layout), broken)
+        while part := [*islice(rows, _PART)]:
+            lines += [line for line, _ in part]
+            columns = {str(at): pa.array([row[at] for _, row in part]) for at in used}
+            parts.append(pa.table({name: cells.cast(types[name]) for name, cells in columns.items()}))
+    n_columns = len(layout.columns.names)
+    problems = ()
+    if broken:
+        reason, example = f"the row does not have {n_columns} columns", f"{broken[0][1]} columns"
+        problems = (Problem(reason, np.array([line for line, _ in broken], np.int64), example),)
+    return _rows(file, layout, pa.concat_tables(parts), np.array(lines, np.int64), problems=problems)
 
 
-def _ids_of(layout: Layout) -> list[int]:
-    return [at for role, at in layout.columns.positions.items() if role in _IDS]
-
-
-def _has_rows(row: Sequence[str], layout: Layout) -> bool:
-    """Whether a row over several lines holds what are rows, or goes on over lines in an id.
+def _split_rows(
+    file: TableFile, layout: Layout, stream: IO[bytes], broken: list[tuple[int, int]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row; of others the line and number of cells become `broken`.
 
     Text over several lines is usual in a column that is not read, such as a review. What is not: lines inside
-    a field that have all columns, and numbers where numbers must be.
+    a field that have all columns, with numbers where numbers must be. Then a quote is not closed.
     """
-    if any("\n" in row[at].strip() for at in _ids_of(layout)) or max(map(len, row)) > _LONGEST:
-        return True
-    # Without a number to look at, text with as many separators could be anything.
-    numbers = [at for role, at in layout.columns.positions.items() if role in (*NUMBERS, "time")]
-    inside = [line.split(_sign(layout.separator)) for field in row for line in field.strip().splitlines()[1:]]
+    n_columns, sign = len(layout.columns.names), _sign(layout.separator)
+    text = io.TextIOWrapper(stream, "utf-8", newline="\n")
+    deque(islice(text, layout.n_skipped), 0)
+    rows = csv.reader(text, delimiter=sign, quoting=csv.QUOTE_MINIMAL if layout.quotes else csv.QUOTE_NONE)
+    line = layout.n_skipped + 1
+    try:
+        for row in rows:
+            is_row, last = len(row) == n_columns, layout.n_skipped + rows.line_num
+            if last > line and not (is_row and _is_whole(row, layout)):
+                raise csv.Error(f"a quoted field goes on to line {last}; is a quote not closed?")
+            if any(cell.strip() for cell in row):
+                if is_row:
+                    yield line, row
+                else:
+                    broken.append((line, len(row)))
+            line = last + 1
+    except csv.Error as error:
+        raise SchemaError(
+            f"{file}, line {line}: {said(error)} Correct the line; where quotes are ordinary characters of a "
+            "table, set dataset.quotes=false."
+        ) from error
+
+
+def _is_whole(row: Sequence[str], layout: Layout) -> bool:
+    """Whether a row over several lines is one row."""
+    positions = layout.columns.positions
+    if any("\n" in row[at].strip() for role, at in positions.items() if role in _IDS):
+        return False
+    numbers = [at for role, at in positions.items() if role in (*NUMBERS, "time")]
+    inside = (line.split(_sign(layout.separator)) for cell in row for line in cell.splitlines()[1:])
     rows = [cells for cells in inside if len(cells) == len(row)]
-    return bool(numbers) and any(all(is_value(cells[at]) for at in numbers) for cells in rows)
-
-
-def _without_quotes(roles: Roles) -> str:
-    words = roles.setting.format("quotes", "false")
-    return "" if roles.of_lists or not roles.names else f", or set {words} if quotes are ordinary characters"
+    return not any(all(is_value(cells[at]) for at in numbers) for cells in rows)
 
 
 def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     """Return the layout of a text file."""
     number, line, more = _first_lines(file)
-    if how.separator is None and (excel := _EXCEL.fullmatch(line.strip())) and more:
-        how, number, line, more = replace(how, separator=excel[1]), number + 1, more[0], more[1:]
     separator = how.separator or _separator_of(file, line, roles)
     quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
     try:
@@ -200,7 +192,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     except csv.Error as error:
         raise SchemaError(
             f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
-            f"carriage return, write them again with line feeds{_without_quotes(roles)}."
+            "carriage return, write them again with line feeds."
         ) from error
     file.limits.check("columns", len(first), file)
     below: list[list[str]] = []
@@ -225,7 +217,7 @@ def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
         separator,
         number if header else number - 1,
         quotes,
-        bool(roles.cells.missing or roles.cells.thousands or roles.cells.decimal != "."),
+        bool(roles.cells.missing or roles.cells.decimal != "."),
         time is not None and not all(cell.isdecimal() for cell in samples[time]),
     )
 
@@ -300,6 +292,11 @@ def _no_separator(file: TableFile, line: str, roles: Roles) -> SchemaError:
         f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Say it "
         f"({words('separator', 'TEXT')}){'' if roles.of_lists else lines}."
     )
+
+
+def _separated(stream: IO[bytes], layout: Layout) -> Any:
+    """Return bytes in which one sign separates columns."""
+    return stream if len(layout.separator) == 1 else _Separated(stream, layout.separator)
 
 
 class _Separated(io.RawIOBase):

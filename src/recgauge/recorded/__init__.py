@@ -21,7 +21,6 @@ from recgauge.files.columns import (
     GRADES,
     ITEMS,
     LISTED,
-    LISTED_SCORES,
     RANKS,
     SCORES,
     USERS,
@@ -57,12 +56,11 @@ _PAIR: Mapping[Role, Names] = {"user": USERS, "item": ITEMS, "items": LISTED}
 _RANKED: Mapping[Role, Names] = {
     "rank": RANKS,
     "score": SCORES,
-    "scores": LISTED_SCORES,
     "tag": (),
 }
 _NAMES: Mapping[Kind, Mapping[Role, Names]] = {
     "lists": {**_PAIR, **_RANKED},
-    "relevant": {**_PAIR, "rating": GRADES, "scores": LISTED_SCORES},
+    "relevant": {**_PAIR, "rating": GRADES},
     "ratings": {**_PAIR, "rating": ACTUAL_RATINGS},
     "train": _PAIR,
 }
@@ -336,7 +334,6 @@ def roles_of(
         command="recgauge run model=recorded ..." if in_run else "recgauge evaluate ...",
         setting="model.{}={}" if in_run else "--{} {}",
         of_lists=True,
-        sets_signs=not in_run,
         cells=replace(cells or CellFormat(), keep=()),  # what lists keep are findings, not columns
     )
 

@@ -9,7 +9,6 @@ import numpy as np
 from recgauge.data.interactions import pairs_matrix, stored
 from recgauge.data.lists import Relevant, TopK
 from recgauge.errors import listed
-from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray
 
@@ -49,8 +48,6 @@ class ListOrder:
         label = rows.labels.get("rank" if by_rank else "score", "")
         if by_rank and not label:
             return cls()
-        if label == IN_CELLS:
-            return cls("score, falling", label, AS_LISTS)
         label = label or "a list's own"
         way = words("score" if by_rank else "rank", label.removeprefix("column "))
         if by_rank:  # the numbers mostly rise from row to row

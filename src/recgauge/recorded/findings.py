@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from recgauge.data.meeting import FEWEST, Meeting, require_meeting
 from recgauge.errors import ConfigError, SchemaError
-from recgauge.files.lists import AS_LISTS, IN_CELLS
 from recgauge.files.rows import Rows
 from recgauge.recorded.direction import lists_like_ranks
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, LongArray, check_choice
@@ -151,10 +150,8 @@ def refusal(name: FindingName, first: str, count: int, hint: str) -> SchemaError
     return SchemaError(f"{first}. {name}: {count:,} ({MEANINGS[name][0]}). {hint}")
 
 
-def note(
-    name: FindingName, count: int, first: str, settings: ListSettings, *, in_cells: bool = False
-) -> Finding:
-    """Return a finding, or raise if the settings refuse it; `in_cells`: of scores that have no column."""
+def note(name: FindingName, count: int, first: str, settings: ListSettings) -> Finding:
+    """Return a finding, or raise if the settings refuse it."""
     policy = settings.policies.get(_POLICIES.get(name, ""), "miss")
     fate = _FATES.get(policy, MEANINGS[name][1])
     if settings.in_run:
@@ -163,8 +160,8 @@ def note(
         is_policy = name == "repeats" and not settings.in_run
         option = "--repeats miss" if is_policy else settings.words("keep", name)
         if name == "rising_scores":
-            way = AS_LISTS if in_cells else f"it is a rank: {settings.words('rank', 'COLUMN')}"
-            hint = f"If the lowest number is the best, {way}. If the highest is, go on with"
+            way = settings.words("rank", "COLUMN")
+            hint = f"If the lowest number is the best, it is a rank: {way}. If the highest is, go on with"
             raise refusal(name, first, count, f"{hint} {option}.")
         raise refusal(name, first, count, f"Correct the lists, or keep them with {option}: {fate}.")
     return Finding(name, count, first, fate)
@@ -201,8 +198,7 @@ class Report:
         return tuple(sorted(self._findings, key=lambda finding: FINDINGS.index(finding.name)))
 
     def _note(self, name: FindingName, count: int, first: str) -> None:
-        in_cells = self._rows.labels.get("score") == IN_CELLS
-        self._findings.append(note(name, count, first, self._settings, in_cells=in_cells))
+        self._findings.append(note(name, count, first, self._settings))
 
     def add(self, name: FindingName, mask: BoolArray, first: Any) -> None:
         """Count a mask; `first` says where its first one is."""

@@ -46,7 +46,6 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     add("--missing", metavar="CELL", nargs="+", default=[], help="cells that are missing, such as NA")
     add("--unused", metavar="COLUMN", nargs="+", default=[], help="columns that are left out on purpose")
     add("--decimal", choices=(".", ","), default=".", help=f"decimal sign of numbers in text {default}")
-    add("--thousands", choices=(".", ",", " ", "'"), default="", help="sign between thousands in text")
     implausible = "do not refuse contents that are hardly meant, such as ids that are dates"
     add("--implausible", choices=("refuse", "keep"), default="refuse", help=implausible)
 
