@@ -16,7 +16,6 @@ from recgauge.errors import ConfigError, SchemaError, listed
 from recgauge.files.columns import ITEMS, USERS, Roles
 from recgauge.files.formats import read
 from recgauge.files.opening import find_list_files
-from recgauge.files.text import not_utf8
 from recgauge.utils.checks import IntArray, shown
 
 
@@ -28,13 +27,10 @@ def codes_by_text(ids: IdArray) -> dict[str, int]:
 def numbered_lines(option: str, path: str) -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of every line that is not blank."""
     for file in find_list_files([path], option):
-        try:
-            with file.open() as stream:
-                for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
-                    if line.strip():
-                        yield number, line.removesuffix("\n")
-        except UnicodeDecodeError as error:
-            raise not_utf8(file) from error
+        with file.open() as stream:
+            for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
+                if line.strip():
+                    yield number, line.removesuffix("\n")
 
 
 def example_of(ids: IdArray) -> str:

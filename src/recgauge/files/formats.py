@@ -21,7 +21,7 @@ from recgauge.files.parquet import read_parquet, read_stored
 from recgauge.files.plausible import check_plausible, check_unused
 from recgauge.files.rows import Rows, check
 from recgauge.files.stored import PARQUET, StoredTable
-from recgauge.files.text import Layout, TextFormat, not_utf8, read_text
+from recgauge.files.text import Layout, TextFormat, read_text
 from recgauge.utils.resources import check_memory
 
 
@@ -160,6 +160,4 @@ def _named_errors(file: TableFile, form: str) -> Iterator[None]:
     except MemoryError:  # Arrow's is an ArrowException, too
         raise
     except (pa.ArrowException, UnicodeError, OSError) as error:
-        if "UTF" in str(error).upper() and form != "parquet":
-            raise not_utf8(file) from error
         raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from recgauge.errors import SchemaError, shortened
 from recgauge.files.columns import ITEMS, LISTED_SCORES, SCORES, Role, Roles, is_usual
-from recgauge.files.opening import Source
-from recgauge.files.rows import Lines, Rows
+from recgauge.files.rows import Rows
 from recgauge.utils.arrow import cells_to_arrow, to_arrow
-from recgauge.utils.checks import shown
+from recgauge.utils.checks import LongArray, shown
 
 _SCALAR = re.compile(r"\bnp\.\w+\(([^()]*)\)")  # as NumPy 2 writes numbers and texts
 _NEIGHBOURS = re.compile(r"""['"]\s+['"]""")  # texts without commas, which Python would join
@@ -61,7 +60,7 @@ def item_rows(rows: Rows, roles: Roles) -> Rows:
     numbers, owner = np.asarray(rows.lines, np.int64), np.repeat(np.arange(len(cells)), lengths)
     lines, at = numbers[owner], to_arrow(owner)
     taken: dict[Role, Any] = {role: rows.cells[role].take(at) for role in rows.cells if role != "items"}
-    taken["item"] = as_ids(items, rows.file, lines, "item", mixed=True)
+    taken["item"] = _item_ids(items, rows, lines)
     labels = dict(rows.labels)
     if "rank" in roles.names:
         place = np.arange(1, len(owner) + 1) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -136,24 +135,16 @@ def as_values(cells: Sequence[Any]) -> pa.ChunkedArray:
     return pa.chunked_array([cells_to_arrow([None if cell is None else str(cell) for cell in cells])])
 
 
-def as_ids(
-    cells: Sequence[Any], file: Source, lines: Lines | Sequence[int], role: Role, *, mixed: bool
-) -> pa.ChunkedArray:
-    """Return cells as ids; `mixed`: numbers become text where there is text or a number beyond 64 bits."""
+def _item_ids(cells: Sequence[Any], rows: Rows, lines: LongArray) -> pa.ChunkedArray:
+    """Return items; numbers become text where there is text or a number beyond 64 bits."""
     kinds = {*map(type, cells)} - {type(None)}
     if kinds <= {int} or kinds <= {str}:
         with suppress(OverflowError):
             return pa.chunked_array([cells_to_arrow(cells)])
-    if mixed and kinds <= {int, str}:
+    if kinds <= {int, str}:
         return as_values([None if cell is None else str(cell) for cell in cells])
-    first = next(type(cell) for cell in cells if cell is not None)
-    allowed = {int, str} if mixed else {str if first is str else int}
-    odd = next(
-        at
-        for at, cell in enumerate(cells)
-        if cell is not None and (type(cell) not in allowed or (type(cell) is int and cell.bit_length() > 63))
-    )
+    odd = next(at for at, cell in enumerate(cells) if not isinstance(cell, (int, str, type(None))))
     raise SchemaError(
-        f"{file}, line {lines[odd]}: the {role} must be whole numbers in -2**63..2**63 - 1 everywhere or "
-        f"text everywhere, got {shown(cells[odd])}, of type {type(cells[odd]).__name__}. Make them one type."
+        f"{rows.place(lines[odd])}: items must be whole numbers or text, got {shown(cells[odd])}, of type "
+        f"{type(cells[odd]).__name__}. Write them as such."
     )

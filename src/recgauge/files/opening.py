@@ -138,9 +138,9 @@ class TableFile:
             try:
                 yield io.BufferedReader(watched, BLOCK)
             except UnicodeError as error:
-                where = f", after line {watched.n_lines:,}" if watched.n_lines else ""
                 raise SchemaError(
-                    f"{self}{where} is not {self.encoding} text. Correct {self.group}.encoding."
+                    f"{self} is not {self.encoding} text. Convert it, or, of a table, set "
+                    f"{self.group}.encoding to what it is, such as iso-8859-1, cp1252 or utf-16."
                 ) from error
 
     def size(self) -> tuple[float, float]:

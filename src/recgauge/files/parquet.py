@@ -1,7 +1,6 @@
 """Reads Parquet within the limits: an id that stands in many rows takes memory once."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import accumulate, islice
 from typing import Any
@@ -21,20 +20,15 @@ from recgauge.utils.resources import check_memory
 _SAMPLE = 100  # rows by which labels are recognised
 
 
-def _columns_of(rows: pa.Table, roles: Roles, file: object) -> Columns:
+def _columns_of(rows: pa.Table, roles: Roles, file: object, lists: Collection[str] = ()) -> Columns:
     """Return which columns are read, by their names and, as labels may be texts, by the first rows."""
-    first = rows.slice(0, _SAMPLE)
-    return columns_of(rows.schema, roles, file, [*_flags_in(first)])
-
-
-def _flags_in(rows: pa.Table) -> Iterator[int]:
-    """Yield the columns whose cells are texts such as yes and no, or numbers as text."""
-    for at, column in enumerate(rows.columns):
-        cells: list[Any] = []
-        with suppress(UnicodeDecodeError):  # of a column that nobody needs
-            cells = [cell for cell in column.to_pylist() if cell] if is_text(plain_type(column.type)) else []
-        if cells and are_flags(cells):
-            yield at
+    texts = {
+        at: [cell for cell in column.slice(0, _SAMPLE).to_pylist() if cell]
+        for at, column in enumerate(rows.columns)
+        if is_text(plain_type(column.type))
+    }
+    flags = [at for at, cells in texts.items() if cells and are_flags(cells)]
+    return columns_of(rows.schema, roles, file, flags, lists)
 
 
 def read_parquet(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
@@ -70,14 +64,17 @@ def read_stored(table: StoredTable) -> Rows:
     return replace(rows, layout=layout, ends=ends, further={**rows.further, **table.label_values()})
 
 
-def rows_of_table(file: Source, rows: pa.Table, roles: Roles) -> Rows:
-    """Return the rows of an Arrow table; `file` names it in messages."""
-    columns = _columns_of(rows, roles, file)
-    return _rows_of(file, rows.select(columns.used), roles, columns)
+def rows_of_table(
+    file: Source, rows: pa.Table, roles: Roles, lists: Collection[str] = (), **more: Any
+) -> Rows:
+    """Return the rows of an Arrow table; `file` names it, and `lists` are columns of lists as text."""
+    columns = _columns_of(rows, roles, file, lists)
+    return _rows_of(file, rows.select(columns.used), roles, columns, **more)
 
 
-def _rows_of(file: Source, table: pa.Table, roles: Roles, columns: Columns) -> Rows:
-    rows = Rows.of(file, columns, table.columns, range(1, len(table) + 1), unit="row")
+def _rows_of(file: Source, table: pa.Table, roles: Roles, columns: Columns, **more: Any) -> Rows:
+    more = {"lines": range(1, len(table) + 1), "unit": "row", **more}
+    rows = Rows.of(file, columns, table.columns, **more)
     for role in ("user", "item"):
         kind = plain_type(rows.cells[role].type) if role in rows.cells else pa.null()
         if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -267,12 +267,21 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def columns_of(schema: pa.Schema, roles: Roles, location: object, flags: Sequence[int] = ()) -> Columns:
-    """Return which columns of an Arrow table are read; `flags` are columns of text with truth values."""
+def columns_of(
+    schema: pa.Schema,
+    roles: Roles,
+    location: object,
+    flags: Sequence[int] = (),
+    lists: Collection[str] = (),
+) -> Columns:
+    """Return which columns of an Arrow table are read.
+
+    `flags` are columns of text with truth values, and `lists` those of text with lists, as those by type.
+    """
     kinds = [*map(plain_type, schema.types)]
     numbers = {at for at, kind in enumerate(kinds) if is_number(kind) or pa.types.is_boolean(kind)}
-    lists = [at for at, kind in enumerate(kinds) if pa.types.is_nested(kind)]
-    return roles.columns(schema.names, str(location), numbers.union(flags), lists)
+    nested = [at for at, kind in enumerate(kinds) if pa.types.is_nested(kind) or schema.names[at] in lists]
+    return roles.columns(schema.names, str(location), numbers.union(flags), nested)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -1,12 +1,10 @@
 """Reads delimited text: CSV, TSV, ``::``, RecBole's atomic files, and TREC's columns between blanks."""
 
-import codecs
 import csv
 import io
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
@@ -15,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from recgauge.errors import SchemaError, said
+from recgauge.errors import SchemaError
 from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile, limited
@@ -49,7 +47,6 @@ class Layout:
     separator: str  # empty: blanks, any number of them
     n_skipped: int  # lines before the first row
     quotes: bool = False  # whether fields may be in quotes
-    texts: bool = False  # whether numbers are read as text
     dates: bool = False  # whether times are text
 
 
@@ -59,7 +56,8 @@ FindLayout = Callable[[TableFile, Roles, TextFormat], Layout]
 def read_text(file: TableFile, roles: Roles, how: TextFormat, find: FindLayout | None = None) -> Rows:
     """Return the rows of a text file, numbers as such where all cells are; `find` lays it out."""
     layout = (find or find_layout)(file, roles, how)
-    for texts in sorted({layout.texts, True}):
+    is_numeric = not roles.cells.missing and roles.cells.decimal == "."
+    for texts in (False, True) if is_numeric else (True,):
         try:
             cells, n_lines = _cells(file, layout, _types(layout, roles, texts=texts))
         except pa.ArrowInvalid:  # a cell is no number, or a row is broken
@@ -157,7 +155,7 @@ def _split_rows(
         for row in rows:
             is_row, last = len(row) == n_columns, layout.n_skipped + rows.line_num
             if last > line and not (is_row and _is_whole(row, layout)):
-                raise csv.Error(f"a quoted field goes on to line {last}; is a quote not closed?")
+                raise csv.Error(f"a quoted field goes on to line {last}")
             if any(cell.strip() for cell in row):
                 if is_row:
                     yield line, row
@@ -166,8 +164,8 @@ def _split_rows(
             line = last + 1
     except csv.Error as error:
         raise SchemaError(
-            f"{file}, line {line}: {said(error)} Correct the line; where quotes are ordinary characters of a "
-            "table, set dataset.quotes=false."
+            f"{file}, line {line}: {error}, perhaps as a quote is not closed. Correct the line; where quotes "
+            "are ordinary characters of a table, set dataset.quotes=false."
         ) from error
 
 
@@ -184,42 +182,62 @@ def _is_whole(row: Sequence[str], layout: Layout) -> bool:
 
 def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:
     """Return the layout of a text file."""
-    number, line, more = _first_lines(file)
-    separator = how.separator or _separator_of(file, line, roles)
-    quotes = bool(separator) and (_has_quotes(line, separator) if how.quotes is None else how.quotes)
+    n_blank, lines = _first_lines(file)
+    line = shown(lines[0][:200])
+    separator = _separator_of(lines[0]) if how.separator is None else how.separator
+    quotes = bool(separator) and (_has_quotes(lines[0], separator) if how.quotes is None else how.quotes)
     try:
-        first = _split([line], separator, quotes=quotes)[0]
+        rows = _split(lines, separator, quotes=quotes)
     except csv.Error as error:
         raise SchemaError(
-            f"{file}: its first line {shown(line[:200])} cannot be read: {error}. If lines end in a single "
-            "carriage return, write them again with line feeds."
+            f"{file}: its first lines cannot be read: {error}. If lines end in a single carriage return, "
+            "write them again with line feeds."
         ) from error
-    file.limits.check("columns", len(first), file)
-    below: list[list[str]] = []
-    with suppress(csv.Error):  # the reading of the rows says where
-        below = _split(more, separator, quotes=quotes)
-    if len(first) == 1 and roles.names:
-        raise _no_separator(file, line, roles)
-    header = roles.has_header([first, *below], file, separator, how.header)
-    rows = below if header else [first, *below]
-    samples = [
-        [row[at].strip() for row in rows if len(row) > at and row[at].strip()] for at in range(len(first))
-    ]
+    if roles.names and (len(rows[0]) == 1 or not (separator or roles.of_lists)):
+        words = roles.setting.format
+        users = f", or that each line is a user followed by items ({words('format', 'user_lines')})"
+        raise SchemaError(
+            f"{file}: cannot tell what separates the fields of its first line {line}. Say it "
+            f"({words('separator', 'TEXT')}){'' if roles.of_lists else users}."
+        )
+    file.limits.check("columns", len(rows[0]), file)
+    header = roles.has_header(rows, file, separator, how.header)
+    names = rows[0] if header else [*map(str, range(len(rows[0])))]
+    below = rows[1:] if header else rows
+    samples = [[row[at] for row in below if len(row) > at and row[at].strip()] for at in range(len(names))]
     columns = roles.columns(
-        first if header else [*map(str, range(len(first)))],
-        str(file) if header else f"{file}, line {number} {shown(line[:200])} (no header)",
-        {at for at, cells in enumerate(samples) if cells and are_flags(cells)},
+        names,
+        str(file) if header else f"{file}, line {n_blank + 1} {line} (no header)",
+        {at for at, cells in enumerate(samples) if cells and are_flags(map(str.strip, cells))},
         header=header,
     )
     time = columns.positions.get("time")
-    return Layout(
-        columns,
-        separator,
-        number if header else number - 1,
-        quotes,
-        bool(roles.cells.missing or roles.cells.decimal != "."),
-        time is not None and not all(cell.isdecimal() for cell in samples[time]),
-    )
+    dates = time is not None and not all(cell.strip().isdecimal() for cell in samples[time])
+    return Layout(columns, separator, n_blank + header, quotes, dates)
+
+
+def _first_lines(file: TableFile) -> tuple[int, list[str]]:
+    """Return how many blank lines a file begins with, and the first lines behind them."""
+    with file.open() as stream:
+        lines = io.TextIOWrapper(stream, "utf-8-sig", newline="\n").readlines(_SAMPLE)
+    for number, line in enumerate(lines):
+        if line.strip():
+            below = [row[:_SAMPLE].rstrip("\r\n") for row in lines[number + 1 : number + _SAMPLE_ROWS]]
+            return number, [line.rstrip("\r\n"), *below]
+    raise SchemaError(f"{file} is empty. Name a file with rows.")
+
+
+def _separator_of(line: str) -> str:
+    """Return what separates the cells of the first line; empty: blanks."""
+    unquoted = re.sub('"[^"]*"', "", line)
+    counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
+    best = next((sign for sign in ("::", "\t") if counts[sign]), max(counts, key=lambda sign: counts[sign]))
+    return best if counts[best] else "" if " " in line.strip() else ","
+
+
+def _has_quotes(line: str, separator: str) -> bool:
+    cells = line.split(separator)
+    return separator in _QUOTED or any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
 
 
 def _split(lines: Iterable[str], separator: str, *, quotes: bool) -> list[list[str]]:
@@ -232,66 +250,6 @@ def _split(lines: Iterable[str], separator: str, *, quotes: bool) -> list[list[s
 
 def _sign(separator: str) -> str:
     return separator if len(separator) == 1 else _UNIT_SEPARATOR
-
-
-def _first_lines(file: TableFile) -> tuple[int, str, list[str]]:
-    """Return the number of the first line that is not blank, the line, and some lines below it."""
-    with file.open() as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                text = line.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise not_utf8(file) from error
-            if text.strip("\r\n "):
-                sample = stream.read(_SAMPLE).decode("utf-8", "replace").split("\n")
-                below = sample[:-1] if len(sample) > 1 else sample  # the last one may be cut
-                return number, text.strip("\r\n"), [row.rstrip("\r") for row in below[:_SAMPLE_ROWS] if row]
-    raise SchemaError(f"{file} is empty. Name a file with rows.")
-
-
-def not_utf8(file: TableFile) -> SchemaError:
-    """Return the error that names the first line that is not UTF-8."""
-    number, line = 1, b""
-    with file.open() as stream:
-        for number, line in enumerate(stream, start=1):  # noqa: B007 - the last one counts
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                break
-    marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    likely = "utf-16" if number == 1 and line.startswith(marks) else "iso-8859-1"
-    return SchemaError(
-        f"{file}, line {number} is not utf-8 text. Convert the file, perhaps from {likely}; for a table, "
-        f"{file.group}.encoding={likely} does it."
-    )
-
-
-def _has_quotes(line: str, separator: str) -> bool:
-    cells = line.split(separator)
-    return separator in _QUOTED or any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
-
-
-def _separator_of(file: TableFile, line: str, roles: Roles) -> str:
-    """Return what separates the cells of the first line; empty: blanks."""
-    unquoted = re.sub('"[^"]*"', "", line)
-    counts = {separator: unquoted.count(separator) for separator in _SEPARATORS}
-    best = next((sign for sign in ("::", "\t") if counts[sign]), max(counts, key=lambda sign: counts[sign]))
-    if counts[best]:
-        return best
-    if not roles.names:  # a column alone, perhaps
-        return "" if " " in line.strip() else ","
-    if " " in line.strip() and roles.of_lists:
-        return ""
-    raise _no_separator(file, line, roles)
-
-
-def _no_separator(file: TableFile, line: str, roles: Roles) -> SchemaError:
-    words = roles.setting.format
-    lines = f", or that each line is a user followed by items ({words('format', 'user_lines')})"
-    return SchemaError(
-        f"{file}: cannot tell what separates the fields of its first line {shown(line[:200])}. Say it "
-        f"({words('separator', 'TEXT')}){'' if roles.of_lists else lines}."
-    )
 
 
 def _separated(stream: IO[bytes], layout: Layout) -> Any:

@@ -230,8 +230,8 @@ def test_items_between_two_signs_are_asked_for(read):
 
 
 @pytest.mark.parametrize("content", ['{"1": [10, 9]}', '{"1": {"10": 0.9}}\n', '{\n "1": [\n  10\n ]\n}'])
-def test_json_of_users_is_refused_with_the_command_that_rewrites_it(read, content):
-    with pytest.raises(DataError, match="to_entries"):
+def test_json_of_users_is_refused(read, content):
+    with pytest.raises(DataError, match=r"a JSON object|no column is known as the user"):
         read(content, "a.json")
 
 
@@ -283,7 +283,7 @@ UNREADABLE = {
     "huge score in JSON": (
         "a.jsonl",
         '{"user":1,"item":10,"score":1}\n{"user":1,"item":9,"score":' + "9" * 400 + "}\n",
-        "line 2: the score is not a finite number",
+        "the column 'score' has cells of several types, or larger than 64 bits",
     ),
     "empty": ("a.csv", "", "is empty"),
     "header only": ("a.csv", HEAD, "has no rows"),
