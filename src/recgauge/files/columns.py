@@ -100,12 +100,8 @@ class CellFormat:
             object.__setattr__(self, name, tuple(map(str, cells)))
         check_choice("decimal", self.decimal, (".", ","))
         check_choice("implausible", self.implausible, ("refuse", "keep"))
-        if self.time_format is not None and (
-            not isinstance(self.time_format, str) or "%" not in self.time_format
-        ):
-            raise ConfigError(
-                f"time_format must be as of strptime, such as %d.%m.%Y, got {self.time_format!r}."
-            )
+        if self.time_format is not None and "%" not in str(self.time_format):
+            raise ConfigError(f"time_format must be as of strptime (%d.%m.%Y), got {self.time_format!r}.")
 
 
 @dataclass(frozen=True)
@@ -150,12 +146,12 @@ class Roles:
 
     def __post_init__(self) -> None:
         for role, choice in self.choices.items():
-            optional = role not in ("user", "item")
-            usable = (isinstance(choice, str) and choice) or (_is_position(choice) and choice >= 0)
-            if not (usable or choice is None or (choice is False and optional)):
-                off = ", false" if optional else ""
+            if choice is None or (choice is False and role not in _PAIR):
+                continue
+            if (_is_position(choice) and choice < 0) or not (choice or _is_position(choice)):
                 raise ConfigError(
-                    f"{role} must be a column's name, its position from 0{off} or null, got {choice!r}."
+                    f"{role} must be a column's name, its position from 0 or null (false for no rating or "
+                    f"time), got {choice!r}."
                 )
 
     def columns(
@@ -248,8 +244,7 @@ class Roles:
         labels = [
             at
             for at in rest
-            if (self.is_label(plain[at]) or is_event(plain[at]) or (at in numbers and not graded))
-            and plain[at] not in cells.unused
+            if (self.is_label(plain[at]) or (at in numbers and not graded)) and plain[at] not in cells.unused
         ]
         kept = [at for at, name in enumerate(plain) if name in cells.keep]
         return tuple(kept + labels), tuple(names[at] for at in rest)
@@ -283,21 +278,18 @@ class Roles:
             return False
         cells = rows[-1] if len(rows[-1]) == len(first) else first
         places = [str(at) for at, cell in enumerate(cells) if not is_date(cell)]
-        words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
-        if self.option and not self.order and len(positions) < len(_PAIR):
+        if positions or not self.option:
+            words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
+        else:
             options = [self.option.format(role, at) for role, at in zip(_PAIR, places, strict=False)]
             options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
-            words = (
-                f"{self.command} {' '.join(options)}, with the right columns counted from 0, if it is a row"
-            )
-            words += f"; {self._words(_PAIR)} if it names the columns"
-            lines = f"; {self.setting.format('format', 'user_lines')} if it is a user and then items"
-            words += "" if self.of_lists else lines
+            words = f"{self.command} {' '.join(options)}, with the right columns from 0, if it is a row; "
+            words += f"{self._words(_PAIR)} if it names the columns"
         begin = ", ".join(shown(shortened((separator or " ").join(row))) for row in rows[:3])
         examples = zip(_PAIR, map(bare, first) if is_header else places, strict=False)
         raise ColumnsError(
-            f"{file}: the first row does not name the user and the item{' as usual' * is_header}. Say "
-            f"which columns they are: {words.strip()}. It begins: {begin}.",
+            f"{file}: the first row does not name the user and the item as usual. Say which columns they "
+            f"are: {words}. It begins: {begin}.",
             {role: column for role, column in examples if self.choices.get(role) is None},
             header=is_header,
         )
@@ -305,8 +297,7 @@ class Roles:
     def is_read(self, name: str) -> bool:
         """Whether a column of this name may be read, whatever other columns there are."""
         by_position = not self.names or any(map(_is_position, self.choices.values()))
-        further = is_label(name) or is_event(name) or name in self.cells.keep
-        return bool(by_position or further or self.is_name(name))
+        return by_position or self.is_name(name) or self.is_label(name) or name in self.cells.keep
 
     def is_name(self, name: str) -> bool:
         """Whether a column of this name has a role, by choice or as usual."""
@@ -320,7 +311,7 @@ class Roles:
 
     def is_label(self, name: str) -> bool:
         """Whether the name of a column that is not used says which rows count, or for what."""
-        return is_label(name) or (self.of_lists and _plain(name) in _TAGGED)
+        return is_label(name) or is_usual(name, EVENTS) or (self.of_lists and _plain(name) in _TAGGED)
 
     def _chosen(self, role: Role, names: Sequence[str]) -> list[int]:
         choice = self.choices.get(role)
@@ -388,11 +379,6 @@ def is_label(name: str) -> bool:
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", bare(name).strip())
     plain = {word.lower() for word in words}
     return bool(plain & _LABELS) and not plain & _NO_LABELS
-
-
-def is_event(name: str) -> bool:
-    """Whether a column is called as usual for kinds of events, such as action or behavior."""
-    return is_usual(name, EVENTS)
 
 
 def is_usual(name: str, groups: Names) -> bool:

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from recgauge.errors import QuestionError, SchemaError, listed
 from recgauge.files.cells import is_yyyymmdd, numbers_of
-from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, bare, is_date, is_event
+from recgauge.files.columns import TRUTHS, Role, Roles, are_flags, bare, is_date
 from recgauge.files.ids import Ids
 from recgauge.files.rows import Rows
-from recgauge.files.stored import StoredTable
+from recgauge.files.stored import StoredTable, plain_type
 from recgauge.utils.arrow import to_arrow
 from recgauge.utils.checks import LongArray, shown
 
@@ -58,17 +58,17 @@ def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     used = np.flatnonzero(counts)
     if all(_is_date(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
-    top = used[np.argsort(counts[used])[-100:]][::-1]
-    n_rows, following = len(ids.codes), int(counts[top[1]]) if len(top) > 1 else len(ids.codes)
-    nobody = [
-        code for code in top if counts[code] > max(_SHARE * n_rows, 1) and _NOBODY.fullmatch(_text(ids, code))
-    ]
-    if counts[top[0]] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(_text(ids, top[0])):
+    n_rows, top = len(ids.codes), used[np.argsort(counts[used])[-100:]][::-1]
+    text_of = {int(code): str(ids.distinct[code]).strip() for code in top}
+    many = [code for code in text_of if counts[code] > max(_SHARE * n_rows, 1)]
+    nobody = [code for code in many if _NOBODY.fullmatch(text_of[code])]
+    following = counts[top[1]] if len(top) > 1 else n_rows
+    if counts[top[0]] >= max(_TIMES * following, _FEW) and _ZERO.fullmatch(text_of[top[0]]):
         nobody.append(top[0])
     if role == "item" and roles.of_lists and len(used) > 1:
         nobody += _padding(ids, used)
     if nobody:
-        text, count = _text(ids, nobody[0]), int(counts[nobody[0]])
+        text, count = str(ids.distinct[nobody[0]]).strip(), int(counts[nobody[0]])
         stands_for = "nobody" if role == "user" else "no item"
         share = f"{count:,} of {n_rows:,} rows ({count / n_rows:.0%})"
         reason = f"the {role} {shown(text)} has {share}, and may stand for {stands_for}"
@@ -81,10 +81,6 @@ def _padding(ids: Ids, used: LongArray) -> list[Any]:
     texts = ids.distinct[used].astype(str)
     others = ids.whole and np.count_nonzero(np.char.startswith(texts, "-")) > 1
     return [] if others else list(used[texts == "-1"])
-
-
-def _text(ids: Ids, code: Any) -> str:
-    return str(ids.distinct[code]).strip()
 
 
 def _is_date(text: str) -> bool:
@@ -101,41 +97,23 @@ def _check_times(rows: Rows, time: LongArray, roles: Roles) -> None:
             raise _refusal(rows, roles, "time", early, reason, "Write all in one unit")
     if _COUNTERS <= time.max() < _YEAR:  # smaller ones number the rows
         unit, form = roles.setting.format("time_unit", "s"), roles.setting.format("time_format", '"%d%m%Y"')
-        moment = datetime.fromtimestamp(int(time[0]), UTC)
-        reason = f"all times are in 1970, read in {rows.time_unit} (the first is {moment:%Y-%m-%d %H:%M})"
         words = (
             f"Whole numbers that are dates: {form}; days of Excel, hours or minutes: write dates; no times: "
             f"{roles.option.format('time', 'false')}; if they do count from any moment: {unit}"
         )
+        reason = f"all times are in 1970, read in {rows.time_unit}"
         raise _refusal(rows, roles, "time", _FIRST, reason, words)
-
-
-def _listing(roles: Roles, name: str, text: str) -> str:
-    """Return what to type to name a cell or column: words after an option, a list of Hydra's, or Python."""
-    if not roles.setting:
-        return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
-    if roles.setting.startswith("--"):
-        return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
-    return shlex.quote(roles.setting.format(name, f"[{_element(text)}]"))
-
-
-def _element(text: str) -> str:
-    """Return a text as an element of a list of Hydra's, which stays this text."""
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML:
-        return text
-    return '"' + text.replace('"', '\\"') + '"'
 
 
 def _refusal(
     rows: Rows, roles: Roles, role: Role, positions: LongArray, reason: str, words: str = ""
 ) -> SchemaError:
-    where = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in positions[:3])
-    other = f"Choose other columns ({roles.option.format(role, 'COLUMN')})"
-    words = words or (other if roles.option else "Correct the file")
+    first = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in positions[:3])
+    words = words or f"Choose other columns ({roles.option.format(role, 'COLUMN')})"
     keep = roles.setting.format("implausible", "keep") if roles.setting else 'keep=["implausible"]'
     label = rows.labels.get(role, role)
     column = label if label.startswith("column ") else f"the column {label}"
-    return SchemaError(f"{rows.file}: {reason}, in {column} ({where}). {words}. If it is meant: {keep}.")
+    return SchemaError(f"{rows.file}: {reason}, in {column} ({first}). {words}. If it is meant: {keep}.")
 
 
 def _row(rows: Rows, at: int) -> str:
@@ -150,8 +128,7 @@ def check_unused(rows: Rows | StoredTable, roles: Roles) -> None:
     """Ask what columns in no role are for that may say which rows count, or how much."""
     columns = rows.further if isinstance(rows, Rows) else rows.label_values()
     for name, column in columns.items():
-        texts = [] if bare(name) in roles.cells.keep else _values(name, column, roles)
-        if texts:
+        if bare(name) not in roles.cells.keep and (texts := _values(name, column, roles)):
             raise _question(rows, name, texts, roles)
 
 
@@ -161,9 +138,7 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
 
     if pa.types.is_nested(column.type):
         return []
-    values = column.unify_dictionaries().unique()
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = column.cast(plain_type(column.type)).unique()
     values = values.filter(pc.is_valid(values))
     first = [str(value) for value in values.slice(0, _MOST_VALUES).to_pylist()]
     texts = [text for text in first if text.strip()]
@@ -175,42 +150,32 @@ def _values(name: str, column: pa.ChunkedArray, roles: Roles) -> list[str]:
     numbers = numbers_of(values, roles.cells)
     zeros = np.isfinite(numbers).all() and ((numbers == 0).any() or {*numbers.tolist()} == {-1.0, 1.0})
     flags = not row_numbers and (zeros or all(text.lower() in TRUTHS for text in texts))
-    flags = flags or (has_empty and len(texts) == 1 and are_flags(texts))
-    genre = {*texts} <= {"0", "1", "True", "False"}  # such as Action
-    doubtful = roles.is_label(bare(name)) or flags or (is_event(bare(name)) and not genre)
-    return texts if doubtful else []
+    marks = has_empty and len(texts) == 1 and are_flags(texts)
+    return texts if flags or marks or roles.is_label(bare(name)) else []
 
 
 def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Roles) -> QuestionError:
-    label, values = bare(name), listed(map(shown, sorted(texts)), most=5)
-    values += " or nothing" if len(texts) == 1 else ""
+    label, of_data = bare(name), roles.setting.startswith("dataset.")
+    values = listed(map(shown, sorted(texts)), most=5) + " or nothing" * (len(texts) == 1)
+    counting = [text for text in sorted(texts) if text.lower() not in _NOT]
     words_for: dict[str, str] = {}
-    first, of_data = sorted(texts)[:_SHOWN], roles.setting.startswith("dataset.")
     if of_data:
-        elements = ",".join(map(_element, [text for text in first if text.lower() not in _NOT] or first))
+        elements = ",".join(map(_element, (counting or sorted(texts))[:_SHOWN]))
         words_for["to keep the rows that count"] = (
             f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} "
             f"{shlex.quote(f'filters.where.values=[{elements}]')}"
         )
-    ungraded = "rating" in roles.names and "rating" not in rows.labels
-    if ungraded and roles.option and all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts):
-        rating, lowest = _choice(roles, "rating", label), [text for text in texts if text.lower() not in _NOT]
-        if of_data:  # every row of a rating is one of training, and without this counts in the test rows
-            least = f" dataset.relevant_from={min(lowest, key=float)}" if lowest else ""
-            words_for["as a rating, from which on test rows are relevant"] = rating + least
-        else:
-            words_for["as a grade, where 0 does not count"] = rating
+    is_grade = all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts) and "rating" not in rows.labels
+    if is_grade and "rating" in roles.names and roles.option:
+        # every row of a rating is one of training, and without a threshold counts in the test rows
+        least = f" dataset.relevant_from={min(counting, key=float)}" if of_data and counting else ""
+        words_for["as a rating or grade"] = _choice(roles, "rating", label) + least
     if "tag" in roles.names and roles.option:
         words_for["as the name of the run, one run for each value"] = _choice(roles, "tag", label)
-    named = all(re.fullmatch(r"[A-Za-z][\w ]*", text) and text.lower() not in _OF_YAML for text in texts)
-    if of_data and named:
-        weights = ", ".join(f"{text}: 1" for text in first)
-        column = setting_word("dataset.event", label)
-        words_for["to weigh rows by it"] = f"{column} 'dataset.weights={{{weights}}}'"
-    subject = rows.file if isinstance(rows, Rows) else rows
     uses = "; ".join(f"{use}: {words}" for use, words in words_for.items())
     remedy = f"Say what it is: {uses}" if uses else "Leave out the rows that do not count"
     unused = _listing(roles, "unused", label)
+    subject = rows.file if isinstance(rows, Rows) else rows
     return QuestionError(
         f"{subject}: the column {shown(label)} is not used, and may say which rows count: it holds {values}. "
         f"{remedy}; to leave the column unused: {unused}.",
@@ -219,11 +184,27 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     )
 
 
+def _listing(roles: Roles, name: str, text: str) -> str:
+    """Return what to type to name a cell or column: words after an option, a list of Hydra's, or Python."""
+    if not roles.setting:
+        return f"frame.drop(columns=[{text!r}])" if name == "unused" else "drop them from the frame"
+    if roles.setting.startswith("--"):
+        return f"--{name}={text}" if text.startswith("-") else f"--{name} {shlex.quote(text)}"
+    return shlex.quote(roles.setting.format(name, f"[{_element(text)}]"))
+
+
 def _choice(roles: Roles, role: Role, label: str) -> str:
     """Return what to type to choose a column."""
     if roles.option.startswith("--"):
         return roles.option.format(role, shlex.quote(label))
     return shlex.quote(roles.option.format(role, _element(label)))
+
+
+def _element(text: str) -> str:
+    """Return a text as an element of a list of Hydra's, which stays this text."""
+    if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML:
+        return text
+    return '"' + text.replace('"', '\\"') + '"'
 
 
 def setting_word(name: str, text: str) -> str:

@@ -131,7 +131,7 @@ def _read_row_by_row(file: TableFile, layout: Layout, roles: Roles) -> Rows:
             columns = {str(at): pa.array([row[at] for _, row in part]) for at in used}
             parts.append(pa.table({name: cells.cast(types[name]) for name, cells in columns.items()}))
     n_columns = len(layout.columns.names)
-    problems = ()
+    problems: tuple[Problem, ...] = ()
     if broken:
         reason, example = f"the row does not have {n_columns} columns", f"{broken[0][1]} columns"
         problems = (Problem(reason, np.array([line for line, _ in broken], np.int64), example),)
