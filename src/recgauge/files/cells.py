@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from recgauge.errors import SchemaError
 from recgauge.files.columns import LATEST, CellFormat, TimeUnit, is_date
 from recgauge.files.stored import is_number, is_text, plain_type
 from recgauge.utils.arrow import filled, to_numpy
@@ -34,6 +35,15 @@ def without(column: pa.ChunkedArray, missing: Collection[str]) -> tuple[pa.Chunk
     return pc.if_else(absent, pa.nulls(len(column), kind), column) if mask.any() else column, mask
 
 
+def require_ids(kind: pa.DataType, subject: str) -> None:
+    """Refuse a column of ids whose type is neither that of whole numbers nor of texts."""
+    kind = plain_type(kind)
+    if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+        raise SchemaError(
+            f"{subject} has the type {kind}; ids must be whole numbers or text. Write it as such."
+        )
+
+
 def texts_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     """Return cells as text, empty where there is none."""
     return np.array(["" if cell is None else str(cell) for cell in column.to_pylist()], object)
@@ -44,10 +54,11 @@ def numbers_of(column: "pa.ChunkedArray | pa.Array", cells: CellFormat | None = 
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):  # a few long texts may stand in many rows
-        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-        codes = (to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1))) for chunk in chunks)
-        values = (np.append(numbers_of(chunk.dictionary, cells), np.nan) for chunk in chunks)
-        return np.concatenate([np.empty(0), *map(np.take, values, codes)])
+        parts = [np.empty(0)]
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            values = np.append(numbers_of(chunk.dictionary, cells), np.nan)
+            parts.append(values[to_numpy(filled(chunk.indices.cast(pa.int64()), np.int64(-1)))])
+        return np.concatenate(parts)
     if is_text(column.type):
         column = column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
         column = pc.utf8_trim_whitespace(column)

@@ -3,11 +3,9 @@
 A new format is a function that returns `Rows`, and an entry of `FORMATS`; nothing else names formats.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 
 import pyarrow as pa
 
@@ -86,16 +84,15 @@ _HEAD, _HEAD_LINES = 1 << 16, 100  # bytes and lines by which a format is recogn
 
 def _format_of(file: TableFile, roles: Roles) -> str:
     """Return the name of a file's format, by its ending, else by its first lines."""
+    if by_ending := [name for name, form in FORMATS.items() if file.ending in form.endings]:
+        return by_ending[0]
     with file.open() as stream:
         head = stream.read(_HEAD).decode("utf-8", "replace")
     lines = [line.split() for line in head.splitlines()[:_HEAD_LINES] if line.strip()]
-    by_ending = (name for name, form in FORMATS.items() if file.ending in form.endings)
-    by_content = (
-        name
-        for name, form in FORMATS.items()
-        if lines and form.begins and form.of_lists <= roles.of_lists and form.begins(lines)
-    )
-    return next(chain(by_ending, by_content), "text")
+    for name, form in FORMATS.items():
+        if lines and form.begins and form.of_lists <= roles.of_lists and form.begins(lines):
+            return name
+    return "text"
 
 
 def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str | None = None) -> Rows:
@@ -123,8 +120,7 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
     is_wide = form in ("user_lines", "count_lines")
     needed = 130 if is_wide or form == "jsonl" else 100 if roles.of_lists else BYTES_PER_ROW
     check_memory(file, n_ids if is_wide else n_lines, needed)
-    with _named_errors(file, form):
-        return checked(FORMATS[form].read(file, roles, how or TextFormat()), form, roles)
+    return checked(_read_as(form, file, roles, how), form, roles)
 
 
 def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
@@ -136,12 +132,20 @@ def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
         If the file cannot be read in its format, or a row is bad.
     """
     roles = Roles({}, needed=())
-    form = _format_of(file, roles)
-    with _named_errors(file, form):
-        rows = FORMATS[form].read(file, roles, how or TextFormat())
+    rows = _read_as(_format_of(file, roles), file, roles, how)
     if rows.problems:
         raise SchemaError(f"{rows.first_bad()}. Correct the file.")
     return rows
+
+
+def _read_as(form: str, file: TableFile, roles: Roles, how: TextFormat | None) -> Rows:
+    """Return the rows of a file; errors of Arrow and of the system name it."""
+    try:
+        return FORMATS[form].read(file, roles, how or TextFormat())
+    except MemoryError:  # Arrow's is an ArrowException, too
+        raise
+    except (pa.ArrowException, UnicodeError, OSError) as error:
+        raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error
 
 
 def checked(rows: Rows, form: str, roles: Roles) -> Rows:
@@ -150,14 +154,3 @@ def checked(rows: Rows, form: str, roles: Roles) -> Rows:
     good = check(item_rows(rows, roles) if "items" in rows.cells else rows, form, roles)
     check_plausible(good, roles)
     return good
-
-
-@contextmanager
-def _named_errors(file: TableFile, form: str) -> Iterator[None]:
-    """Name the file in errors of Arrow and of the system."""
-    try:
-        yield
-    except MemoryError:  # Arrow's is an ArrowException, too
-        raise
-    except (pa.ArrowException, UnicodeError, OSError) as error:
-        raise SchemaError(f"{file} cannot be read as {form}: {said(error)}. Check the file.") from error

@@ -54,7 +54,7 @@ def as_arrow(table: Any, subject: str) -> pa.Table:
         )
     if pandas:
         columns = _columns(table, subject)
-        arrays = [as_column(values, f"{subject}: the column {shown(name)}") for name, values in columns]
+        arrays = [_column(values, f"{subject}: the column {shown(name)}") for name, values in columns]
         arrow = pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
     else:
         try:
@@ -67,28 +67,23 @@ def as_arrow(table: Any, subject: str) -> pa.Table:
 
 
 def _columns(frame: Any, subject: str) -> list[tuple[str, Any]]:
-    """Return the index and the columns of a pandas frame; an index that a column repeats is left out."""
+    """Return the index, unless it only counts the rows, and the columns of a pandas frame."""
     import pandas as pd
 
     if frame.columns.nlevels > 1:
         raise SchemaError(f"{subject}: columns have names of {frame.columns.nlevels} levels. Give each one.")
-    columns = [(str(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
-    index, levels = frame.index, list[tuple[str, Any]]()
-    if index.nlevels == 1 and index.name is None and index.equals(pd.RangeIndex(len(frame))):
-        return columns
-    for level, name in enumerate(index.names):
-        values = index.get_level_values(level)
-        if name not in frame.columns:
-            levels.append(("index" if name is None else str(name), values))
-        elif not (frame[name].to_numpy() == values.to_numpy()).all():
+    index = frame.index
+    if index.nlevels > 1 or index.name is not None or not index.equals(pd.RangeIndex(len(frame))):
+        if repeated := [name for name in index.names if name in frame.columns]:
             raise SchemaError(
-                f"{subject}: the index and a column are both called {shown(name)} and differ. "
-                "Rename one, or drop the index with reset_index(drop=True)."
+                f"{subject}: the index and a column are both called {shown(repeated[0])}. Rename one, or "
+                "drop the index with reset_index(drop=True)."
             )
-    return levels + columns
+        frame = frame.reset_index()
+    return [(str(name), frame.iloc[:, at]) for at, name in enumerate(frame.columns)]
 
 
-def as_column(values: Any, subject: str) -> pa.ChunkedArray:
+def _column(values: Any, subject: str) -> pa.ChunkedArray:
     """Return a column of pandas; one with several kinds of values is refused, not made text."""
     if values.dtype == object:
         kinds = {type(value) for value in values[values.notna()]}

@@ -48,10 +48,7 @@ _OTHER_KINDS = {  # what is not read, by its first bytes, and what to do
     rb"\x80[\x02-\x05]": ("a pickle, which can run any code", f"{_SAVE}: frame.to_parquet(...)"),
     rb"version https://git-lfs": ("a pointer of Git LFS, not the file", "get the file with: git lfs pull"),
     rb"\xd0\xcf\x11\xe0": ("an Excel workbook", _SAVE),
-    rb"<\?xml": ("XML", _SAVE),
-    rb"SQLite format 3": ("a database of SQLite", _SAVE),
-    rb"\x93NUMPY": ("an array of NumPy", _SAVE),
-    rb"\x89HDF": ("an HDF5 file", _SAVE),
+    rb"SQLite format 3|\x93NUMPY|\x89HDF|<\?xml": ("a database, an array or XML", _SAVE),
     rb"FEA1|ARROW1|\xff\xff\xff\xff": ("an Arrow or Feather file", f"{_SAVE}: frame.to_parquet(...)"),
     rb"\x28\xb5\x2f\xfd": ("packed with zstd", "unpack it, or pack it as gzip, bzip2, xz or zip"),
     rb"\[\s*[\[{]": ("a JSON array", "write one object on each line, such as with: jq -c '.[]' FILE"),
@@ -124,15 +121,9 @@ class TableFile:
             ) from error
 
     @contextmanager
-    def unpacked(self) -> Iterator[IO[bytes]]:
-        """Open the unpacked bytes, without a limit."""
-        with self._opened() as (_, content):
-            yield content
-
-    @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Open the content as UTF-8; reading beyond a limit, or what is no text, is a SchemaError."""
-        with self.unpacked() as stream:
+        with self._opened() as (_, stream):
             decoded = stream if self.encoding == "utf-8" else cast("IO[bytes]", _Utf8(stream, self.encoding))
             watched = LimitedStream(decoded, self, self.limits, packed=self.packed)
             try:
@@ -212,7 +203,7 @@ def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) 
     files = [file for text in paths for file in _files_of(text, TableFile(Path()), option)]
     if not pattern and len(files) != len(paths):
         raise ConfigError(f"{option}={','.join(paths)} names {len(files)} files. Name one.")
-    _refuse_repeated(files, paths, option)
+    _refuse_repeated(files, option)
     return tuple(files)
 
 
@@ -224,7 +215,7 @@ def find_sources(paths: Sequence[str], roles: Roles, usual: TableFile, option: s
     sources: list[Source] = []
     for text in paths:
         sources += [find_table(text, roles, option)] if is_stored(text) else _files_of(text, usual, option)
-    _refuse_repeated(sources, paths, option)
+    _refuse_repeated(sources, option)
     return tuple(sources)
 
 
@@ -248,15 +239,12 @@ def find_table(text: str, roles: Roles, option: str) -> StoredTable:
     return table
 
 
-def _refuse_repeated(sources: Sequence[Source], paths: Sequence[str], option: str) -> None:
-    resolved: set[Path] = set()
-    for path in (path for source in sources for path in source.files if isinstance(path, Path)):
-        if path.resolve() in resolved:
-            raise ConfigError(
-                f"{option}={','.join(paths)} names {path} twice, so its rows would count twice. Name each "
-                "file once."
-            )
-        resolved.add(path.resolve())
+def _refuse_repeated(sources: Sequence[Source], option: str) -> None:
+    paths = [path for source in sources for path in source.files if isinstance(path, Path)]
+    resolved = [path.resolve() for path in paths]
+    if len({*resolved}) < len(paths):
+        path = next(path for at, path in enumerate(paths) if resolved[at] in resolved[:at])
+        raise ConfigError(f"{option} names {path} twice, so its rows would count twice. Name each file once.")
 
 
 def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
@@ -268,9 +256,9 @@ def _files_of(text: str, usual: TableFile, option: str) -> list[TableFile]:
     except (OSError, ValueError) as error:  # ValueError: with a NUL
         paths = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
         if not paths:
-            named = f"{option}={printable(shortened(text, 300))}"
             raise MissingDataError(
-                f"{named}: there is no such file that can be read, seen from {Path.cwd()}. Correct {option}."
+                f"{option}={printable(shortened(text, 300))}: there is no such file that can be read, seen "
+                f"from {Path.cwd()}. Correct {option}."
             ) from error
     files = []
     for path in paths:
@@ -302,9 +290,6 @@ def _member(path: Path, usual: TableFile) -> str | None:
     return chosen
 
 
-_LINES = 'user,item\r\n1,"a"\r\n'
-
-
 def check_encoding(encoding: object) -> str:
     """Return the encoding as Python calls it.
 
@@ -314,12 +299,10 @@ def check_encoding(encoding: object) -> str:
     'utf-8'
     """
     try:
-        name = codecs.lookup(str(encoding)).name
-        if _LINES.encode(name).decode(name) == _LINES:
-            return name
-    except (LookupError, ValueError):
-        pass
-    raise ConfigError(
-        f"Table: encoding must be one of text that Python knows, such as utf-8, utf-16 or iso-8859-1; got "
-        f"{encoding!r}."
-    )
+        io.TextIOWrapper(io.BytesIO(), str(encoding))  # refuses codecs that are none of text
+        return codecs.lookup(str(encoding)).name
+    except (LookupError, ValueError) as error:
+        raise ConfigError(
+            "Table: encoding must be one of text that Python knows, such as utf-8, utf-16 or iso-8859-1; got "
+            f"{encoding!r}."
+        ) from error

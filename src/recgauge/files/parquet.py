@@ -2,13 +2,14 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from itertools import accumulate, islice
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
 from recgauge.errors import SchemaError, listed
+from recgauge.files.cells import require_ids
 from recgauge.files.columns import Columns, Roles, are_flags
 from recgauge.files.limits import BYTES_PER_ROW
 from recgauge.files.opening import Source, TableFile
@@ -46,7 +47,7 @@ def read_parquet(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
         texts = [field.name for field in schema if is_text(plain_type(field.type))]
         names = [schema.names[at] for at in columns.used]
         rows = parquet.ParquetFile(stream, read_dictionary=texts).read(columns=names).select(names)
-    return _rows_of(file, rows, roles, columns)
+    return _rows_of(file, rows, columns)
 
 
 def read_stored(table: StoredTable) -> Rows:
@@ -59,9 +60,8 @@ def read_stored(table: StoredTable) -> Rows:
     if layout and (empty := [table.where(file) for file, rows in enumerate(parts) if not len(rows)]):
         layout += f", of them without rows: {listed(empty, most=3)}"
     columns = replace(table.layout, further=tuple(map(table.layout.names.index, table.roles.cells.keep)))
-    rows = _rows_of(table, pa.concat_tables(parts), table.roles, columns)
-    ends = tuple(accumulate(map(len, parts)))
-    return replace(rows, layout=layout, ends=ends, further={**rows.further, **table.label_values()})
+    rows = _rows_of(table, pa.concat_tables(parts), columns, layout=layout)
+    return replace(rows, further={**rows.further, **table.label_values()})
 
 
 def rows_of_table(
@@ -69,18 +69,13 @@ def rows_of_table(
 ) -> Rows:
     """Return the rows of an Arrow table; `file` names it, and `lists` are columns of lists as text."""
     columns = _columns_of(rows, roles, file, lists)
-    return _rows_of(file, rows.select(columns.used), roles, columns, **more)
+    return _rows_of(file, rows.select(columns.used), columns, **more)
 
 
-def _rows_of(file: Source, table: pa.Table, roles: Roles, columns: Columns, **more: Any) -> Rows:
+def _rows_of(file: Source, table: pa.Table, columns: Columns, **more: Any) -> Rows:
     more = {"lines": range(1, len(table) + 1), "unit": "row", **more}
     rows = Rows.of(file, columns, table.columns, **more)
     for role in ("user", "item"):
-        kind = plain_type(rows.cells[role].type) if role in rows.cells else pa.null()
-        if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-            raise SchemaError(
-                f"{file}: the column {rows.labels[role]} for the {role} has the type {kind}; ids must be "
-                "whole numbers or text. Store it as such, or choose with "
-                f"{roles.option.format(role, 'COLUMN')}."
-            )
+        if role in rows.cells:
+            require_ids(rows.cells[role].type, f"{file}: the column {rows.labels[role]} for the {role}")
     return rows

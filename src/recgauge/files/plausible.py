@@ -108,7 +108,7 @@ def _check_times(rows: Rows, time: LongArray, roles: Roles) -> None:
 def _refusal(
     rows: Rows, roles: Roles, role: Role, positions: LongArray, reason: str, words: str = ""
 ) -> SchemaError:
-    first = ", ".join(f"{rows.within(rows.lines[row])}: {_row(rows, int(row))}" for row in positions[:3])
+    first = ", ".join(f"{rows.unit} {rows.lines[row]}: {_row(rows, int(row))}" for row in positions[:3])
     words = words or f"Choose other columns ({roles.option.format(role, 'COLUMN')})"
     keep = roles.setting.format("implausible", "keep") if roles.setting else 'keep=["implausible"]'
     label = rows.labels.get(role, role)

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -15,9 +14,8 @@ import pyarrow as pa
 from recgauge.errors import SchemaError, listed, shortened
 from recgauge.files.cells import numbers_of, read_times, texts_of, unit_of, without
 from recgauge.files.columns import Columns, Role, Roles, TimeUnit
-from recgauge.files.ids import NO_IDS, Ids, read_ids
+from recgauge.files.ids import NO_ID, NO_IDS, Ids, read_ids
 from recgauge.files.opening import Source
-from recgauge.files.stored import StoredTable
 from recgauge.utils.arrow import to_numpy
 from recgauge.utils.checks import BoolArray, LongArray
 
@@ -52,10 +50,9 @@ class Rows:
     cells: Mapping[Role, Any]  # columns as text or of the type that the file gives; none once checked
     labels: Mapping[Role, str]  # what the columns are called
     lines: Lines
-    unit: str = "line"  # "row" where rows and lines differ
+    unit: str = "line"  # "row" where rows and lines differ, in a folder that of all files
     header: str = ""  # whether the file has one, in words
     layout: str = ""  # what separates the columns, in words
-    ends: tuple[int, ...] = ()  # of several files: how many rows there are up to the end of each
     unused: tuple[str, ...] = ()  # columns in no role
     further: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)  # columns to be looked at, or kept
     problems: tuple[Problem, ...] = ()  # of rows that cannot be split into columns, or are bad
@@ -102,15 +99,7 @@ class Rows:
 
     def place(self, line: int) -> str:
         """Return the file and the line that is meant by the number of a line."""
-        return self.within(line) if self.ends else f"{self.file}, {self.within(line)}"
-
-    def within(self, line: int) -> str:
-        """Return the line that is meant by a number, of several files with its file."""
-        if not isinstance(self.file, StoredTable):
-            return f"{self.unit} {line}"
-        file = bisect_left(self.ends, line)
-        before = self.ends[file - 1] if file else 0
-        return f"{self.file.where(file)}, {self.unit} {line - before}"
+        return f"{self.file}, {self.unit} {line}"
 
     def take(self, kept: BoolArray) -> Self:
         """Return the rows of a mask."""
@@ -212,12 +201,10 @@ def _read(role: Role, column: pa.ChunkedArray, roles: Roles) -> npt.NDArray[Any]
 def _repeats_header(rows: Rows, ids: Mapping[Role, Ids]) -> BoolArray:
     """Return which rows repeat the names of the columns, as in files that were put together."""
     repeats = np.full(len(rows.lines), rows.header == "header" and len(ids) > 1)
-    for role, column in ids.items():
+    for role, column in ids.items() if repeats.any() else ():
         label = rows.labels.get(role, "")
-        is_name = np.array(
-            [str(text) in (label, f"{label}:token") for text in column.distinct.tolist()], bool
-        )
-        repeats &= is_name.any() and np.append(is_name, np.zeros(3, bool))[column.codes]
+        is_name = np.isin(column.distinct, (label, f"{label}:token"))
+        repeats &= np.append(is_name, np.zeros(len(NO_ID), np.bool_))[column.codes]
     return repeats
 
 
@@ -271,16 +258,15 @@ def _hint(role: Role, cell: Any, roles: Roles) -> str:
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
     """Return the error that names the first bad line, and counts the others."""
-    first, more, words = rows.first_problem, rows.n_bad - 1, roles.setting.format
-    count = f" ({more:,} more bad rows)" if more else ""
-    remedies = ["Correct the file"]
-    if first.role == "time":
+    words, remedies = roles.setting.format, ["Correct the file"]
+    if rows.first_problem.role == "time":
         remedies.append(f"set {words('time_unit', 'UNIT')} (s, ms, us, ns or date)")
         remedies.append(f"leave times out with {words('time', 'false')}")
-    if rows.header == "no header" and first.lines[0] == 1:
+    if rows.header == "no header" and rows.first_problem.lines[0] == 1:
         remedies.append(f"set {words('header', 'true')} if this line names the columns")
     if may_skip:
         remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
+    count = f" ({rows.n_bad - 1:,} more bad rows)" if rows.n_bad > 1 else ""
     return SchemaError(f"{rows.first_bad()}{count}. {', or '.join(remedies)}.")
 
 
@@ -289,7 +275,7 @@ def describe_skipped(rows: Rows) -> str:
     problems = (*rows.problems, *rows.left_out)
     n_left_out = sum(len(problem.lines) for problem in problems)
     reasons = ", ".join(
-        f"{len(problem.lines):,} because {problem.reason} (first: {rows.within(problem.lines[0])})"
+        f"{len(problem.lines):,} because {problem.reason} (first: {rows.unit} {problem.lines[0]})"
         for problem in problems
     )
     return f"{n_left_out:,} of {len(rows.lines) + n_left_out:,} rows left out: {reasons}"

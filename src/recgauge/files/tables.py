@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from recgauge.errors import ConfigError, SchemaError, listed
-from recgauge.files.cells import numbers_of, without
+from recgauge.files.cells import numbers_of, require_ids, without
 from recgauge.files.columns import Role, column_of
 from recgauge.files.formats import read_cells
 from recgauge.files.frames import as_arrow, is_frame
@@ -91,11 +91,7 @@ class OwnTable:
             If a cell is missing or no id; the message names its row.
         """
         cells = self.column(name)
-        if any(test(cells.type) for test in (pa.types.is_floating, pa.types.is_nested, pa.types.is_boolean)):
-            raise SchemaError(
-                f"{self.subject}: ids must be whole numbers or texts, but the column {shown(name)} holds "
-                f"{cells.type}. Write it as such."
-            )
+        require_ids(cells.type, f"{self.subject}: the column {shown(name)}")
         ids = read_ids(cells)
         self._refuse(ids.codes < 0, name, NO_ID.get(int(ids.codes.min(initial=0)), "").format("the id"))
         distinct = ids.distinct

@@ -231,7 +231,7 @@ NAMED = {
         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
         "git lfs pull",
     ),
-    "SQLite": ("a.db", b"SQLite format 3\x00", "SQLite"),
+    "SQLite": ("a.db", b"SQLite format 3\x00", "a database"),
 }
 
 

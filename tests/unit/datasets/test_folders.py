@@ -66,7 +66,7 @@ def test_other_files_and_files_without_rows_change_nothing(folder, reads):
             r"/1\.parquet: columns differ from those of .*/0\.parquet: .*int64",
         ),
         (lambda part: part.drop_columns(["item"]), r"/1\.parquet: there is no column item"),
-        (lambda part: part.set_column(0, "user", pa.array(["b", None])), r"/1\.parquet, row 2: the user is"),
+        (lambda part: part.set_column(0, "user", pa.array(["b", None])), r"/rows, row 4: the user is"),
     ],
     ids=["no Parquet", "other type", "column missing", "bad row"],
 )
