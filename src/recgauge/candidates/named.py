@@ -151,7 +151,7 @@ class NegativesFile(Candidates):
     ----------
     path : str
         UTF-8 text, or a table in any format of ``dataset=table``; blank lines are left out.
-    format : {"ncf", "user_lines", "csv", "tsv", "parquet", "jsonl"}, optional
+    format : {"ncf", "user_lines", "text", "parquet", "jsonl"}, optional
         By default "ncf" where the first line begins with a bracket, else a table, recognised as such.
     seen : {"keep", "drop"}
         What happens to negatives that the user has in train: ranked as given, or left out, as the authors of
@@ -175,7 +175,7 @@ class NegativesFile(Candidates):
     """
 
     path: str
-    format: Literal["ncf", "user_lines", "csv", "tsv", "parquet", "jsonl"] | None = None
+    format: Literal["ncf", "user_lines", "text", "parquet", "jsonl"] | None = None
     seen: Literal["keep", "drop"] = "keep"
 
     def __post_init__(self) -> None:

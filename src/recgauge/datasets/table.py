@@ -62,7 +62,7 @@ class Table(DatasetSource):
         names. Rows keep the order of the files.
     name : str, optional
         Name of the data set; by default the first file's, without its ending, in lower case.
-    format : {"text", "tsv", "parquet", "jsonl", "recbole", "user_lines", "count_lines", ...}, optional
+    format : {"text", "parquet", "jsonl", "user_lines", "count_lines", ...}, optional
         By default recognised by the file's ending and first lines. With "user_lines" each line is a user
         followed by items; with "count_lines" the number of items and the items of a user, whose id is the
         number of the line, from 0.

@@ -4,7 +4,7 @@ A new format is a function that returns `Rows`, and an entry of `FORMATS`; nothi
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
@@ -45,25 +45,14 @@ def _trec(columns: Sequence[Role | None], file: TableFile, roles: Roles, _: Text
     return Layout(Columns(tuple(map(str, range(len(columns)))), positions, header=False), "", 0)
 
 
-def _tabs(file: TableFile, roles: Roles, how: TextFormat) -> Rows:
-    return read_text(file, roles, replace(how, separator="\t"))
-
-
-def _recbole(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
-    return read_text(file, roles, TextFormat("\t", header=True, quotes=False))
-
-
 FORMATS: Mapping[str, Format] = {
     "text": Format(),
-    "csv": Format(),
-    "tsv": Format(_tabs),
     "parquet": Format(read_parquet, PARQUET, lambda rows: rows[0][0].startswith("PAR1")),
     "jsonl": Format(
         read_json_lines,
         (".json", ".jsonl", ".ndjson"),
         lambda rows: rows[0][0].lstrip("\ufeff").startswith("{"),
     ),
-    "recbole": Format(_recbole, (".inter",)),
     "user_lines": Format(read_id_lines),
     "count_lines": Format(partial(read_id_lines, by_count=True)),
     "trec_run": Format(

@@ -41,7 +41,7 @@ class Recorded(Recommender, RatingPredictor):
     path : str
         File with columns user, item and rank or score, or with user and items in one row per user; or a
         folder or address such as ``s3://bucket/lists`` with Parquet files of these.
-    format : {"csv", "tsv", "parquet", "jsonl", "trec_run", ...}, optional
+    format : {"text", "parquet", "jsonl", "trec_run", ...}, optional
         By default recognised.
     columns : mapping of {"user", "item", "items", "rank", "score", "tag"} to str or int, optional
         Names or positions (from 0) of columns; by default usual names are recognised. `items` are lists in
