@@ -199,10 +199,8 @@ class Roles:
         *,
         header: bool,
     ) -> SchemaError:
-        off = " (false for none)" if {"rating", "time"} & {*problems} else ""
-        has = f"The columns are: {listed(names)}" if header else f"There are {len(names)} columns, from 0"
-        remedy = f"{has}. Choose with {self._words([*problems])}{off}."
-        text = f"{location}: {'; '.join(problems.values())}. {remedy}"
+        text = f"{location}: {'; '.join(problems.values())}. The columns are: {listed(names)}. Choose with "
+        text += f"{self._words([*problems])}."
         if any(self.choices.get(role) is not None for role in problems):
             return SchemaError(text)  # a choice is wrong
         rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())

@@ -15,7 +15,7 @@ from recgauge.files.columns import Role, Roles, are_flags
 from recgauge.files.lists import as_values
 from recgauge.files.opening import TableFile
 from recgauge.files.parquet import rows_of_table
-from recgauge.files.rows import Problem, Rows
+from recgauge.files.rows import Rows, broken_rows
 from recgauge.files.text import TextFormat
 from recgauge.utils.checks import shown
 
@@ -37,14 +37,9 @@ def read_json_lines(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
     if not tables:
         reason = f", line {broken[0][0]}: no line is a JSON object: {broken[0][1]}" if broken else " is empty"
         raise SchemaError(f"{file}{reason}. Write an object of one row on each line, or name the format.")
-    problems: tuple[Problem, ...] = ()
-    if broken:
-        places = np.array([line for line, _ in broken], np.int64)
-        problems = (Problem("the line is no JSON object", places, broken[0][1]),)
     table = pa.concat_tables(tables, promote_options="permissive")
-    return rows_of_table(
-        file, table, roles, lists, lines=np.array(lines, np.int64), unit="line", problems=problems
-    )
+    problems, at = broken_rows("the line is no JSON object", broken), np.array(lines, np.int64)
+    return rows_of_table(file, table, roles, lists, lines=at, unit="line", problems=problems)
 
 
 def _objects(file: TableFile, broken: list[tuple[int, str]]) -> Iterator[tuple[int, Mapping[str, Any]]]:

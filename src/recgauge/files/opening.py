@@ -188,12 +188,6 @@ Source = TableFile | StoredTable
 """What is read as one table: a file, or the Parquet files of a folder or address."""
 
 
-def limited(stream: IO[bytes]) -> LimitedStream:
-    """Return the stream that counts the lines of an open `TableFile`."""
-    counting: LimitedStream = stream.raw  # type: ignore[attr-defined]
-    return counting
-
-
 def find_list_files(paths: Sequence[str], option: str, *, pattern: bool = True) -> tuple[TableFile, ...]:
     """Return the files that paths or patterns name, in order.
 

@@ -39,6 +39,12 @@ class Problem:
     role: Role | None = None  # of the column that is bad
 
 
+def broken_rows(reason: str, broken: Sequence[tuple[int, str]]) -> tuple[Problem, ...]:
+    """Return what is wrong with lines that are no rows, each with what it has instead."""
+    lines = np.array([line for line, _ in broken], np.int64)
+    return (Problem(reason, lines, broken[0][1]),) if broken else ()
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of one file, or of one of its runs.
@@ -230,26 +236,20 @@ def _passing(
     for role, reason, good in checks:
         if not good.all() and len(bad := np.flatnonzero(kept & ~good)):
             cell = rows.cells[role][int(bad[0])].as_py()
-            lines, example = lines_at(rows.lines, bad), _example(cell)
+            lines = lines_at(rows.lines, bad)
+            example = "empty" if cell is None or cell == "" else shortened(repr(cell), _LONGEST_EXAMPLE)
             problems.append(Problem(reason, lines, example, _hint(role, cell, roles), role))
             kept = kept & good
     return kept, tuple(problems)
-
-
-def _example(cell: Any) -> str:
-    if cell is None or cell == "":
-        return "empty"
-    if isinstance(cell, str) and len(cell) > _LONGEST_EXAMPLE:
-        return f"{cell[:_LONGEST_EXAMPLE]!r}... ({len(cell):,} characters)"
-    return shortened(repr(cell), _LONGEST_EXAMPLE)
 
 
 def _hint(role: Role, cell: Any, roles: Roles) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
     words = roles.setting.format
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
-        european = "" if roles.setting.startswith("model.") else f", or say {words('decimal', _COMMA)}"
-        return f" (write numbers as 1234.5{european if roles.setting else ''})"
+        can_be_set = roles.setting in ("--{} {}", "dataset.{}={}") and roles.cells.decimal == "."
+        european = f", or say {words('decimal', _COMMA)}" if can_be_set else ""
+        return f" (write numbers as 1234.5{european})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
         form = shlex.quote(words("time_format", '"%d.%m.%Y"'))
         return f" (say which form dates have, as of strptime: {form}, %m/%d/%Y %H:%M, ...)"

@@ -16,8 +16,8 @@ from pyarrow import csv as arrow_csv
 from recgauge.errors import SchemaError
 from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
 from recgauge.files.limits import BLOCK
-from recgauge.files.opening import TableFile, limited
-from recgauge.files.rows import NUMBERS, Lines, Problem, Rows
+from recgauge.files.opening import TableFile
+from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows
 from recgauge.utils.checks import shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
@@ -102,7 +102,7 @@ def _cells(file: TableFile, layout: Layout, types: Mapping[str, pa.DataType]) ->
         ),
     )
     with file.open() as stream:
-        return arrow_csv.read_csv(_separated(stream, layout), *options), limited(stream).n_lines
+        return arrow_csv.read_csv(_separated(stream, layout), *options), stream.raw.n_lines  # type: ignore[attr-defined]
 
 
 def _lacks_ids(cells: pa.Table) -> bool:
@@ -122,7 +122,7 @@ def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more
 def _read_row_by_row(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
     used, types, lines = layout.columns.used, _types(layout, roles, texts=True), list[int]()
-    broken: list[tuple[int, int]] = []
+    broken: list[tuple[int, str]] = []
     parts = [pa.table({str(at): pa.array([], types[str(at)]) for at in used})]
     with file.open() as stream:
         rows = _split_rows(file, layout, _separated(stream, layout), broken)
@@ -130,16 +130,12 @@ def _read_row_by_row(file: TableFile, layout: Layout, roles: Roles) -> Rows:
             lines += [line for line, _ in part]
             columns = {str(at): pa.array([row[at] for _, row in part]) for at in used}
             parts.append(pa.table({name: cells.cast(types[name]) for name, cells in columns.items()}))
-    n_columns = len(layout.columns.names)
-    problems: tuple[Problem, ...] = ()
-    if broken:
-        reason, example = f"the row does not have {n_columns} columns", f"{broken[0][1]} columns"
-        problems = (Problem(reason, np.array([line for line, _ in broken], np.int64), example),)
+    problems = broken_rows(f"the row does not have {len(layout.columns.names)} columns", broken)
     return _rows(file, layout, pa.concat_tables(parts), np.array(lines, np.int64), problems=problems)
 
 
 def _split_rows(
-    file: TableFile, layout: Layout, stream: IO[bytes], broken: list[tuple[int, int]]
+    file: TableFile, layout: Layout, stream: IO[bytes], broken: list[tuple[int, str]]
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line and the cells of each row; of others the line and number of cells become `broken`.
 
@@ -160,7 +156,7 @@ def _split_rows(
                 if is_row:
                     yield line, row
                 else:
-                    broken.append((line, len(row)))
+                    broken.append((line, f"{len(row)} columns"))
             line = last + 1
     except csv.Error as error:
         raise SchemaError(

@@ -69,7 +69,7 @@ TEXT = [
         "long user",
         "r.csv",
         csv("1,a,3,1", f"{LONG},a,3,1"),
-        "line 3: the user is longer than .* characters.*20,000",
+        "line 3: the user is longer than .* characters",
     ),
     Case("huge field", "r.csv", csv(f"1,a,3,1,{'y' * 3_000_000}", "2,b,3,1,z", head=MORE), users=["1", "2"]),
     Case("huge line", "r.csv", csv(f"1,a,3,1,{'y' * 30_000_000}", head=MORE), "r.csv"),
