@@ -17,6 +17,7 @@ from recgauge.files.opening import TableFile
 from recgauge.files.parquet import rows_of_table
 from recgauge.files.rows import Rows, broken_rows
 from recgauge.files.text import TextFormat
+from recgauge.utils.arrow import cells_to_arrow
 from recgauge.utils.checks import shown
 
 _BLANKS = " \t\r\n\f\v"
@@ -66,8 +67,11 @@ def _column(cells: Sequence[Any], name: str, file: TableFile, roles: Roles, list
     if roles.names and not roles.is_name(name):
         is_needed = roles.is_read(name) or are_flags(cells)
         return as_values(cells).combine_chunks() if is_needed else pa.nulls(len(cells))
+    kinds = {*map(type, cells)} - {type(None)}
     try:
-        return pa.array(cells)
+        if kinds == {int} or kinds == {str}:
+            return cells_to_arrow(cells)
+        return as_values(cells).combine_chunks() if {*map(type, cells)} <= {int, float} else pa.array(cells)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise SchemaError(
             f"{file}: the column {shown(name)} has cells of several types, or larger than 64 bits: "

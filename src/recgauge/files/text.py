@@ -3,10 +3,8 @@
 import csv
 import io
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -14,10 +12,11 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from recgauge.errors import SchemaError
-from recgauge.files.columns import Columns, Role, Roles, are_flags, is_value
+from recgauge.files.columns import Columns, Role, Roles, are_flags
 from recgauge.files.limits import BLOCK
 from recgauge.files.opening import TableFile
 from recgauge.files.rows import NUMBERS, Lines, Rows, broken_rows
+from recgauge.utils.arrow import to_arrow, to_numpy
 from recgauge.utils.checks import shown
 
 _UNIT_SEPARATOR = "\x1f"  # represents separators of several characters, which pyarrow and csv do not know
@@ -27,7 +26,6 @@ _SEPARATORS = ("::", "\t", ";", ",", "|")
 _QUOTED = (",", ";")
 _IDS: tuple[Role, ...] = ("user", "item", "tag", "event")
 _ID = pa.dictionary(pa.int32(), pa.string())  # as exact as text, and nearly as fast as numbers
-_PART = 1 << 16  # rows that are held as Python's objects
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,10 @@ def read_text(file: TableFile, roles: Roles, how: TextFormat, find: FindLayout |
             cells, n_lines = _cells(file, layout, _types(layout, roles, texts=texts))
         except pa.ArrowInvalid:  # a cell is no number, or a row is broken
             continue
-        if n_lines == layout.n_skipped + len(cells) and not _lacks_ids(cells):
+        if n_lines == layout.n_skipped + len(cells) and not _may_be_empty(cells, layout):
             return _rows(file, layout, cells, range(layout.n_skipped + 1, n_lines + 1))
         break
-    return _read_row_by_row(file, layout, roles)
+    return _read_line_by_line(file, layout, roles)
 
 
 def _types(layout: Layout, roles: Roles, *, texts: bool) -> dict[str, pa.DataType]:
@@ -81,18 +79,28 @@ def _types(layout: Layout, roles: Roles, *, texts: bool) -> dict[str, pa.DataTyp
     return types | dict.fromkeys(map(str, layout.columns.further), _ID)
 
 
-def _cells(file: TableFile, layout: Layout, types: Mapping[str, pa.DataType]) -> tuple[pa.Table, int]:
-    """Return columns, called by their positions, and how many lines the file has."""
+def _cells(
+    file: TableFile,
+    layout: Layout,
+    types: Mapping[str, pa.DataType],
+    broken: Callable[[Any], str] | None = None,
+) -> tuple[pa.Table, int]:
+    """Return columns, called by their positions, and how many lines the file has.
+
+    `broken` gets rows with a wrong number of columns; lines that are empty are rows then.
+    """
     options = (
         arrow_csv.ReadOptions(
-            block_size=_BLOCK,
+            use_threads=broken is None,  # else rows have no numbers
+            block_size=_BLOCK if broken is None else 2 * file.limits.line_bytes,
             skip_rows=layout.n_skipped,
             column_names=[str(position) for position in range(len(layout.columns.names))],
         ),
         arrow_csv.ParseOptions(
             delimiter=_sign(layout.separator),
             quote_char='"' if layout.quotes else False,
-            newlines_in_values=layout.quotes,
+            ignore_empty_lines=broken is None,
+            invalid_row_handler=broken,
         ),
         arrow_csv.ConvertOptions(
             include_columns=list(types),
@@ -105,10 +113,14 @@ def _cells(file: TableFile, layout: Layout, types: Mapping[str, pa.DataType]) ->
         return arrow_csv.read_csv(_separated(stream, layout), *options), stream.raw.n_lines  # type: ignore[attr-defined]
 
 
-def _lacks_ids(cells: pa.Table) -> bool:
-    """Whether a row has an empty cell where an id should be, as a row without any cell has."""
-    chunks = (chunk for column in cells.columns if column.type == _ID for chunk in column.chunks)
-    return any(chunk.dictionary.index("").as_py() >= 0 for chunk in chunks)
+def _may_be_empty(cells: pa.Table, layout: Layout) -> bool:
+    """Whether every column of ids has an empty cell, as in a file with a row that has no cell at all."""
+    import pyarrow.compute as pc
+
+    ids = [at for role, at in layout.columns.positions.items() if role in ("user", "item")]
+    columns = [cells.column(str(at)) for at in ids or layout.columns.further]
+    lengths = [[to_numpy(pc.binary_length(chunk.dictionary)) for chunk in own.chunks] for own in columns]
+    return not any(all(chunk.all() for chunk in own) for own in lengths)
 
 
 def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more: Any) -> Rows:
@@ -119,61 +131,51 @@ def _rows(file: TableFile, layout: Layout, cells: pa.Table, lines: Lines, **more
     return Rows.of(file, layout.columns, columns, lines, header=header, layout=f"separator {sign}", **more)
 
 
-def _read_row_by_row(file: TableFile, layout: Layout, roles: Roles) -> Rows:
+def _read_line_by_line(file: TableFile, layout: Layout, roles: Roles) -> Rows:
     """Return the rows of a text file, cells as text, with the line of each and what cannot be split."""
-    used, types, lines = layout.columns.used, _types(layout, roles, texts=True), list[int]()
-    broken: list[tuple[int, str]] = []
-    parts = [pa.table({str(at): pa.array([], types[str(at)]) for at in used})]
-    with file.open() as stream:
-        rows = _split_rows(file, layout, _separated(stream, layout), broken)
-        while part := [*islice(rows, _PART)]:
-            lines += [line for line, _ in part]
-            columns = {str(at): pa.array([row[at] for _, row in part]) for at in used}
-            parts.append(pa.table({name: cells.cast(types[name]) for name, cells in columns.items()}))
-    problems = broken_rows(f"the row does not have {len(layout.columns.names)} columns", broken)
-    return _rows(file, layout, pa.concat_tables(parts), np.array(lines, np.int64), problems=problems)
+    import pyarrow.compute as pc
 
+    n_columns, broken = len(layout.columns.names), dict[int, Any]()
 
-def _split_rows(
-    file: TableFile, layout: Layout, stream: IO[bytes], broken: list[tuple[int, str]]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of each row; of others the line and number of cells become `broken`.
+    def note(row: Any) -> str:
+        broken[row.number - 1 - layout.n_skipped] = row
+        return "skip"
 
-    Text over several lines is usual in a column that is not read, such as a review. What is not: lines inside
-    a field that have all columns, with numbers where numbers must be. Then a quote is not closed.
-    """
-    n_columns, sign = len(layout.columns.names), _sign(layout.separator)
-    text = io.TextIOWrapper(stream, "utf-8", newline="\n")
-    deque(islice(text, layout.n_skipped), 0)
-    rows = csv.reader(text, delimiter=sign, quoting=csv.QUOTE_MINIMAL if layout.quotes else csv.QUOTE_NONE)
-    line = layout.n_skipped + 1
     try:
-        for row in rows:
-            is_row, last = len(row) == n_columns, layout.n_skipped + rows.line_num
-            if last > line and not (is_row and _is_whole(row, layout)):
-                raise csv.Error(f"a quoted field goes on to line {last}")
-            if any(cell.strip() for cell in row):
-                if is_row:
-                    yield line, row
-                else:
-                    broken.append((line, f"{len(row)} columns"))
-            line = last + 1
-    except csv.Error as error:
-        raise SchemaError(
-            f"{file}, line {line}: {error}, perhaps as a quote is not closed. Correct the line; where quotes "
-            "are ordinary characters of a table, set dataset.quotes=false."
-        ) from error
+        cells, n_lines = _cells(file, layout, dict.fromkeys(map(str, range(n_columns)), pa.string()), note)
+    except pa.ArrowInvalid as error:
+        raise _unsplit(file, layout) from error
+    n_rows = n_lines - layout.n_skipped
+    if len(cells) + len(broken) != n_rows:
+        raise _unsplit(file, layout)
+    filled = np.zeros(len(cells), np.bool_)
+    for column in cells.columns:
+        filled |= to_numpy(pc.utf8_length(pc.utf8_trim_whitespace(column)).cast(pa.int64())) > 0
+    lines = layout.n_skipped + 1 + np.delete(np.arange(n_rows), [*broken])
+    bad = [row for row in broken.values() if row.text.strip(layout.separator + " \t\r\n")]
+    problems = broken_rows(
+        f"the row does not have {n_columns} columns",
+        [(row.number, f"{row.actual_columns} columns") for row in bad],
+    )
+    types = _types(layout, roles, texts=True)  # an id in many rows takes memory once
+    cells = cells.filter(to_arrow(filled)).select([*types]).cast(pa.schema(types))
+    return _rows(file, layout, cells, lines[filled], problems=problems)
 
 
-def _is_whole(row: Sequence[str], layout: Layout) -> bool:
-    """Whether a row over several lines is one row."""
-    positions = layout.columns.positions
-    if any("\n" in row[at].strip() for role, at in positions.items() if role in _IDS):
-        return False
-    numbers = [at for role, at in positions.items() if role in (*NUMBERS, "time")]
-    inside = (line.split(_sign(layout.separator)) for cell in row for line in cell.splitlines()[1:])
-    rows = [cells for cells in inside if len(cells) == len(row)]
-    return not any(all(is_value(cells[at]) for at in numbers) for cells in rows)
+def _unsplit(file: TableFile, layout: Layout) -> SchemaError:
+    """Return the error that names the first line in which a field does not end."""
+    line, reason = 0, "a quoted field goes over several lines, perhaps as a quote is not closed"
+    with file.open() as stream:
+        text = io.TextIOWrapper(_separated(stream, layout), "utf-8", newline="\n")
+        rows = csv.reader(text, delimiter=_sign(layout.separator))
+        try:
+            line = next((line for line, _ in enumerate(rows, start=1) if rows.line_num > line), 0)
+        except csv.Error as error:
+            line, reason = rows.line_num, str(error)
+    return SchemaError(
+        f"{file}, line {line}: {reason}. Correct the line, or write the table without this column or as "
+        "Parquet; where quotes are ordinary characters of a table, set dataset.quotes=false."
+    )
 
 
 def find_layout(file: TableFile, roles: Roles, how: TextFormat) -> Layout:

@@ -147,12 +147,14 @@ def test_ids_of_files_that_differ_in_type_are_refused(write, tmp_path):
         Table([str(tmp_path / "a.parquet"), text]).load()
 
 
-def test_quotes_commas_and_line_breaks_in_unused_columns(write):
-    text = 'title,userId,movieId\n"a, ""b""\nc",1,2\n"d\n\n,e",3,4\n'
+def test_quotes_and_commas_in_unused_columns(write):
+    text = 'title,userId,movieId\n"a, ""b"" c",1,2\n\n"d,e",3,4\n'
     rows = Table(write("quoted.csv", text)).load().interactions
     assert rows.user_ids[rows.user].tolist() == [1, 3]
-    with pytest.raises(SchemaError, match=r"line 7: the user is missing"):
+    with pytest.raises(SchemaError, match=r"line 5: the user is missing"):
         Table(write("quoted.csv", text + "x,,5\n")).load()
+    with pytest.raises(SchemaError, match=r"line 5: a quoted field goes over several lines"):
+        Table(write("quoted.csv", text + '"f\ng",5,6\n')).load()
 
 
 def test_quotes_may_be_ordinary_signs(write):
