@@ -150,7 +150,7 @@ def test_rows_without_users_are_measured_and_never_paired_by_number(evaluated):
         (BY_USER.assign(items="a"), "items", {}, "has no lists: a cell is 'a'"),
         (BY_USER.assign(items="['a']", relevant="['a']"), "items", {}, "has no lists: a cell is "),
         (BY_USER.assign(items=float("nan")), "items", {}, "has no lists: a cell is nan"),
-        (BY_USER.assign(items=[[1.5, 2.0]] * 30), "items", {}, "fractions"),
+        (BY_USER.assign(items=[[1.5, 2.0]] * 30), "items", {}, "whole numbers or text"),
         (BY_PAIR.rename(columns={"score": "x", "grade": "relevant"}), "x", {}, "known as the rank or score"),
         (BY_PAIR.assign(model=["a", "b"] * 3, relevant=1), "score", {}, "'model' is not used"),
     ],
