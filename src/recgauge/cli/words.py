@@ -6,13 +6,11 @@ Hydra's Compose API, and checked before Hydra acts on it.
 """
 
 import re
-import shlex
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from hydra.core.config_loader import ConfigLoader
 from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Override
+from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, read_write
 
@@ -30,13 +28,11 @@ from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError
 from recgauge.metrics.names import without_cutoffs
 from recgauge.runs.settings import option_groups
-from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
 _SEPARATOR = re.compile(r"=([,;|:\s]+)\Z")
-_OPTIONAL = ("tune", "experiment", "debug")
-_TAKES_ONE = option_groups("rows", "model", "output", options="one")
+_TAKES_ONE = (*option_groups("rows", "model", "output", options="one"), "tune", "experiment", "debug")
 
 
 @dataclass(frozen=True)
@@ -55,33 +51,30 @@ class CommandLine:
                 f"{rest[0]}: there is no such option; {program()} --help lists what there is. Settings "
                 "have no dashes, such as model=svd; files of yours come by --config-dir=FOLDER."
             )
-        if options.resolve and not options.cfg:
-            raise ConfigError("--resolve: goes with --cfg. Add --cfg=job, or leave it out.")
+        if options.resolve:
+            options.cfg = options.cfg or "job"
         # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs
         typed = [_SEPARATOR.sub(r"='\1'", word) for word in options.overrides]
         overrides = _with_cutoffs([*typed, *(["plan=true"] if options.plan else [])])
-        for before, word in pairwise(("", *overrides)):
-            if "=" not in word and not word.startswith("~"):
-                whole = shlex.quote(f"{before} {word}")
-                hint = f" If it belongs to the word before it, type {whole}." if "=" in before else ""
-                raise ConfigError(
-                    f"{word}: expected GROUP=OPTION or KEY=VALUE, such as model=svd or seed=1.{hint}"
-                )
-            if any("\udc80" <= sign <= "\udcff" for sign in word):  # how Python shows what it cannot decode
+        for word in overrides:
+            if word != word.encode(errors="replace").decode():  # Python's signs for what it cannot decode
                 raise ConfigError(
                     f"{word}: has bytes that are not UTF-8 text, and records could not name it. Rename the "
                     "file, or name it by a pattern: dataset.path='ratings-*.csv'."
                 )
+            if word.lstrip("+~").startswith("hydra.searchpath"):
+                raise ConfigError("hydra.searchpath: cannot be set. Type --config-dir=FOLDER.")
         if options.config_dir is not None:
-            if not Path(options.config_dir).is_dir():
+            if not (folder := Path(options.config_dir)).is_dir():
                 raise ConfigError(f"--config-dir={options.config_dir}: there is no such folder.")
-            options.config_dir = str(Path(options.config_dir).absolute())  # Hydra takes others for packages
+            quoted = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
+            overrides.append(f"hydra.searchpath=['file://{quoted}']")
         return cls(tuple(overrides), vars(options))
 
     @cached_property
     def parsed(self) -> list[Override]:
         """The overrides as Hydra reads them."""
-        with explained(self.overrides):
+        with explained():
             return OverridesParser.create().parse_overrides(list(self.overrides))
 
     @property
@@ -94,17 +87,16 @@ class CommandLine:
 
         Its mode says whether one job runs or a sweep; Hydra's list of overrides has the swept words, too.
         """
-        check_once(self.parsed)
-        check_choices(self.parsed)
+        check_words(self.parsed)
         for word in self.parsed:
             if word.key_or_group == "metrics":
                 offer_metrics(word.get_value_element_as_str())
-        with explained(self.overrides, self._compose):
-            config = self._compose(self.overrides)
+        with explained(), hydra_loader():
+            words = [str(word.input_line) for word in _single(self.parsed)]
+            config = compose("config", words, return_hydra_config=True)
         check_trusted(config, self.parsed)
-        typed = _by_owner(_single(self.parsed))
-        typed["hydra"].append(self._search_path())
-        if OmegaConf.to_container(config.hydra.overrides, resolve=False) != typed:
+        typed = OmegaConf.to_container(config.hydra.overrides, resolve=False)
+        if typed != _by_owner(_single(self.parsed)):
             raise ConfigError("hydra.overrides: a configuration may not say what was typed; leave it out.")
         is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
         if self.swept and not is_sweep:
@@ -119,23 +111,6 @@ class CommandLine:
             config.hydra.mode = RunMode.MULTIRUN if is_sweep else RunMode.RUN
             config.hydra.overrides.task = _by_owner(self.parsed)["task"]
         return config
-
-    def _compose(self, words: Sequence[str]) -> DictConfig:
-        """Compose words without those that are swept; nothing is checked."""
-        single = _single(OverridesParser.create().parse_overrides(list(words)))
-        with hydra_loader():
-            own = [*(str(word.input_line) for word in single), self._search_path()]
-            return compose("config", own, return_hydra_config=True)
-
-    def _search_path(self) -> str:
-        """Return the override of all folders beside the first, also of none: it replaces a file's."""
-        if any(word.key_or_group == "hydra.searchpath" for word in self.parsed):
-            raise ConfigError("hydra.searchpath: cannot be set. Type --config-dir=FOLDER.")
-        own = self.options.get("config_dir")
-        folders = [*([] if own is None else [own]), *map(str, installed_options().values())]
-        quoted = [folder.replace("\\", "\\\\").replace("'", "\\'") for folder in folders]
-        paths = ",".join(f"'file://{folder}'" for folder in quoted)
-        return f"hydra.searchpath=[{paths}]"
 
 
 @contextmanager
@@ -161,7 +136,7 @@ def _parser() -> ArgumentParser:
     return parser
 
 
-def _with_cutoffs(words: Sequence[str]) -> Sequence[str]:
+def _with_cutoffs(words: list[str]) -> list[str]:
     """Return the words with metrics as they are printed taken apart.
 
     ``metrics=[ndcg@10,recall@20]`` becomes ``metrics=[ndcg,recall] cutoffs=[10,20]``.
@@ -169,16 +144,10 @@ def _with_cutoffs(words: Sequence[str]) -> Sequence[str]:
     named = next((word for word in words if _PRINTED.fullmatch(word)), None)
     if named is None:
         return words
+    if typed := [word for word in words if word.startswith("cutoffs=")]:
+        raise ConfigError(f"{named}: names cutoffs, as {typed[0]} does. Leave out one, or what is behind @.")
     names, cutoffs = without_cutoffs(named.partition("=")[2].strip("[]").split(","))
-    typed = next((word for word in words if word.startswith("cutoffs=")), None)
-    own = [f"metrics=[{','.join(names)}]"]
-    if typed is None:
-        own.append(f"cutoffs={cutoffs}".replace(" ", ""))
-    elif lacking := [k for k in cutoffs if str(k) not in re.findall(r"\d+", typed)]:
-        raise ConfigError(
-            f"{named}: {typed} has no {lacking[0]}, and every metric is computed at each of these. "
-            "Leave cutoffs out, or name the metrics without @."
-        )
+    own = [f"metrics=[{','.join(names)}]", f"cutoffs=[{','.join(map(str, cutoffs))}]"]
     return [part for word in words for part in (own if word == named else [word])]
 
 
@@ -209,36 +178,18 @@ def offer_metrics(text: str) -> None:
             ConfigStore.instance().store(group="metrics", name=name, node={name: name})
 
 
-def check_once(parsed: Sequence[Override]) -> None:
-    """Refuse a setting that is typed twice: Hydra would take the last in silence."""
+def check_words(parsed: Sequence[Override]) -> None:
+    """Refuse a setting that is typed twice, and choices that Hydra would mix or drop, in silence."""
     typed: dict[str, Override] = {}
     for word in parsed:
-        key = word.get_key_element().lstrip("+")
-        if not word.is_delete() and (before := typed.setdefault(key, word)) is not word:
-            raise ConfigError(
-                f"{key} is set twice: {before.input_line} and {word.input_line}. Leave one out; several "
-                f"values are one word: -m {key}=A,B."
-            )
-
-
-def check_choices(parsed: Sequence[Override]) -> None:
-    """Refuse choices that Hydra would mix or drop in silence."""
-    for word in parsed:
-        group, value = word.key_or_group, word.value()
-        if group == "metrics" and isinstance(value, dict) and not word.is_add():
-            raise ConfigError(
-                f"{word.input_line}: would only add to the suites that are chosen. Name what is to be "
-                "computed: metrics=ndcg, metrics=[ndcg,recall]; add a definition of your own by "
-                "'+metrics.NAME={_target_:...}'."
-            )
-        if group in _TAKES_ONE and (value in (None, "") or isinstance(value, list)):
-            raise ConfigError(f"{word.input_line}: {group} takes one option. To run several: -m {group}=A,B.")
-        options = value.list if isinstance(value, ChoiceSweep) else [value]
-        if None in options and group in (*_TAKES_ONE, *_OPTIONAL):
-            nothing = "write tune=off" if group == "tune" else f"leave {group} out"
-            raise ConfigError(f"{word.input_line}: null is no option of {group}; {nothing}.")
-        if group == "filters" and isinstance(value, list) and len(set(map(str, value))) < len(value):
-            raise ConfigError(
-                f"{word.input_line}: each filter may be named once. For a second n-core use n_core_again; "
-                "for any second filter, which then runs last, +filters.again={...} (docs/filters.md)."
-            )
+        group, value, reason = word.key_or_group, word.value(), ""
+        if not word.is_delete() and (before := typed.setdefault(group, word)) is not word:
+            reason = f"{group} is set twice: {before.input_line} and {word.input_line}. Leave one out"
+        elif group in _TAKES_ONE and (value is None or isinstance(value, list)):
+            reason = f"{group} takes one option. To run several: -m {group}=A,B; for none leave it out"
+        elif group == "metrics" and isinstance(value, dict) and not word.is_add():
+            reason = "would only add to the suites chosen. Type metrics=[NAME,NAME] or '+metrics={...}'"
+        elif group == "filters" and isinstance(value, list) and len(set(map(str, value))) < len(value):
+            reason = "each filter may be named once. For a second n-core add n_core_again (docs/filters.md)"
+        if reason:
+            raise ConfigError(f"{word.input_line}: {reason}.")

@@ -3,68 +3,34 @@
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, said
 
 OWN_PACKAGE = "recgauge"
 TARGET = "_target_"
-GROUP = "recgauge.options"
-"""Entry points of installed packages that add options."""
 _SEVERAL = ("filters", "metrics")  # groups that hold one component under each name
 
 
 def allowed_packages(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the packages whose classes may be built: recgauge, those with options, those the user trusts."""
+    """Return the packages whose classes may be built: recgauge, and those that the user trusts."""
     for name in named:
-        if not isinstance(name, str) or not _is_plain(name):
+        if not isinstance(name, str) or not _is_public(name):
             raise ConfigError(f"allowed_targets: {name!r} is not the name of a package, such as mypackage.")
         if name.partition(".")[0] in sys.stdlib_module_names:
             raise ConfigError(
                 f"allowed_targets: {name!r} is part of Python; name a package with components of your own."
             )
-    return (OWN_PACKAGE, *named, *(name for name in installed_options() if name not in named))
-
-
-@cache
-def installed_options() -> dict[str, Path]:
-    """Return the installed packages that add options of their own, with their folders of settings.
-
-    A package says so by an entry point in the group ``recgauge.options`` whose value is its name::
-
-        [project.entry-points."recgauge.options"]
-        mypackage = "mypackage"
-
-    and has beside its modules a folder ``conf`` with ``model/``, ``metrics/`` and so on. Nothing of it is
-    imported here. Who installs such a package trusts its code, as with any package.
-    """
-    folders_of = {}
-    for entry in entry_points(group=GROUP):
-        name, owner = entry.value, entry.dist.name if entry.dist else "?"
-        plain = name.isidentifier() and not name.startswith("_") and name not in sys.stdlib_module_names
-        spec = find_spec(name) if plain and name != OWN_PACKAGE else None  # of a name without dots: no import
-        folders = [Path(place) / "conf" for place in (spec and spec.submodule_search_locations) or ()]
-        folder = next((folder for folder in folders if folder.is_dir()), None)
-        if folder is None:
-            raise ConfigError(
-                f"the installed package {owner} has an entry point {entry.name} = {name!r} in the group "
-                f"{GROUP}, which must name a package of its own with a folder conf. Mend or uninstall it."
-            )
-        folders_of[name] = folder
-    return folders_of
+    return (OWN_PACKAGE, *named)
 
 
 def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
     """Check every ``_target_`` of a resolved configuration by its name, without importing anything."""
     for key, node in settings.items():
         if key in _SEVERAL and isinstance(node, Mapping):
+            check_plain(dict.fromkeys(node), key)
             for name, part in node.items():
-                _check_key(name, f"{key}.{name}")
                 check_component(part, f"{key}.{name}", packages)
         else:
             check_component(node, str(key), packages)
@@ -82,7 +48,12 @@ def check_plain(node: Any, path: str) -> None:
     """Check that nothing in a tree of plain values names code, as Hydra's ``_target_`` and ``_args_`` do."""
     if isinstance(node, Mapping):
         for key, part in node.items():
-            _check_key(key, f"{path}.{key}")
+            text = str(key)
+            if len(text) > 2 and text.startswith("_") and text.endswith("_"):
+                raise ConfigError(
+                    f"{path}.{text}: {text} is not allowed here. Only a whole component has a {TARGET}; its "
+                    "settings are plain values."
+                )
             check_plain(part, f"{path}.{key}")
     elif isinstance(node, (list, tuple)):
         for index, part in enumerate(node):
@@ -95,13 +66,11 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
     module, _, name = target.rpartition(".")
     try:
         component = getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"{path}: cannot import {target!r} ({error}). Correct the name, install the package, or put its "
-            "folder into PYTHONPATH."
-        ) from error
     except Exception as error:  # whatever the code of a user's module raises
-        raise ConfigError(f"{path}: cannot import {target!r} ({error}).") from error
+        raise ConfigError(
+            f"{path}: cannot import {target!r} ({said(error)}). Correct the name, install the package, or "
+            "put its folder into PYTHONPATH."
+        ) from error
     if not inspect.isclass(component):
         raise ConfigError(f"{path}: {target!r} is not a class; only classes can be built.")
     if not _is_inside(component.__module__, packages):
@@ -114,24 +83,14 @@ def find_class(target: Any, path: str, packages: Sequence[str]) -> type:
 def _check_name(target: Any, path: str, packages: Sequence[str]) -> None:
     if not isinstance(target, str):
         raise ConfigError(f"{path}: expected the name of a class, got {target!r}.")
-    module = target.rpartition(".")[0]
-    if not _is_inside(module, packages):
+    if not _is_inside(target.rpartition(".")[0], packages):
         raise ConfigError(
             f"{path}: {target!r} is not one of {_listed(packages)}. If you trust its package, name it on the "
             "command line: allowed_targets=[PACKAGE] of a run, --allow PACKAGE of other commands."
         )
-    if not _is_plain(target):
+    if not _is_public(target):
         raise ConfigError(
             f"{path}: {target!r} is not the public name of a class, such as package.module.Class."
-        )
-
-
-def _check_key(key: Any, path: str) -> None:
-    text = str(key)
-    if len(text) > 2 and text.startswith("_") and text.endswith("_"):
-        raise ConfigError(
-            f"{path}: {text} is not allowed here. Only a whole component has a {TARGET}; its settings are "
-            "plain values."
         )
 
 
@@ -139,8 +98,7 @@ def _is_inside(module: str, packages: Sequence[str]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-def _is_plain(name: str) -> bool:
-    """Whether every part between dots is an identifier that is not private."""
+def _is_public(name: str) -> bool:
     return all(part.isidentifier() and not part.startswith("_") for part in name.split("."))
 
 

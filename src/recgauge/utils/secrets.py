@@ -26,24 +26,20 @@ _IN_A_TEXT = [  # what follows an address in a text is not its own, so spaces an
     rf"(?:\bhttps?://[^\s:/\"']*:(?!\d+[/?#])|(?<!http)(?<!https)://[^\s:/\"']*:)(?P<secret>((?!://){_SIGN})+)@",
     r"https?://(?P<secret>[^\s:/@\"'?#]+):?@",  # a token without a name
     r"/[^\s:/@\"']+:(?P<secret>[^\s/@\"']+)@",  # in a path, or behind one slash
-    rf"[?&;](?:[^\s=&;\"']*(?:{_NAME})(?:[_-][^\s=&;\"']*)?|(?:[^\s=&;\"']*[_.-])?(?:sig|sas|key|auth|authorization))="
-    rf"(?P<secret>((?![&;]){_SIGN})+)",
+    r"[?&;](?:[^\s=&;\"']*[_.-])?(?:sig|sas|key|auth|authorization)=(?P<secret>[^\s&;\"'`<>]+)",
     r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer)\s+(?P<secret>[^\s\"',]+)",
-    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?:\"(?P<secret>[^\"]*)\"|'(?P<quoted>[^']*)'|(?P<plain>[^\s&;,|\"'}}\])]+))",
+    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<quote>[\"'])(?P<secret>.*?)(?P=quote)",
+    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<secret>[^\s&;,|\"'}}\])]+)",
 ]
-_ALONE = [  # a text that is one address: its password ends at the last @, whatever signs it has
-    r"\A(?!.*://.*://)(?:[\w.-]+=)?[\"']?(?:https?:/{1,3}[^:/]*:(?!\d+[/?#])|(?!https?:)[\w+.-]+:/{1,3}[^:/]*:)"
-    r"(?P<secret>.+)@[^@]*\Z"
-]
-_ADDRESS = [  # a setting that must be an address: it can lack its scheme, and any option can be a secret
-    r"\A(?:[\w.-]+=)?[\"'\[]*(?://)?[^\s:/@]+:(?P<secret>[^/@]+)@[^@]*\Z",
+_ADDRESS = [  # a setting that is an address: it may lack its scheme, and its password may have any signs
+    r"\A(?!.*://.*://)(?:https?:/+[^:/]*:(?!\d+[/?#])|(?!https?:)(?:[\w+.-]+:/+)?[^:/]*:(?!/))(?P<secret>.+)@[^@]*\Z",
     r"\A[^?#]*:/[^?#]*[?#](?P<secret>[^\"'\]]+)",
     # the name of a shared folder that lets in who knows it
     r"https?://[^?#]*/(?P<secret>(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w~-]{16,})(?=[/?#\"'\]]|\Z)",
 ]
-_TEXT, _ONE, _SET = (
+_TEXT, _SETTING = (
     [re.compile(form, re.IGNORECASE | re.DOTALL) for form in forms]
-    for forms in (_IN_A_TEXT, _ALONE, _ADDRESS)
+    for forms in (_IN_A_TEXT, [*_ADDRESS, *_IN_A_TEXT])
 )
 _SECRET_KEY = re.compile(rf"(?:^|[_.-])(?:{_NAME})$", re.IGNORECASE)
 _ADDRESS_KEY = re.compile(r"(?:^|[_.-])(?:uri|mirror|proxy)$", re.IGNORECASE)
@@ -79,8 +75,7 @@ def without_secrets(node: Any, key: str = "", *, learn: bool = False) -> Any:
     if _SECRET_KEY.search(key):
         _remember([node] if learn else [])
         return HIDDEN
-    forms = [*_SET, *_ONE, *_TEXT] if _ADDRESS_KEY.search(key) else [*_ONE, *_TEXT]
-    return _hidden(node, forms, _secrets.get(set()), learn=learn)
+    return _hidden(node, _SETTING if _ADDRESS_KEY.search(key) else _TEXT, _secrets.get(set()), learn=learn)
 
 
 @contextmanager
@@ -114,7 +109,9 @@ def learned_secrets(words: Sequence[str]) -> Iterator[set[str]]:
             without_secrets(value, "uri" if _ADDRESS_KEY.search(name) else "", learn=True)
             _remember([value] if _SECRET_VARIABLE.search(name) else [])
         for word in words:
-            without_secrets(word, word.partition("=")[0], learn=True)
+            key, _, value = word.partition("=")
+            without_secrets(word, learn=True)
+            without_secrets(value.strip("[]'\""), key, learn=True)
         yield secrets
     finally:
         _secrets.reset(before)
@@ -158,9 +155,8 @@ def _hidden(text: str, forms: Sequence[re.Pattern[str]], secrets: set[str], *, l
     matches: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
-        group = next(name for name, secret in match.groupdict().items() if secret is not None)
-        matches.append(match[group])
-        first, last = (end - match.start() for end in match.span(group))
+        matches.append(match["secret"])
+        first, last = (end - match.start() for end in match.span("secret"))
         return match[0][:first] + HIDDEN + match[0][last:]
 
     for secret in sorted(secrets, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""Hosts that only a file names get nothing, however the address is written and wherever it stands."""
+"""Addresses that only a file names get nothing, however they are written and wherever they stand."""
 
 import pytest
 from omegaconf import open_dict, read_write
@@ -11,10 +11,11 @@ from recgauge.errors import ConfigError
 TYPED = ["tracking.uri=http://ours:5000", "dataset.path=s3://mine/2025"]
 VARIABLES = {"MLFLOW_TRACKING_URI": "postgresql://ann@data/db", "RECGAUGE_ROWS": "gs://b/a"}
 TRUSTED = [
-    *("sqlite:///a.db", "http://ours:5000/x", "http://bob:x@OURS:5000", "postgresql://bob:x@data/db"),
-    *("s3://mine/2026/rows", "gs://b/a", "a:b/c.csv"),
+    *("sqlite:///a.db", "http://ours:5000", "postgresql://ann@data/db"),
+    *("s3://mine/2025", "gs://b/a", "a:b/c.csv"),
 ]
 STRANGE = [
+    *("http://ours:5000/x", "http://bob:x@OURS:5000", "postgresql://bob:x@data/db", "s3://mine/2026"),
     *("http://attacker", "http://ours@attacker", "http://ours:5000@attacker", "http://ours.attacker:5000"),
     *("http://attacker/ours:5000", "http://[::1", "mysql://attacker/db", "postgresql:///db?host=attacker"),
     *("postgresql://data/db?host=attacker", "postgresql://data/host=attacker", "s3://bucket/rows"),
@@ -37,7 +38,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("text", TRUSTED)
-def test_files_and_hosts_that_the_user_names_are_used(text):
+def test_files_and_addresses_that_the_user_names_are_used(text):
     check_addresses({"split": {"test": text}}, TYPED, VARIABLES)
     check_addresses({"dataset": {"source": "https://example.org/only-shown", "path": text}}, TYPED, VARIABLES)
 
