@@ -58,4 +58,4 @@ def test_a_setting_that_only_swept_models_have_goes_to_each(workplace):
     done = workplace.succeed("-m", "model=biased_mf,bpr", "model.n_epochs=2", "seed=1", "--plan")
     assert [rows(done)[number].split()[1] for number in "01"] == ["model=biased_mf", "model=bpr"]
     wrong = workplace.fail("-m", "model=biased_mf,svd", "model.n_epochs=2", "--plan")
-    assert "model svd has no such setting" in wrong.err
+    assert "model (SVD) has no such setting" in wrong.err

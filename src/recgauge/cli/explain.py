@@ -1,6 +1,5 @@
 """Errors of Hydra in one message: the setting, the rule and the valid values."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import takewhile
@@ -15,7 +14,6 @@ from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.places import conf_folder
 
-_OPTION = re.compile(r"Could not (?:find|load) '((?:hydra/)?[\w@]+)/([^']*)'")
 _REMEDIES = {
     "dataset": "A file of yours: dataset=table dataset.path=FILE.",
     "filters": "Choose a filter first: filters=[NAME].",
@@ -86,9 +84,7 @@ def _explain(error: Exception) -> str:
 
 def _explain_option(error: MissingConfigException) -> str:
     """Explain an option that does not exist by those that are in its group."""
-    if (match := _OPTION.search(str(error))) is None:
-        return said(error)
-    group, option = match.groups()
+    group, _, option = str(error.missing_cfg_file).rpartition("/")
     options = sorted(error.options or group_options(group))
     if group == "metrics":
         from recgauge.conventions import explain_metric

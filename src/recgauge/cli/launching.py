@@ -1,17 +1,16 @@
 """Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager
 from functools import partial
+from itertools import product
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
+from hydra.core.config_loader import ConfigLoader
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.plugins import Plugins
-from hydra.types import HydraContext
-from omegaconf import DictConfig, OmegaConf, read_write
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
 
 from recgauge.cli.explain import explained
 from recgauge.cli.run_data import load_data
@@ -92,44 +91,39 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     return _end_quietly(sweep, deliveries)
 
 
-def launch(
-    config: DictConfig,
-    jobs: Sequence[Sequence[str]],
-    load: Callable[[DictConfig, list[str]], DictConfig],
-    engine: str,
-    settings: Mapping[str, Any],
-) -> None:
-    """Run the jobs that the sweeper gives out; `load` composes the configuration of one from its words.
-
-    SystemExit if one of them did not end well.
-    """
+def start_sweep(config: DictConfig) -> None:
+    """Run every combination of what is swept; SystemExit if a job did not end well."""
+    HydraConfig.instance().set_config(config)  # settings may refer to it
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
     experiment = config.hydra.runtime.choices.get("experiment") or ""
     folder = Path(config.hydra.sweep.dir).absolute()
     sweep = Sweep(folder, store, words=_typed_words(config), experiment=experiment)
-    with suppress(OSError):  # Hydra has just written it, with all passwords
-        written = folder / "multirun.yaml"
-        written.write_text(without_secrets(written.read_text(encoding="utf-8")), encoding="utf-8")
-    for number, words in enumerate(jobs):
-        with explained():
-            job_config = load(config, list(words))
-        job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
-        own = folder / str(job_config.hydra.sweep.subdir)
-        try:
-            sweep.jobs.append(job_of(job_config, own, number, config))
-        except RecgaugeError as error:
-            if isinstance(error, MissingLibraryError) and experiment and not config.plan:
-                raise  # the experiment would run for hours and stay open
-            label = " ".join(without_secrets(list(words)))
-            sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=own)
+    with hydra_loader() as loader:
+        combinations = _combinations(config, loader)
+        for number, words in enumerate(combinations):
+            with explained():
+                job_config = loader.load_sweep_config(config, words)
+            job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
+            own = folder / str(job_config.hydra.sweep.subdir)
+            try:
+                sweep.jobs.append(job_of(job_config, own, number, config))
+            except RecgaugeError as error:
+                if isinstance(error, MissingLibraryError) and experiment and not config.plan:
+                    raise  # the experiment would run for hours and stay open
+                label = " ".join(without_secrets(words))
+                sweep.outcomes[number] = JobOutcome(number, label, "failed", str(error), folder=own)
     # what is swept can name another store than the command line
     sweep.store = next((build_store(job.typed.tracking) for job in sweep.jobs), store)
     check_int("jobs", config.jobs, minimum=1)
     if config.plan:
         ended_well = show_plan(sweep)
     else:
-        plain: Any = OmegaConf.to_container(OmegaConf.create(dict(settings)))
-        workers = partial(make_engine, engine, plain, config.jobs, len(jobs), folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = without_secrets(OmegaConf.to_yaml(config))
+        (folder / "multirun.yaml").write_text(text, encoding="utf-8")
+        launcher: Any = OmegaConf.to_container(config.hydra.launcher or OmegaConf.create(), resolve=True)
+        engine = launcher.pop("engine", "here")
+        workers = partial(make_engine, engine, launcher, config.jobs, len(combinations), folder)
         with _locked(folder):
             ended_well = run_sweep(sweep, workers, partial(_end, config))
         (folder / ".sweep.lock").unlink(missing_ok=True)
@@ -146,28 +140,34 @@ def _locked(folder: Path) -> AbstractContextManager[object]:
         raise ConfigError(f"hydra.sweep.dir: {reason}") from error
 
 
+def _combinations(config: DictConfig, loader: ConfigLoader) -> list[list[str]]:
+    """Return the words of each job, by what a file of settings sweeps and what is typed."""
+    with explained():
+        declared = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
+        parser = OverridesParser.create(config_loader=loader)
+        words = parser.parse_overrides([*declared, *_typed_words(config)])
+    # a setting that is typed stands in the place, but not with the value, of a declared one
+    values = {word.get_key_element(): _values(word) for word in words}
+    if empty := [key for key, texts in values.items() if not texts]:
+        raise ConfigError(f"{empty[0]}: gives no value, so there is no job to run")
+    return [list(job) for job in product(*values.values())]
+
+
+def _values(word: Override) -> list[str]:
+    """Return the words that a word of the command line stands for."""
+    key = word.get_key_element()
+    if not word.is_sweep_override():
+        return [f"{key}={word.get_value_element_as_str()}"]
+    if not word.is_discrete_sweep():
+        raise ConfigError(f"{word.input_line}: an interval is nothing to sweep; tune=tpe searches one")
+    return [f"{key}={value}" for value in word.sweep_string_iterator()]
+
+
 def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     from recgauge.sweeps.ending import end_sweep  # compares runs, which takes long to import
 
     load = partial(load_data, trusted=sweep.words)
     return end_sweep(sweep, deliveries, load=load if config.report else None)
-
-
-def start_sweep(config: DictConfig) -> None:
-    """Let the sweeper make jobs and give them to the launcher; SystemExit if one did not end well."""
-    with ExitStack() as stack:
-        loader = stack.enter_context(hydra_loader())
-        if config.plan:  # the sweeper writes its settings into the folder
-            folder = stack.enter_context(TemporaryDirectory())
-            with read_write(config.hydra):
-                config.hydra.sweep.dir = folder
-        HydraConfig.instance().set_config(config)
-        context = HydraContext(loader, cast("Any", None))  # recgauge's launcher has no callbacks
-        with explained():
-            sweeper = Plugins.instance().instantiate_sweeper(
-                hydra_context=context, task_function=run_alone, config=config
-            )
-        sweeper.sweep(arguments=_typed_words(config))
 
 
 def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig | None = None) -> Job:

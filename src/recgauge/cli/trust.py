@@ -17,23 +17,18 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.errors import ConfigError, printable
-from recgauge.runs.targets import TARGET, allowed_packages, check_plain
+from recgauge.runs.targets import allowed_packages, check_plain
 from recgauge.sweeps.places import conf_folder
 
 _QUIET = {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True}
-_OWN = {  # other handlers of logging could run code
-    "hydra_logging": _QUIET,
-    "job_logging": _QUIET,
-    "output_subdir": None,  # a copy of all settings with their passwords
-    f"launcher.{TARGET}": "hydra_plugins.recgauge_launcher.RecgaugeLauncher",
-    f"sweeper.{TARGET}": "hydra_plugins.recgauge_sweeper.RecgaugeSweeper",
-}
+_OWN = {"hydra_logging": _QUIET, "job_logging": _QUIET, "output_subdir": None}
+"""What conf/config.yaml says of Hydra itself."""
 _DATA = {
-    *("mode", "run", "sweep", "searchpath", "verbose", "help", "hydra_help", "overrides", "runtime"),
-    *("job.name", "job.chdir", "job.override_dirname", "job.id", "job.num", "job.config_name", "job.config"),
+    *("launcher", "sweeper", "mode", "run", "sweep", "searchpath", "verbose", "help", "hydra_help"),
+    *("overrides", "runtime", "job.name", "job.chdir", "job.override_dirname", "job.id", "job.num"),
+    *("job.config_name", "job.config"),
 }
 """Settings of Hydra that files and words may change; all others are as recgauge and Hydra have them."""
-_PLUGINS = ("launcher", "sweeper")
 TYPED = (
     "allowed_targets",
     "hydra.launcher.address",
@@ -54,18 +49,17 @@ _SIGNS_OF_LISTS = re.compile(r"[\s'\",\[\]{}]+")
 def check_trusted(config: DictConfig, words: Sequence[Override]) -> None:
     """Refuse a configuration with code or a host that neither recgauge's own files nor the words name."""
     hydra: Any = OmegaConf.to_container(config.hydra, resolve=False)
-    plugins = {part: dict(hydra[part]) if OmegaConf.is_dict(config.hydra[part]) else {} for part in _PLUGINS}
-    classes = {f"{part}.{TARGET}": settings.pop(TARGET, None) for part, settings in plugins.items()}
     own = _settings_of_hydra(asdict(HydraConf())) | _OWN
-    for path, value in (_settings_of_hydra(hydra) | classes).items():
+    for path, value in _settings_of_hydra(hydra).items():
         if path not in _DATA and value != own.get(path, {}):
             raise ConfigError(
-                f"hydra.{path}: stays as it is, since Hydra acts on it before anything is checked. Leave it "
-                "out; set variables of the environment in the shell."
+                f"hydra.{path}: stays as it is, since recgauge does not use it. Leave it out; variables of "
+                "the environment are set in the shell."
             )
-    check_plain(plugins, "hydra")
-    if "${" in str(plugins):  # which could be another thing by the time that Hydra acts on it
-        raise ConfigError("hydra.launcher, hydra.sweeper: write values out; they may not refer to others.")
+    check_plain(hydra["launcher"], "hydra.launcher")
+    check_plain(hydra["sweeper"], "hydra.sweeper")
+    if "${" in str(hydra["launcher"]):  # which could be another thing by the time that a sweep acts on it
+        raise ConfigError("hydra.launcher: write values out; they may not refer to other settings.")
     typed = OmegaConf.create()
     for word in words:
         if not word.is_sweep_override() and word.key_or_group.startswith(TYPED):
@@ -75,7 +69,7 @@ def check_trusted(config: DictConfig, words: Sequence[Override]) -> None:
             raise _untyped(path, value)
     allowed_packages(_resolved(config, "allowed_targets") or [])
     addresses = {str(name): _resolved(config, str(name)) for name in config if name != "hydra"}
-    addresses["hydra"] = {"launcher": plugins["launcher"]}  # what is swept is checked with each job
+    addresses["hydra"] = {"launcher": hydra["launcher"]}  # what is swept is checked with each job
     check_addresses(addresses, [str(word.input_line) for word in words])
 
 
@@ -140,9 +134,9 @@ def _own_addresses() -> frozenset[str]:
 
 
 def _settings_of_hydra(hydra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of Hydra, but its plugins', by path: those of a job one by one."""
+    """Return the settings of Hydra by path: those of a job one by one."""
     of_job = {f"job.{name}": value for name, value in hydra["job"].items()}
-    return {name: value for name, value in hydra.items() if name not in ("job", *_PLUGINS)} | of_job
+    return {name: value for name, value in hydra.items() if name != "job"} | of_job
 
 
 def _resolved(config: DictConfig, key: str) -> Any:
