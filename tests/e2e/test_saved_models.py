@@ -45,8 +45,8 @@ def test_it_recommends_what_the_run_did(finished, monkeypatch):
     monkeypatch.chdir(finished.folder)
     (folder,), (run,) = finished.output(), finished.runs()
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
-    Path("users.txt").write_text("\n".join(map(str, lists["user_id"].unique())))
-    words = ["--users", "@users.txt", "--k", "5", "--out", "again.parquet", "--uri", finished.uri]
+    users = ",".join(map(str, lists["user_id"].unique()))
+    words = ["--users", users, "--k", "5", "--out", "again.parquet", "--uri", finished.uri]
     assert main(["recommend", run.info.run_id, *words]) == 0
     again = pq.read_table("again.parquet").to_pandas()
     assert again["title"].map(bool).all()

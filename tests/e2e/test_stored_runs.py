@@ -41,7 +41,7 @@ def test_a_stored_run_is_listed_shown_and_verified(run, told):
     assert code == 0
     assert out.splitlines()[1].split()[2] == run_id
     assert value in out
-    assert "no run matches" in told("runs", "--status", "FAILED")[1]
+    assert "no run matches" in told("runs", "--where", "attributes.status = 'FAILED'")[1]
     assert run_id in told("runs", "--where", "metrics.ndcg_at_10 > 0")[1]
     assert run_id in told("runs", "--where", 'metrics."ndcg@10" > 0')[1]
     for where, near in [

@@ -6,28 +6,21 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from recgauge.cli.explain import group_options
 from recgauge.cli.settings import register_schema, typed_settings
 from recgauge.cli.trust import check_addresses
 from recgauge.cli.words import CommandLine
 from recgauge.data.dataset import Dataset
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError, did_you_mean
-from recgauge.experiment import Experiment
+from recgauge.errors import ConfigError
 from recgauge.report.console import ConsoleProgress
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.settings import NUMERIC, RunSettings, Use
-from recgauge.runs.targets import TARGET
-from recgauge.sweeps.run_data import data_of, local_settings, untrained_experiment
+from recgauge.sweeps.run_data import data_of, local_settings
 from recgauge.utils.progress import Progress
 
 
 def read_settings(name: str, overrides: Sequence[str]) -> RunSettings:
     """Compose the settings of a data set."""
-    options = group_options("dataset")
-    if name not in options:
-        hint = did_you_mean(name, options)
-        raise ConfigError(f"{name}: there is no such data set. {hint}Data sets: {', '.join(options)}.")
     return typed_settings(_composed([f"dataset={name}", *overrides]))
 
 
@@ -37,7 +30,7 @@ def read_launcher(name: str, overrides: Sequence[str]) -> tuple[str, dict[str, A
         raise ConfigError(f"--launcher: {other[0]}: write its settings as hydra.launcher.NAME=VALUE.")
     config = _composed([f"hydra/launcher={name}", *overrides])
     settings: Any = OmegaConf.to_container(config.hydra.launcher, resolve=True)
-    return settings.pop("engine"), {key: value for key, value in settings.items() if key != TARGET}
+    return settings.pop("engine"), settings
 
 
 def _composed(words: Sequence[str]) -> DictConfig:
@@ -57,11 +50,6 @@ def load_data(
 ) -> tuple[Dataset, Split]:
     """Load, filter and split the data of a run again; without `progress`, no notes are printed."""
     return data_of(run, settings_of(run, trusted, ("rows", "metrics")), progress or QuietProgress())
-
-
-def untrained(run: FinishedRun, trusted: Sequence[str] = ()) -> Experiment:
-    """Return a run's experiment for lists that are there already."""
-    return untrained_experiment(settings_of(run, trusted, ("rows", "metrics")))
 
 
 def settings_of(

@@ -66,15 +66,3 @@ def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures
     assert "0 experiments ran" in out
     assert re.search(r"skipped +cornac_ml100k: .*pip install 'recgauge\[cornac\]'", out)
     assert "skipped  metric_disagreement: ml-100k.zip could not be found" in out
-
-
-def test_what_has_ended_is_not_begun_until_something_it_follows_from_changes(run_all, monkeypatch, tmp_path):
-    assert run_all({"baselines": 1}) == (1, list(NAMES))
-    assert run_all({}) == (0, ["baselines"])  # which failed
-    assert run_all({}) == (0, [])
-    page = tmp_path / "experiments" / "worked_examples" / "README.md"
-    page.parent.mkdir(parents=True)
-    page.write_text("another page")
-    assert run_all({}) == (0, ["worked_examples"])
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://another")
-    assert run_all({}) == (0, list(NAMES))

@@ -48,8 +48,7 @@ def test_a_user_without_candidates_is_told(run, command):
     _, out, _ = command("recommend", run, "--users", "all,ann")
     assert "user all: no item is left to recommend" in out  # the word means everybody only alone
     assert "user bob" not in out
-    (run.parent / "users.txt").write_text("all\n\nann\n", encoding="utf-8")
-    _, again, _ = command("recommend", run, "--users", f"@{run.parent / 'users.txt'}")
+    _, again, _ = command("recommend", run, "--users", "all,,ann")
     assert again == out
 
 
@@ -77,7 +76,6 @@ def test_files_hold_every_bit(run, command, kind):
     ("words", "reason"),
     [
         (["--users", "zoe"], "not in the training data, so without a list: zoe. Ids look like all."),
-        (["--users", "@run"], "run is not a regular file but a folder"),
         (["--users", "ann", "--out", "lists.xlsx"], "must end in one of .csv, .parquet, .json"),
         (["--users", "ann", "--out", "run/model/model.json/lists.csv"], "cannot be written"),
     ],

@@ -65,11 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         autocomplete(_parser(COMMANDS))
     if words[:1] == ["run"]:
-        try:
-            from recgauge.cli.main import command_line
-        except KeyboardInterrupt:  # while libraries are imported
-            print_error("stopped.")
-            return STOPPED
+        from recgauge.cli.main import command_line
+
         return command_line(words=words[1:])
     with private_output(words):
         parser = _parser(words[:1])
@@ -133,11 +130,7 @@ def _carry_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
     try:
         refuse_numba_file()
-        options, rest = parser.parse_known_args(words)
-        if rest:  # settings may also follow an option, which argparse does not allow
-            if not hasattr(options, "overrides") or any(word.startswith("-") for word in rest):
-                parser.error(f"{words[0]}: has no {' '.join(rest)}; recgauge {words[0]} --help lists options")
-            options.overrides += rest
+        options = parser.parse_args(words)
         run = getattr(command_module(options.command), f"run_{options.command}")
         return int(run(options) or 0)
     except KeyboardInterrupt:

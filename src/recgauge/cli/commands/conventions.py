@@ -103,9 +103,8 @@ def _print_values(options: Namespace) -> None:
     console.print("blank    the source does not compute this metric")
     if listless := stored.test["user_id"].nunique() - stored.lists["user"].nunique():
         console.print(
-            f"users    {listless:,} users with test rows have no list: the run's conventions leave them "
-            "out. A run under conventions that count them gives them lists, and other numbers "
-            "(conventions_table=true has those numbers)"
+            f"users    {listless:,} users with test rows have no list; conventions that count them need "
+            "a run of their own, or conventions_table=true"
         )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -17,7 +16,7 @@ from recgauge.cli.commands.reading import (
     reading_of,
     refused_findings,
 )
-from recgauge.errors import ConfigError, listed, message
+from recgauge.errors import ConfigError, message
 from recgauge.files.formats import FORMATS
 from recgauge.files.stored import is_stored
 from recgauge.recorded import read_recorded
@@ -37,6 +36,8 @@ DEFAULT_METRICS = "ndcg@10,recall@10,precision@10"
 MOST_PAIRED = 50
 """Runs that are compared in pairs: the pairs of 300 runs, 44,850, take 6 GB and nobody reads them."""
 
+_OF_FILES = ("train", "head", "header", "separator", "tag", "run_format", "truth_format", "train_format")
+"""Options that lists judged in parts do not have."""
 _MORE = f"""findings that are refused unless kept: {", ".join(REFUSED)}.
 counted and kept unless refused: {", ".join(name for name in FINDINGS if name not in REFUSED)}."""
 
@@ -63,7 +64,6 @@ def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     for name in ("run", "truth", "train"):
         add(f"--{name}-format", choices=FORMATS, metavar="NAME", help=f"one of {', '.join(FORMATS)}")
-    add("--only", metavar="RUN", nargs="+", default=[], help="of all runs in the files these, by their names")
     add("--baseline", metavar="RUN", help="compare all with this run instead of every pair")
     add("--seed", type=int, default=0, help=f"of resamples and random orders {default}")
     parts = "judge part by part and keep finished parts in this folder; with folders and addresses"
@@ -132,11 +132,6 @@ def _in_memory(
     )
     meetings = {"truth": recorded.meetings} | {run.name: run.meetings for run in recorded.runs}
     _say(*reading_lines(recorded.warnings, recorded.understood, meetings))
-    names = [run.name for run in recorded.runs]
-    if unknown := [name for name in options.only if name not in names]:
-        raise ConfigError(f"--only: there is no run {unknown[0]!r}; there are {listed(names)}.")
-    if options.only:
-        recorded = replace(recorded, runs=tuple(run for run in recorded.runs if run.name in options.only))
     head = options.head and [line.strip() for _, line in numbered_lines("--head", options.head)]
     measured = measure_recorded(
         recorded,
@@ -211,20 +206,13 @@ def _refuse_in_parts(options: argparse.Namespace, metrics: Sequence[str]) -> Non
     """Refuse options that lists judged in parts do not have."""
     from recgauge.evaluation.recorded_runs import measures_ratings
 
-    refused = {
-        "--train": options.train,
-        "--only": options.only,
-        "--head": options.head,
-        "--header": options.header,
-        "--separator": options.separator,
-        "--tag": options.tag,
-        **{f"--{name}-format": getattr(options, f"{name}_format") for name in ("run", "truth", "train")},
-    }
-    if names := [name for name, value in refused.items() if value]:
-        raise ConfigError(
-            f"{names[0]}: lists in folders, at addresses or with --work are Parquet and judged in parts, "
-            f"where there is no {names[0]}. Leave it out, or name files."
-        )
+    for name in _OF_FILES:
+        if getattr(options, name):
+            option = f"--{name.replace('_', '-')}"
+            raise ConfigError(
+                f"{option}: lists in folders, at addresses or with --work are Parquet and judged in parts, "
+                f"where there is no {option}. Leave it out, or name files."
+            )
     if measures_ratings(metrics):
         raise ConfigError("--metrics: rating metrics are not measured in parts. Name files.")
     if len(options.truth) > 1:
@@ -247,9 +235,8 @@ def _compared(
         _say(f"note     not compared: {', '.join(left)}; one value for all users, none of each to be paired")
     if options.baseline is None and n_runs > MOST_PAIRED:
         _say(
-            f"note     not compared: {n_runs} runs make {comb(n_runs, 2):,} pairs; at most {MOST_PAIRED} "
-            "runs are compared in pairs. Choose some with --only RUN RUN ..., or compare all with one: "
-            "--baseline RUN"
+            f"note     not compared: {n_runs} runs, at most {MOST_PAIRED} are compared in pairs. Compare all "
+            "with one: --baseline RUN"
         )
         return None
     if not usable:

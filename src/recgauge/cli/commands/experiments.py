@@ -1,14 +1,9 @@
 """``recgauge experiments``: lists the experiments; ``--run`` runs all whose data and libraries are there."""
 
-import json
-import os
 from argparse import ArgumentParser, Namespace
-from hashlib import sha256
-from pathlib import Path
 
 from omegaconf import OmegaConf
 
-import recgauge
 from recgauge.cli.commands.options import say
 from recgauge.cli.explain import first_comment
 from recgauge.cli.main import STOPPED, command_line
@@ -16,12 +11,10 @@ from recgauge.cli.settings import register_schema
 from recgauge.cli.words import CommandLine
 from recgauge.errors import MissingDataError, MissingLibraryError
 from recgauge.experiments import FOLDER
-from recgauge.runs.environment import environment
-from recgauge.runs.folder import file_digest
 from recgauge.studies import Study, read_results, results_file
 from recgauge.studies.published_table import VERDICTS, tally
 from recgauge.sweeps.compose import build_study
-from recgauge.sweeps.places import conf_folder, experiment_folder, program, work_folder
+from recgauge.sweeps.places import conf_folder, program
 
 
 def add_experiments_options(parser: ArgumentParser) -> None:
@@ -55,24 +48,21 @@ def _run_all() -> int:
     """Run all experiments whose data and libraries are there, each as ``recgauge run experiment=NAME``.
 
     They run in this process, so that libraries are imported once, and write their pages, not a report each.
-    Those whose data or libraries are missing are named at the end and do not count as failures. One that has
-    ended here, and nothing that it follows from has changed since, is not begun.
+    Those whose data or libraries are missing are named at the end and do not count as failures. Runs that are
+    there already are not repeated.
     """
-    fates: dict[str, list[str]] = {"ran": [], "unchanged": [], "skipped": [], "failed": []}
+    fates: dict[str, list[str]] = {"ran": [], "skipped": [], "failed": []}
     reasons: dict[str, str] = {}
     for name in experiment_names():
-        ended = work_folder() / "outputs" / ".experiments" / name
-        if ended.exists() and ended.read_text(encoding="utf-8") == _inputs(name):
-            fates["unchanged"].append(name)
-            continue
         code = _run(name, reasons)
         if code == STOPPED:
             return code
-        if not code:
-            ended.parent.mkdir(parents=True, exist_ok=True)
-            ended.write_text(_inputs(name), encoding="utf-8")
         fates["failed" if code and name not in reasons else "skipped" if code else "ran"].append(name)
-    _print(fates, reasons)
+    say(f"\n{len(fates['ran'])} experiments ran", "bold")
+    for name in fates["skipped"]:
+        say(f"skipped  {name}: {reasons[name]}")
+    for name in fates["failed"]:
+        say(f"failed   {name}")
     return int(bool(fates["failed"]))
 
 
@@ -85,33 +75,9 @@ def _run(name: str, reasons: dict[str, str]) -> int:
 
     say(f"\nexperiment={name}", "bold")
     try:
-        return command_line(words=[f"experiment={name}", "report=false"], on_error=keep_reason)
+        return command_line(words=[f"experiment={name}", "report=false", "reuse=true"], on_error=keep_reason)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
-
-
-def _print(fates: dict[str, list[str]], reasons: dict[str, str]) -> None:
-    say(f"\n{len(fates['ran'])} experiments ran", "bold")
-    if fates["unchanged"]:
-        how = f"{program()} experiment=NAME runs one again"
-        say(f"unchanged since they ended ({how}): {', '.join(fates['unchanged'])}")
-    for name in fates["skipped"]:
-        say(f"skipped  {name}: {reasons[name]}")
-    for name in fates["failed"]:
-        say(f"failed   {name}")
-
-
-def _inputs(name: str) -> str:
-    """Return a digest of an experiment's code, settings, versions, store and page.
-
-    Not of its data: each file has a digest of its own, which settings name.
-    """
-    facts = {key: fact for key, fact in environment().items() if not key.startswith("git_")}
-    folders = Path(recgauge.__file__).parent, conf_folder(), experiment_folder(name)
-    files = sorted({file for folder in folders for file in folder.rglob("*.*") if file.is_file()})
-    digests = [f"{file} {file_digest(file)}" for file in files if "__pycache__" not in file.parts]
-    store = os.environ.get("MLFLOW_TRACKING_URI")
-    return sha256(json.dumps([facts, store, digests]).encode()).hexdigest()
 
 
 def experiment_names() -> list[str]:

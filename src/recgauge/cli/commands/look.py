@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from recgauge.cli.commands.options import say
-from recgauge.cli.run_data import QuietProgress, read_settings
+from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
-from recgauge.errors import ColumnsError, ConfigError, QuestionError, SchemaError
+from recgauge.errors import ColumnsError, ConfigError, QuestionError
 from recgauge.files.plausible import setting_word
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -92,26 +92,6 @@ def _load(source: Table) -> tuple[Dataset, Table, list[QuestionError]]:
         except QuestionError as question:
             questions.append(question)
             source = replace(source, unused=(*source.unused, question.column))
-        except ColumnsError:
-            raise
-        except SchemaError as error:
-            raise _with_other_roles(error, source) from error
-
-
-def _with_other_roles(error: SchemaError, source: Table) -> SchemaError:
-    """Return an error of ratings or times with that of the other, which the same rows may have."""
-    texts = [str(error)]
-    for part in (
-        replace(source, rating=False),
-        replace(source, time=False, time_format=None, time_unit=None),
-    ):
-        try:
-            part.load(QuietProgress())
-        except QuestionError:
-            continue
-        except SchemaError as other:
-            texts.append(str(other))
-    return SchemaError("\n".join(dict.fromkeys(texts)))
 
 
 def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, store_uri
 from recgauge.datasets.table import Table
 from recgauge.errors import ConfigError, MissingDataError, listed
-from recgauge.files.limits import opened_text
 from recgauge.models.saved import ABOUT, SavedModel
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
@@ -20,7 +19,7 @@ from recgauge.runs.folder import MODEL, MODEL_FILES
 from recgauge.runs.targets import allowed_packages
 from recgauge.tracking.finding import run_folder
 from recgauge.utils.checks import check_int
-from recgauge.utils.files import check_formats, refuse_irregular, write_files
+from recgauge.utils.files import check_formats, text_writer, write_files
 from recgauge.utils.messages import print_note
 
 Rows = dict[str, npt.NDArray[Any]]
@@ -31,7 +30,7 @@ SHOWN = 10  # unknown users in a message
 def add_recommend_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``recommend``."""
     parser.add_argument("run", metavar="RUN_ID", help=RUN)
-    parser.add_argument("--users", required=True, help="ids such as 1,2,3; @FILE with one per line; or all")
+    parser.add_argument("--users", required=True, help="ids such as 1,2,3, or all")
     table = "FILE, a table of user, item and, if rows are not in order, time: what users had, who may be new"
     parser.add_argument("--histories", metavar="FILE", help=table)
     parser.add_argument("--k", type=int, default=10, help="length of the lists (default: %(default)s)")
@@ -62,8 +61,17 @@ def run_recommend(options: Namespace) -> None:
     if options.out is None:
         _print(rows, [str(user) for user in listed_users])
         return
-    _write(rows, options.out)
-    output().print(f"{len(rows['rank']):,} rows of {len(listed_users):,} users are in {options.out}")
+    import pandas as pd
+
+    frame = pd.DataFrame(rows)
+    text = json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=1) + "\n"
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": lambda path: frame.to_csv(path, index=False, lineterminator="\n"),
+        ".parquet": lambda path: frame.to_parquet(path, index=False),
+        ".json": text_writer(text),
+    }
+    write_files({options.out: writers[options.out.suffix]})
+    output().print(f"{len(frame):,} rows of {len(listed_users):,} users are in {options.out}")
 
 
 def _with_histories(saved: SavedModel, file: str) -> SavedModel:
@@ -80,19 +88,9 @@ def _with_histories(saved: SavedModel, file: str) -> SavedModel:
 
 def _read_users(users: str) -> list[str]:
     """Return the ids of the option, each once."""
-    names = users.split(",")
-    if users.startswith("@"):
-        refuse_irregular(Path(users[1:]), "--users")
-        try:
-            with opened_text(Path(users[1:])) as lines:
-                names = list(lines)
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"--users: {users[1:]} cannot be read: {error}.") from error
-    ids = list(dict.fromkeys(name.strip() for name in names if name.strip()))
+    ids = list(dict.fromkeys(name.strip() for name in users.split(",") if name.strip()))
     if not ids:
-        raise ConfigError(
-            f"--users: {users!r} names nobody; use --users 1,2,3, --users @FILE or --users all."
-        )
+        raise ConfigError(f"--users: {users!r} names nobody; use --users 1,2,3 or --users all.")
     return ids
 
 
@@ -131,21 +129,3 @@ def _print(rows: Rows, users: Sequence[str]) -> None:
         console.print(f"\nuser {user}" + ("" if items else ": no item is left to recommend"))
         if items:
             render_terminal([TableBlock("", header, tuple(items), words=("title",))], console)
-
-
-def _write(rows: Rows, out: Path) -> None:
-    """Write the rows to a file; scores lose no digit."""
-    import pandas as pd
-
-    frame = pd.DataFrame(rows)
-
-    def write(path: Path) -> None:
-        if out.suffix == ".csv":
-            frame.to_csv(path, index=False, lineterminator="\n")
-        elif out.suffix == ".parquet":
-            frame.to_parquet(path, index=False)
-        else:
-            text = json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=1)
-            path.write_text(f"{text}\n", encoding="utf-8")
-
-    write_files({out: write})

@@ -25,14 +25,12 @@ from recgauge.utils.messages import print_error
 if TYPE_CHECKING:
     from recgauge.tracking.finding import Run
 
-STATUSES = ("FINISHED", "FAILED", "KILLED", "RUNNING")
 N_METRICS = 3  # that are shown unless some are named
 
 
 def add_runs_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``runs``."""
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
-    parser.add_argument("--status", choices=STATUSES, metavar="NAME", help=f"one of {', '.join(STATUSES)}")
     parser.add_argument(
         "--metrics", type=named, default="", help="metrics that are shown, such as ndcg@10,recall@20"
     )
@@ -54,12 +52,11 @@ def run_runs(options: Namespace) -> None:
     if options.last is not None and options.last < 1:
         raise ConfigError(f"--last: must be at least 1, got {options.last}.")
     runs = [run for run in chosen_runs(store, options.where) if SUMMARY_TAG not in run.data.tags]
-    chosen = [run for run in runs if options.status in (None, run.info.status)][: options.last]
     if not runs:
         check_experiment(store)
-    if not chosen:
-        output().print("no run matches" if runs or options.where else "there is no run yet")
+        output().print("no run matches" if options.where else "there is no run yet")
         return
+    chosen = runs[: options.last]
     render_terminal([_table(chosen, _keys(options.metrics, chosen))], output())
     output().print(f"{len(chosen):,} of {len(runs):,} runs; `recgauge show RUN_ID` prints one again")
 
@@ -79,16 +76,16 @@ def _keys(metrics: Sequence[str], runs: "Sequence[Run]") -> list[str]:
 def _table(runs: "Sequence[Run]", keys: Sequence[str]) -> TableBlock:
     rows = []
     for run in runs:
-        info, values = run.info, run.data.metrics
-        started = datetime.fromtimestamp((info.start_time or 0) / 1000).astimezone()
-        cells = [_cell(key, values[key]) if key in values else "" for key in keys]
-        rows.append((f"{started:%Y-%m-%d %H:%M}", info.run_id, info.status, info.run_name or "", *cells))
+        started = datetime.fromtimestamp((run.info.start_time or 0) / 1000).astimezone()
+        values = run.data.metrics
+        forms = (",.0f" if key in COUNTS else ".4f" for key in keys)
+        cells = (
+            f"{values[key]:{form}}" if key in values else "" for key, form in zip(keys, forms, strict=True)
+        )
+        about = (f"{started:%Y-%m-%d %H:%M}", run.info.run_id, run.info.status, run.info.run_name or "")
+        rows.append((*about, *cells))
     header = ("started", "run", "status", "name", *map(label, keys))
     return TableBlock("", header, tuple(rows), words=("status", "name"))
-
-
-def _cell(key: str, value: float) -> str:
-    return f"{value:,.0f}" if key in COUNTS else f"{value:.4f}"
 
 
 def add_show_options(parser: ArgumentParser) -> None:
@@ -118,53 +115,39 @@ def add_sync_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``sync``."""
     words = "output folders of runs or sweeps (default: all in outputs/ that wait for a store)"
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path, help=words)
-    parser.add_argument("--list", action="store_true", help="show which runs wait, and deliver nothing")
     parser.add_argument("--uri", help="tracking store (default: the one that each run was to go to)")
     parser.add_argument("--experiment", help="MLflow experiment (default: that of each run)")
 
 
 def run_sync(options: Namespace) -> int:
-    """Deliver the folders that wait; return 0 if none of them is left.
+    """Deliver the folders that wait, those of each store until it fails; return 0 if none of them is left.
 
     Examples
     --------
     recgauge sync
         all runs that wait
-    recgauge sync outputs/2026-01-01/12-00-00 --list
-        what would be tracked
+    recgauge sync outputs/2026-01-01/12-00-00
+        those of a sweep
     """
-    chosen = list(_chosen(options))
-    if not chosen:
-        say("no run waits for its tracking store")
-    if options.list:
-        for folder, store in chosen:
-            say(f"{folder}: for {store.shown} ({store.experiment})")
-        return 0
-    words = [] if options.uri is None else [f"tracking.uri={options.uri}"]
-    n_left = len(chosen) - _deliver_each(chosen, words)
-    if n_left:
-        say(f"{n_left} of {len(chosen)} runs still wait")
-    return int(n_left > 0)
-
-
-def _deliver_each(chosen: Sequence[tuple[Path, Store]], words: Sequence[str]) -> int:
-    """Deliver folders, those of each store until it fails, and return how many were delivered."""
     from recgauge.cli.trust import check_addresses  # brings Hydra
 
+    chosen = list(_chosen(options))
+    words = [] if options.uri is None else [f"tracking.uri={options.uri}"]
     failed: set[Store] = set()
-    n_delivered = 0
+    n_left = len(chosen)
     for folder, store in chosen:
         if store in failed:
             continue
         try:
             check_addresses({"tracking.uri": store.uri}, words, owner=str(folder), option="--uri ")
             say(f"tracked  {folder}: run {deliver(folder, store)}")
-            n_delivered += 1
+            n_left -= 1
         except RecgaugeError as error:
             print_error(str(error))
             if isinstance(error, (ConfigError, TrackingError)):  # of the store, not of the folder
                 failed.add(store)
-    return n_delivered
+    say(f"{n_left} of {len(chosen)} runs still wait" if chosen else "no run waits for its tracking store")
+    return int(n_left > 0)
 
 
 def _chosen(options: Namespace) -> Iterator[tuple[Path, Store]]:

@@ -63,14 +63,15 @@ def _serve(store: Store, port: int) -> int:
 def _free_port(number: int | None) -> int:
     """Return the port that the user has named, or the first free one from the usual one on."""
     first = DEFAULT_PORT if number is None else number
-    if _is_free(first):
-        return first
-    free = next(filter(_is_free, range(max(first, 1023) + 1, 65536)), None)
-    if free is None or number is not None:
-        choose = "" if free is None else f" Choose another port: recgauge ui --port {free}."
-        raise ConfigError(f"--port: port {first} is in use, or no program may take it.{choose}")
-    print_note(f"port {first} is in use, so the page is at port {free}")
-    return free
+    port = next(filter(_is_free, range(first, 65536)), None)
+    if port is None or number not in (None, port):
+        raise ConfigError(
+            f"--port: port {first} is in use, or no program may take it. Choose another port: recgauge ui "
+            f"--port {port or DEFAULT_PORT}."
+        )
+    if port != first:
+        print_note(f"port {first} is in use, so the page is at port {port}")
+    return port
 
 
 def _is_free(port: int) -> bool:

@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 
 from recgauge.cli.commands.options import RUN, add_allowed, add_store, say, store_uri
-from recgauge.cli.run_data import QuietProgress, settings_of, untrained
+from recgauge.cli.run_data import QuietProgress, settings_of
 from recgauge.errors import ConfigError, listed
 from recgauge.packages.judging import recorded_experiment
 from recgauge.packages.repeating import TABLES, Verification, changed_files, changed_pages, verify_run
@@ -16,6 +16,7 @@ from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import CHECKSUMS, RECORD
 from recgauge.runs.repeated import Difference
 from recgauge.sweeps.compose import compose
+from recgauge.sweeps.run_data import untrained_experiment
 from recgauge.tracking.finding import run_folder
 
 SHOWN = 10  # differences of one kind that are named
@@ -71,7 +72,8 @@ def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verificatio
     if train:
         experiment = compose(settings_of(run, options.allow), leave_out=True)
     else:
-        experiment = recorded_experiment(run, untrained(run, options.allow))
+        settings = settings_of(run, options.allow, ("rows", "metrics"))
+        experiment = recorded_experiment(run, untrained_experiment(settings))
     progress = ConsoleProgress() if train else QuietProgress()
     verification = verify_run(run, experiment, progress, train=train, tolerance=options.tolerance)
     record, unseen = run.record, verification.unseen
@@ -86,8 +88,6 @@ def _verify(run: FinishedRun, options: Namespace, *, train: bool) -> Verificatio
         say(f"made by  {fact.subject}: stored {fact.stored}; now {fact.repeated}")
     if unseen and not verification.rows:
         say(f"not seen {listed(dict.fromkeys(unseen), most=99)}: more is needed than the package has")
-    if train and verification.numbers and not verification.rows and not verification.environment:
-        say("made by  the same versions and kernels, on the same rows: the model is not repeatable")
     if train and record.search is not None:
         say("note     the search was not repeated, only the run with the settings that it chose")
     return verification
