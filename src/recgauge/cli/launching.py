@@ -1,12 +1,12 @@
 """Jobs of a single run and of a sweep from Hydra's configuration. OmegaConf ends here."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -16,7 +16,7 @@ from recgauge.cli.explain import explained
 from recgauge.cli.run_data import load_data
 from recgauge.cli.settings import typed_settings
 from recgauge.cli.trust import check_trusted
-from recgauge.cli.words import check_words, hydra_loader
+from recgauge.cli.words import check_words, hydra_loader, task_words
 from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.finished import FinishedRun
@@ -35,9 +35,9 @@ from recgauge.utils.messages import print_error
 from recgauge.utils.secrets import without_secrets
 
 
-def run_alone(config: DictConfig) -> bool:
+def run_alone(config: DictConfig, typed: Sequence[Override]) -> bool:
     """Run one job that is none of a sweep, print its table, and return whether all went well."""
-    sweep, study = _alone(config)
+    sweep, study = _alone(config, typed)
     if config.plan:
         return show_plan(sweep)
     if study is None or study.needs_runs:
@@ -50,9 +50,9 @@ def run_alone(config: DictConfig) -> bool:
     return True
 
 
-def run_for_python(config: DictConfig) -> FinishedRun:
+def run_for_python(config: DictConfig, typed: Sequence[Override]) -> FinishedRun:
     """Run one job that is none of a sweep, print no table, and return the run; RecgaugeError if it fails."""
-    sweep, study = _alone(config)
+    sweep, study = _alone(config, typed)
     if study is not None and not study.needs_runs:
         raise ConfigError(
             f"recgauge.run: {study.name} has no run. Type recgauge run experiment={study.name}."
@@ -64,9 +64,9 @@ def run_for_python(config: DictConfig) -> FinishedRun:
     return outcome.run
 
 
-def _alone(config: DictConfig) -> tuple[Sweep, Study | None]:
+def _alone(config: DictConfig, typed: Sequence[Override]) -> tuple[Sweep, Study | None]:
     """Return the job of a configuration as a sweep of one, and its study."""
-    job = job_of(config, Path(config.hydra.runtime.output_dir))
+    job = job_of(config, typed, typed, Path(config.hydra.runtime.output_dir))
     store = build_store(job.typed.tracking)
     return Sweep(job.folder, store, [job], words=job.words, alone=True), job.study()
 
@@ -91,22 +91,24 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
     return _end_quietly(sweep, deliveries)
 
 
-def start_sweep(config: DictConfig) -> None:
+def start_sweep(config: DictConfig, typed: Sequence[Override]) -> None:
     """Run every combination of what is swept; SystemExit if a job did not end well."""
     HydraConfig.instance().set_config(config)  # settings may refer to it
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
     experiment = config.hydra.runtime.choices.get("experiment") or ""
     folder = Path(config.hydra.sweep.dir).absolute()
-    sweep = Sweep(folder, store, words=_typed_words(config), experiment=experiment)
+    sweep = Sweep(folder, store, words=task_words(typed), experiment=experiment)
     with hydra_loader() as loader:
-        combinations = _combinations(config, loader)
+        parser = OverridesParser.create(config_loader=loader)
+        combinations = _combinations(config, typed, parser)
         for number, words in enumerate(combinations):
             with explained():
                 job_config = loader.load_sweep_config(config, words)
             job_config.hydra.job.num, job_config.hydra.job.id = number, str(number)
             own = folder / str(job_config.hydra.sweep.subdir)
             try:
-                sweep.jobs.append(job_of(job_config, own, number, config))
+                parsed = parser.parse_overrides(words)
+                sweep.jobs.append(job_of(job_config, typed, parsed, own, number, folder))
             except RecgaugeError as error:
                 if isinstance(error, MissingLibraryError) and experiment and not config.plan:
                     raise  # the experiment would run for hours and stay open
@@ -140,12 +142,11 @@ def _locked(folder: Path) -> AbstractContextManager[object]:
         raise ConfigError(f"hydra.sweep.dir: {reason}") from error
 
 
-def _combinations(config: DictConfig, loader: ConfigLoader) -> list[list[str]]:
+def _combinations(config: DictConfig, typed: Sequence[Override], parser: OverridesParser) -> list[list[str]]:
     """Return the words of each job, by what a file of settings sweeps and what is typed."""
     with explained():
         declared = [f"{name}={value}" for name, value in (config.hydra.sweeper.params or {}).items()]
-        parser = OverridesParser.create(config_loader=loader)
-        words = parser.parse_overrides([*declared, *_typed_words(config)])
+        words = parser.parse_overrides([*declared, *task_words(typed)])
     # a setting that is typed stands in the place, but not with the value, of a declared one
     values = {word.get_key_element(): _values(word) for word in words}
     if empty := [key for key, texts in values.items() if not texts]:
@@ -170,24 +171,31 @@ def _end(config: DictConfig, sweep: Sweep, deliveries: Deliveries) -> bool:
     return end_sweep(sweep, deliveries, load=load if config.report else None)
 
 
-def job_of(config: DictConfig, folder: Path, number: int = 0, sweep: DictConfig | None = None) -> Job:
+def job_of(
+    config: DictConfig,
+    typed: Sequence[Override],
+    words: Sequence[Override],
+    folder: Path,
+    number: int = 0,
+    sweep: Path | None = None,
+) -> Job:
     """Return the job of a composed configuration; an error says why it cannot run.
 
-    There is no configuration of a `sweep` where it is alone.
+    `typed` is the command line, `words` what this job has of it, `sweep` the folder of all jobs.
     """
-    words, parse = _typed_words(config), OverridesParser.create().parse_overrides
     HydraConfig.instance().set_config(config)  # settings may refer to it
-    common = parse(_typed_words(sweep or config))
-    of_hydra: Any = OmegaConf.to_container((sweep or config).hydra.overrides.hydra)
-    check_trusted(config, [*parse(list(of_hydra)), *common])
-    check_words(parse(words))
-    shared = {word.input_line for word in common if not word.is_sweep_override()}
-    swept = {word.key_or_group for word in parse(words) if word.input_line not in shared}
-    choices = dict(config.hydra.runtime.choices)
-    place = None if sweep is None else Path(sweep.hydra.sweep.dir)
-    about: dict[str, Any] = {"number": number, "sweep": place, "swept": swept}
+    check_trusted(config, typed)
+    check_words(words)
+    shared = {word.input_line for word in typed if not word.is_sweep_override()}
     return make_job(
-        typed_settings(config), words, choices, folder, config_folder=_config_folder(config), **about
+        typed_settings(config),
+        task_words(words),
+        dict(config.hydra.runtime.choices),
+        folder,
+        number=number,
+        sweep=sweep,
+        swept={word.key_or_group for word in words if word.input_line not in shared},
+        config_folder=_config_folder(config),
     )
 
 
@@ -195,9 +203,3 @@ def _config_folder(config: DictConfig) -> str:
     """Return the folder of settings that the command line names."""
     named = [each.path for each in config.hydra.runtime.config_sources if "command-line" in each.provider]
     return next((shown_path(Path(path)) for path in named), "")
-
-
-def _typed_words(config: DictConfig) -> list[str]:
-    """Return the overrides as typed, with their references ``${...}`` unresolved."""
-    words: Any = OmegaConf.to_container(config.hydra.overrides.task)
-    return list(words)

@@ -5,8 +5,7 @@ import gc
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
@@ -68,25 +67,20 @@ def _start(command: CommandLine) -> int:
         return 0
     config = command.composed()
     if options["cfg"]:
-        print(_shown(config, options), end="")  # noqa: T201 - ditto
+        print(_shown(config, resolve=options["resolve"]), end="")  # noqa: T201 - ditto
         return 0
     from recgauge.cli.launching import run_alone, start_sweep  # take a second to import
 
     if config.hydra.mode == RunMode.MULTIRUN:
-        start_sweep(config)
+        start_sweep(config, command.parsed)
         return 0
     with output_folder(config):
-        return int(not run_alone(config))
+        return int(not run_alone(config, command.parsed))
 
 
-def _shown(config: DictConfig, options: Mapping[str, Any]) -> str:
-    """Return the settings that ``--cfg`` asks for as YAML: ``job`` are all but Hydra's."""
+def _shown(config: DictConfig, *, resolve: bool) -> str:
+    """Return all settings but Hydra's as YAML."""
     HydraConfig.instance().set_config(config)  # settings may refer to it
-    node = config
-    if options["cfg"] == "hydra":
-        node = OmegaConf.masked_copy(config, ["hydra"])
-    elif options["cfg"] == "job":
-        with read_write(config), open_dict(config):
-            config.pop("hydra")
-    with explained():
-        return OmegaConf.to_yaml(node, resolve=options["resolve"])
+    with explained(), read_write(config), open_dict(config):
+        config.pop("hydra")
+        return OmegaConf.to_yaml(config, resolve=resolve)

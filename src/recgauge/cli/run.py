@@ -75,7 +75,7 @@ def run(*words: str, **settings: Any) -> FinishedRun:
             )
         try:
             with output_folder(config):
-                return run_for_python(config)
+                return run_for_python(config, command.parsed)
         except OSError as error:
             raise RecgaugeError(str(explain_error(error))) from error
 

@@ -1,8 +1,7 @@
 """The words of a run's command line, and the configuration that they choose.
 
-Hydra acts on a configuration: it builds launchers and sweepers, imports packages that a search path names,
-and sets environment variables. A file of settings may be a stranger's. So the configuration is composed by
-Hydra's Compose API, and checked before Hydra acts on it.
+A file of settings may be a stranger's. So Hydra composes the configuration, and acts on nothing of it, and it
+is checked before anything else is done.
 """
 
 import re
@@ -21,7 +20,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf, read_write
+from omegaconf import DictConfig, read_write
 
 from recgauge.cli.explain import explained
 from recgauge.cli.trust import check_trusted
@@ -95,8 +94,7 @@ class CommandLine:
             words = [str(word.input_line) for word in _single(self.parsed)]
             config = compose("config", words, return_hydra_config=True)
         check_trusted(config, self.parsed)
-        typed = OmegaConf.to_container(config.hydra.overrides, resolve=False)
-        if typed != _by_owner(_single(self.parsed)):
+        if len(config.hydra.overrides.task) + len(config.hydra.overrides.hydra) > len(words):
             raise ConfigError("hydra.overrides: a configuration may not say what was typed; leave it out.")
         is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
         if self.swept and not is_sweep:
@@ -109,7 +107,7 @@ class CommandLine:
             offer_metrics(str(declared))
         with read_write(config.hydra):
             config.hydra.mode = RunMode.MULTIRUN if is_sweep else RunMode.RUN
-            config.hydra.overrides.task = _by_owner(self.parsed)["task"]
+            config.hydra.overrides.task = task_words(self.parsed)
         return config
 
 
@@ -131,7 +129,7 @@ def _parser() -> ArgumentParser:
     for name, short in (("help", "-h"), ("version", "-v"), ("resolve", "-r"), ("multirun", "-m")):
         parser.add_argument(f"--{name}", short, action="store_true")
     parser.add_argument("--plan", action="store_true")
-    parser.add_argument("--cfg", "-c", choices=("job", "hydra", "all"))
+    parser.add_argument("--cfg", "-c", choices=("job",))
     parser.add_argument("--config-dir", "-cd")
     return parser
 
@@ -161,12 +159,9 @@ def _single(words: Sequence[Override]) -> list[Override]:
     return [word for word in words if swept.isdisjoint((word.key_or_group, word.key_or_group.split(".")[0]))]
 
 
-def _by_owner(words: Sequence[Override]) -> dict[str, list[str]]:
-    """Return the words about Hydra, and those about the task."""
-    owners: dict[str, list[str]] = {"hydra": [], "task": []}
-    for word in words:
-        owners["hydra" if word.is_hydra_override() else "task"].append(str(word.input_line))
-    return owners
+def task_words(words: Sequence[Override]) -> list[str]:
+    """Return the words that are not about Hydra, as typed."""
+    return [str(word.input_line) for word in words if not word.is_hydra_override()]
 
 
 def offer_metrics(text: str) -> None:

@@ -86,7 +86,7 @@ def test_a_damaged_archive_fails_verification(cache, data, mirror):
     [
         (["card", "ml_5m"], "dataset=ml_5m: dataset has no such option. Did you mean ml_25m? Options: "),
         (["fetch", "ml_100k"], "not tried, since offline is set"),
-        (["card", "table"], "dataset.path has no value"),
+        (["card", "table"], "dataset.path: Missing mandatory value"),
         (["card", "demo", "filters=[min_rating]", "filters.min_rating.rating=9"], "leaves no row"),
         (["list", "data.mirror=ftp://x"], "mirror must be a folder or an http(s) address"),
     ],
@@ -113,7 +113,7 @@ def test_a_card_has_the_split_of_a_run(cache, data, demo):
 
 def test_a_card_of_a_table_is_written_with_a_figure(cache, data, ratings, tmp_path):
     out_folder = tmp_path / "card"
-    words = (f"dataset.path={ratings}", "--out", str(out_folder), "split=random")
+    words = (f"dataset.path={ratings}", "split=random", "--out", str(out_folder))
     code, out, _ = data("card", "table", *words)
     assert code == 0
     assert str(out_folder) in out
@@ -124,13 +124,13 @@ def test_a_card_of_a_table_is_written_with_a_figure(cache, data, ratings, tmp_pa
     assert "(figures/long_tail.png)" in page
 
 
-def test_a_look_says_all_that_a_file_of_another_country_needs_at_once(cache, data, tmp_path):
+def test_a_look_says_what_a_file_of_another_country_needs(cache, data, tmp_path):
     rows = [f"k{n % 7};a{n % 11};{n % 5},5;{n % 28 + 1:02}.03.2024" for n in range(30)]
     (tmp_path / "g.csv").write_text("user;item;rating;date\n" + "\n".join(rows) + "\n")
-    code, _, err = data("look", str(tmp_path / "g.csv"))
-    assert code == 1
-    assert "dataset.time_format=" in err
-    assert "dataset.decimal=" in err
+    for words, setting in (((), "dataset.decimal="), (("dataset.decimal=,",), "dataset.time_format=")):
+        code, _, err = data("look", str(tmp_path / "g.csv"), *words)
+        assert code == 1
+        assert setting in err
     code, out, _ = data("look", str(tmp_path / "g.csv"), "dataset.decimal=,", "dataset.time_format=%d.%m.%Y")
     assert code == 0
     assert "30 rows" in out
