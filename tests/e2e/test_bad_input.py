@@ -35,7 +35,7 @@ WRONG = [
         ["tune.trials=5"],
         "tune.trials: tune has no such setting. Settings: none. Choose a search first: tune=tpe",
     ),
-    (["+learning.patiense=3"], "learning.patiense: there is no such setting. Did you mean patience?"),
+    (["+learning.patiense=3"], "learning: expected the fields watch, metric, every, patience; got patiense."),
     (["learning.patience=3", "model=biased_mf"], "learning.patience would change nothing"),
     (["model=bias", "metrics=rating", "ties=random"], "Add metrics=[ranking], or leave ties out"),
     (["metrics.recall=ndcg"], "metrics.recall: ndcg would be printed under the name recall"),

@@ -1,9 +1,8 @@
 """The schema of a run's settings, the variables that a configuration may read, and a run's output folder."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import chdir, contextmanager
-from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,12 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, read_write
 
 from recgauge.cli.explain import explained
-from recgauge.errors import ConfigError, did_you_mean
+from recgauge.errors import ConfigError
 from recgauge.runs.settings import RunSettings
 from recgauge.runs.targets import TARGET
 from recgauge.sweeps.places import experiment_of_user, program, store_of_user, work_folder
 from recgauge.utils.current_folder import refuse_numba_file
+from recgauge.utils.plain import from_plain
 
 READABLE = "RECGAUGE_"
 """How the names of the variables begin that a configuration may read."""
@@ -53,28 +53,17 @@ def output_folder(config: DictConfig) -> Iterator[Path]:
 
 def typed_settings(config: DictConfig) -> RunSettings:
     """Return a composed configuration, with Hydra's part or without, as the settings of a run."""
-    names = [field.name for field in fields(RunSettings)]
-    _check_names((str(key) for key in config if key != "hydra"), names)
+    values: dict[str, Any] = {}
     with explained():
-        values: dict[str, Any] = {
-            name: OmegaConf.to_object(config[name]) if OmegaConf.is_config(config[name]) else config[name]
-            for name in names
-        }
-    for name, part in values.items():
-        if is_dataclass(part):  # an added key opens its schema
-            _check_names(vars(part), [field.name for field in fields(part)], f"{name}.")
-    if TARGET not in (values["tune"] or {}):  # tune=off
+        for name in config.keys() - {"hydra"}:
+            node = config[name]
+            if OmegaConf.is_config(node):
+                node = OmegaConf.to_container(node, resolve=True, throw_on_missing=True)
+            values[str(name)] = node
+    if TARGET not in (values.get("tune") or {}):  # tune=off
         values["tune"] = None
-    return RunSettings(**values)
-
-
-def _check_names(chosen: Iterable[str], names: Sequence[str], group: str = "") -> None:
-    for name in chosen:
-        if name not in names:
-            raise ConfigError(
-                f"{group}{name}: there is no such setting. {did_you_mean(name, names)}Settings: "
-                f"{', '.join(names)}."
-            )
+    typed: RunSettings = from_plain(RunSettings, values, "settings")
+    return typed
 
 
 def _read_variable(name: str, *default: Any) -> str | None:

@@ -52,7 +52,7 @@ def _unexpected(kind: Any, value: object, path: str) -> SchemaError:
 def _dataclass(kind: Any, value: Any, path: str) -> Any:
     hints, needed = _fields(kind)
     if not isinstance(value, dict) or not needed <= value.keys() <= hints.keys():
-        keys = listed(value) if isinstance(value, dict) else repr(value)
+        keys = listed(value.keys() - hints.keys() or value) if isinstance(value, dict) else repr(value)
         raise SchemaError(f"{path}: expected the fields {', '.join(hints)}; got {keys}.")
     return kind(**{name: from_plain(hints[name], part, f"{path}.{name}") for name, part in value.items()})
 
