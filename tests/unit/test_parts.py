@@ -120,13 +120,13 @@ def test_parts_of_other_tasks_and_users_in_two_parts_are_refused(tables) -> None
 
 
 def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
-    with pytest.raises(ConfigError, match="novelty needs train"):
+    with pytest.raises(ConfigError, match="novelty needs training rows"):
         PartTask(metrics=("novelty",))
     with pytest.raises(ConfigError, match="random orders"):
         PartTask(conventions=get_convention("standard").with_policies({"ties": "random"}))
     with pytest.raises(MetricError, match="Gini needs the catalogue's size"):
         PartTask(metrics=("gini",)).judge(*tables)
-    with pytest.raises(SchemaError, match=r"items: '?i[0-9]+'? of lists or truth is not among them"):
+    with pytest.raises(SchemaError, match=r"items: [0-9]+ of lists or truth are not among them"):
         PartTask(metrics=("ndcg",), items=["i0"]).judge(*tables)
     strangers = tables[1].set_column(0, "user", pa.array(tables[1]["user"].to_numpy() + 1000))
     task = PartTask(metrics=("ndcg",))

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge.comparison.user_values import UserValues
-from recgauge.data.ids import as_ids
-from recgauge.evaluation.parts import Part
 from recgauge.evaluation.recorded_parts import stored_parts
 from recgauge.runs.finished import RunValues
-from recgauge.utils.arrow import to_numpy
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +27,11 @@ class PartValues:
     def __iter__(self) -> Iterator[UserValues]:
         """Yield the values of each part's users."""
         for parts in zip(*map(stored_parts, self.files.values()), strict=True):
-            runs = {run: self._values(part) for run, part in zip(self.files, parts, strict=True)}
-            yield UserValues.paired(runs, self.metrics)
-
-    def _values(self, part: Part) -> RunValues:
-        users = as_ids("users", to_numpy(part.values.column("user")))
-        return RunValues(
-            users, {key: to_numpy(part.values.column(key)) for key in self.metrics}, from_file=True
-        )
+            tables = [part.values[0] for part in parts]
+            yield UserValues.paired(
+                {
+                    run: RunValues(table["user"], {key: table[key] for key in self.metrics}, from_file=True)
+                    for run, table in zip(self.files, tables, strict=True)
+                },
+                self.metrics,
+            )

@@ -52,6 +52,11 @@ class GradeCounts:
         counts = (relevant, positive & ~relevant, relevant & (grades != 1))
         return cls(threshold, is_chosen, len(grades), *(int(np.count_nonzero(mask)) for mask in counts))
 
+    def __add__(self, other: Self) -> Self:
+        """Return the counts of both, of one threshold."""
+        names = ("n_rows", "n_relevant", "n_below", "n_graded")
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
     @property
     def sentence(self) -> str:
         """Which rows are relevant, in words."""

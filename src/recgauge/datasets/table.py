@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
-from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -303,8 +302,7 @@ class Table(DatasetSource):
                 header = not any(label.startswith("column ") for label in self.labels().values())
             rows = read_cells(file, replace(self._text_format(), header=header))
             return pa.table(dict(rows.further)).slice(0, n)
-        with file.open(0) as opened:
-            return pa.Table.from_batches(islice(opened.iter_batches(n), 1), opened.schema_arrow)
+        return next(file.dataset.get_fragments()).head(n)
 
     def _prepared(self, files: Sequence[Source], progress: Progress) -> tuple[Prepared, Sequence[str]]:
         """Return what reading gives, and the digest of each file."""

@@ -7,6 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from recgauge.conventions import Convention
 from recgauge.evaluation import Evaluation, described
 from recgauge.evaluation.evaluate import evaluate, with_cutoffs
@@ -134,12 +136,10 @@ def _measured(recorded: RecordedRuns, results: Mapping[str, Evaluation]) -> Meas
 
 def measure_parts(task: "PartTask", files: Mapping[str, Sequence[Path]]) -> MeasuredRuns:
     """Merge the judged parts of each run, as `StoredRuns.judge` leaves them in files."""
-    import pyarrow as pa
-
     from recgauge.evaluation.recorded_parts import stored_parts
 
     lists = {
-        name: task.total((replace(part, values=pa.table({})) for part in stored_parts(parts)), name)
+        name: task.total((replace(part, values=()) for part in stored_parts(parts)), name)
         for name, parts in files.items()
     }
     results = {name: task.evaluation(whole) for name, whole in lists.items()}
@@ -167,16 +167,17 @@ def _about(evaluation: Evaluation) -> dict[str, Any]:
 def _tables_of_parts(
     files: Mapping[str, Sequence[Path]], keys: Sequence[str]
 ) -> "Iterator[tuple[str, pa.Table]]":
-    import pyarrow as pa
-
-    from recgauge.evaluation.parts import id_type
+    from recgauge.evaluation.parts import text_users
     from recgauge.evaluation.recorded_parts import stored_parts
 
-    kind = id_type(part.values for parts in files.values() for part in stored_parts(parts))
-    for name, parts in files.items():
-        for values in (part.values for part in stored_parts(parts)):
-            columns = {key: values.column(key) for key in keys if key in values.column_names}
-            yield name, pa.table({"user_id": values.column("user").cast(kind), **columns})
+    def tables(of_run: Sequence[Path]) -> Iterator[Mapping[str, Any]]:
+        return (values for part in stored_parts(of_run) for values in part.values)
+
+    as_text = text_users(chain.from_iterable(map(tables, files.values())))
+    for name, of_run in files.items():
+        for values in tables(of_run):
+            users = values["user"].astype(str if as_text else np.int64)
+            yield name, arrow_table({"user_id": users} | {key: values[key] for key in keys if key in values})
 
 
 def write_users(measured: MeasuredRuns, file: Path) -> None:

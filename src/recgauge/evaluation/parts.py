@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from hashlib import sha256
+from io import BytesIO
 from math import inf
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -32,20 +34,14 @@ from recgauge.files.rows import Rows
 from recgauge.judging import check_longest, judge
 from recgauge.metrics import RunMetric
 from recgauge.recorded import join_recorded, rows_of_table
-from recgauge.recorded.findings import Finding, ListSettings, check_meeting, refusal, unmet
+from recgauge.recorded.findings import Finding, ListSettings, check_meeting, unmet
 from recgauge.recorded.lists import ARE_TRUTH
-from recgauge.utils.arrow import arrow_table, to_arrow, to_numpy
 from recgauge.utils.checks import DoubleArray, shown
 from recgauge.utils.exact import Moments
-from recgauge.utils.plain import from_plain
+from recgauge.utils.plain import Arrays, pack, unpack
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-_FORMAT = 5  # of stored parts; another is never read
-_GRADE_COUNTS = ("n_rows", "n_relevant", "n_below", "n_graded")
-_LARGE_PART = 1000  # items of a part's smaller side, of which as many meet as in the whole
+_FORMAT = 6  # of stored parts; another is never read
+_KINDS = {kind.__name__: kind for kind in (Moments, Meeting, Finding, GradeCounts)}  # they are made of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +55,17 @@ class Part:
     sums : mapping of str to Moments or ndarray of float64
         By the key of the result; they are exact, so that no order of adding changes them.
     counts : mapping of str to int
-        Of users, as `Evaluation.counts`; ``lists`` and ``parts``, ``truths`` (parts whose lists are the
-        truth), and those of `GradeCounts`.
+        Of users, as `Evaluation.counts`; ``lists`` and ``parts``, and ``truths``: parts whose lists are the
+        truth.
     meetings : tuple of Meeting
         How many users, and items, of lists and truth met.
     findings : tuple of Finding
         What is odd about the lists.
-    values : pyarrow.Table
-        The users' own values, if the task asks for them: a column ``user`` and one for each key; else none.
+    grades : GradeCounts or None
+        Which rows of the truth are relevant; None where there are no grades.
+    values : tuple of mapping of str to ndarray
+        Ids of users, as ``user``, and their values by key; one for each judged part, none if the task does
+        not ask for them.
     """
 
     task: str
@@ -74,7 +73,8 @@ class Part:
     counts: Mapping[str, int]
     meetings: tuple[Meeting, ...]
     findings: tuple[Finding, ...]
-    values: "pa.Table"
+    grades: GradeCounts | None
+    values: tuple[Mapping[str, np.ndarray[Any, Any]], ...] = ()
 
     @property
     def n_lists(self) -> int:
@@ -104,28 +104,16 @@ class Part:
             {name: count + other.counts[name] for name, count in self.counts.items()},
             tuple(own + its for own, its in zip(self.meetings, other.meetings, strict=True)),
             tuple(findings.values()),
-            joined_values([self.values, other.values]),
+            self.grades and other.grades and self.grades + other.grades,
+            self.values + other.values,
         )
 
     def to_bytes(self) -> bytes:
-        """Return the part as Arrow's streams, to be sent or stored: of its sums, then of users' values."""
-        import pyarrow as pa
-
-        about = {name: getattr(self, name) for name in ("task", "counts")}
-        about |= {name: list(map(asdict, getattr(self, name))) for name in ("meetings", "findings")}
-        moments = {key: sums for key, sums in self.sums.items() if isinstance(sums, Moments)}
-        about["moments"] = {key: [each.n, each.total, each.squares] for key, each in moments.items()}
-        lists = {
-            key: pa.LargeListArray.from_arrays([0, len(sums)], to_arrow(sums))
-            for key, sums in self.sums.items()
-            if not isinstance(sums, Moments)
-        }
-        table = pa.table(lists, metadata={"recgauge": json.dumps(about)})
-        sink, options = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression="zstd")
-        for rows in (table, self.values):
-            with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
-                writer.write_table(rows)
-        return bytes(sink.getvalue())
+        """Return the part as a compressed file of NumPy's, without pickles, to be sent or stored."""
+        arrays: Arrays = {}
+        about, content = json.dumps(pack(vars(self), "part", arrays, _KINDS)), BytesIO()
+        np.savez_compressed(content, about=np.array(about), **arrays)  # type: ignore[arg-type]
+        return content.getvalue()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Part":
@@ -136,18 +124,10 @@ class Part:
         SchemaError
             If these are other bytes.
         """
-        import pyarrow as pa
-
         try:
-            source = pa.BufferReader(content)
-            table, values = (pa.ipc.open_stream(source).read_all() for _ in range(2))
-            about = json.loads(table.schema.metadata[b"recgauge"])
-            about["meetings"] = from_plain(tuple[Meeting, ...], about["meetings"], "meetings")
-            about["findings"] = from_plain(tuple[Finding, ...], about["findings"], "findings")
-            sums: dict[str, Sums] = {key: Moments(*sums) for key, sums in about.pop("moments").items()}
-            sums |= {key: to_numpy(table.column(key)[0].values) for key in table.column_names}
-            return cls(**about, sums=sums, values=values)
-        except (pa.ArrowException, SchemaError, KeyError, ValueError, TypeError) as error:
+            with np.load(BytesIO(content)) as arrays:
+                return cls(**unpack(json.loads(str(arrays["about"])), arrays, _KINDS))
+        except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile) as error:
             raise SchemaError("Part.from_bytes needs what Part.to_bytes wrote.") from error
 
 
@@ -203,15 +183,12 @@ class PartTask:
     def __post_init__(self) -> None:
         check_longest(self._convention.policies, self._named[1])
         for name, definition in self._suite.items():
-            lacking, ties = sorted(definition.metric.needs - {"n_items"}), definition.policies.ties
-            if ties == "random" or (ties == "expected" and not definition.metric.has_expected):
-                lacking = ["random orders of equal scores, which depend on all users"]
-            elif definition.policies.round_mean is not None:
-                lacking = ["a sum in the order of users, which is rounded"]
-            if lacking:
+            metric, ways = definition.metric, definition.policies
+            drawn = ways.ties == "random" or (ways.ties == "expected" and not metric.has_expected)
+            if metric.needs - {"n_items"} or drawn or ways.round_mean is not None:
                 raise ConfigError(
-                    f"metrics: {name} needs {' and '.join(lacking)}, which parts do not have; evaluate all "
-                    "rows at once with recgauge.evaluate."
+                    f"metrics: {name} needs training rows, features, random orders of equal scores or a "
+                    "rounded sum, which parts do not have; evaluate all rows at once with recgauge.evaluate."
                 )
 
     @cached_property
@@ -240,10 +217,7 @@ class PartTask:
 
         if self.items is None:
             return None
-        is_column = isinstance(self.items, pa.ChunkedArray)
-        _, distinct = join_ids(
-            [read_ids(self.items if is_column else pa.chunked_array([self.items]))], "item"
-        )
+        _, distinct = join_ids([read_ids(pa.chunked_array([self.items]))], "item")
         return Ids(np.arange(len(distinct), dtype=np.int32), distinct, distinct.dtype.kind in "iu")
 
     @property
@@ -258,12 +232,10 @@ class PartTask:
     def digest(self) -> str:
         """What tells this task from others: definitions, policies, items and how lists are read."""
         definitions = [entry.key + entry.definition for entry in self._entries]
-        options = [self._convention.policies.definition(), self.n_items, self.relevant_from]
-        reading = (self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse))
-        digest = sha256(json.dumps([definitions, options, reading, self.per_user, _FORMAT]).encode())
-        if self._items is not None:
-            digest.update("\n".join(map(str, self._items.distinct.tolist())).encode())
-        return digest.hexdigest()
+        options = [self._convention.policies.definition(), self.n_items, self.relevant_from, self.per_user]
+        reading = [self.settings.order, sorted(self.settings.keep), sorted(self.settings.refuse)]
+        items = None if self._items is None else self._items.distinct.tolist()
+        return sha256(json.dumps([definitions, options, reading, items, _FORMAT]).encode()).hexdigest()
 
     def judge(self, lists: Any, truth: Any) -> Part:
         """Judge the lists of some users: all rows that they have in lists and truth.
@@ -294,14 +266,11 @@ class PartTask:
         policies, cutoffs = self._convention.policies, self._named[1]
         longest = max((k for k in cutoffs if k is not None), default=None)
         settings = replace(self.settings, in_part=True, longest=longest)
-        if truth.problems:
-            raise refusal("bad_rows", truth.first_bad(), truth.n_bad, hint="Correct the rows.")
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
         (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
-            items = set(map(str, self._items.distinct.tolist()))
-            item = next(item for item in recorded.item_ids.tolist() if str(item) not in items)
-            raise SchemaError(f"items: {shown(item)} of lists or truth is not among them. Name all items.")
+            n_more = len(recorded.item_ids) - len(self._items.distinct)
+            raise SchemaError(f"items: {n_more:,} of lists or truth are not among them. Name all items.")
         inputs = convert(
             needed(run, self._suite.values(), cutoffs),
             recorded.relevant,
@@ -323,14 +292,14 @@ class PartTask:
                     values[entry.key] = per_user
         counts = judged_users.counts(policies, 0)
         counts |= {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
-        counts |= {name: getattr(inputs.grades, name, 0) for name in _GRADE_COUNTS}
         return Part(
             self.digest,
             {entry.key: sums[entry.key] for entry in self._entries},
             counts,
             run.meetings,
             run.findings,
-            arrow_table({"user": judged_users.ids, **values} if self.per_user else {}),
+            inputs.grades,
+            ({"user": judged_users.ids, **values},) if self.per_user else (),
         )
 
     def merge(self, parts: Iterable[Part]) -> Evaluation:
@@ -358,7 +327,7 @@ class PartTask:
         return self.evaluation(self.total(parts))
 
     def total(self, parts: Iterable[Part], name: str = "merge") -> Part:
-        """Return the part that all users make; errors begin with `name`."""
+        """Return the part that all users make, with what did not meet; errors begin with `name`."""
         rest = iter(parts)
         if (first := next(rest, None)) is None:
             raise ConfigError(f"{name} needs at least one part.")
@@ -367,61 +336,41 @@ class PartTask:
             raise ConfigError(f"{name}: the parts are of another task; judge all parts with this one.")
         if whole.counts["lists"] == 0:
             raise MetricError(f"{name}: no part has a list, so there is nothing to measure.")
-        return self._with_meetings(whole, name)
+        users, items = whole.meetings
+        is_sure = whole.counts["parts"] == 1 or not items.n_both  # few items of few users meet
+        check_meeting(users, name, self.settings, 1)
+        check_meeting(items, name, self.settings, FEWEST if is_sure else inf)
+        finding = unmet(whole.meetings if is_sure else [users], name)
+        return whole if finding is None else replace(whole, findings=(*whole.findings, finding))
 
     def evaluation(self, whole: Part) -> Evaluation:
         """Return the evaluation of the part that all users make."""
-        users, values = _values_of(whole)
+        users, values = _values_of(whole.values)
         results = tuple(entry.result(whole.sums[entry.key], values.get(entry.key)) for entry in self._entries)
-        policies, grades = self._convention.policies, None
-        if whole.counts["n_rows"]:
-            threshold = policies.threshold if self.relevant_from is None else self.relevant_from
-            policies = replace(policies, threshold=threshold)
-            n_rows = {name: whole.counts[name] for name in _GRADE_COUNTS}
-            grades = GradeCounts(threshold, self.relevant_from is not None, **n_rows)
+        policies = self._convention.policies
+        if whole.grades is not None:
+            policies = replace(policies, threshold=whole.grades.threshold)
         counts = {name: count for name, count in whole.counts.items() if name.startswith("users_")}
         evaluation = Evaluation(users, results, counts, policies.definition())
         keys = self._named[2] or [entry.key for entry in self._entries]
-        return replace(merge([evaluation], keys), grades=grades)
-
-    def _with_meetings(self, whole: Part, name: str) -> Part:
-        """Refuse lists of which next to nothing met in all parts; say so if most did not meet."""
-        users, items = whole.meetings
-        # few items of few users meet
-        is_sure = min(items.n_ids) >= _LARGE_PART * whole.counts["parts"] or whole.counts["parts"] == 1
-        check_meeting(users, name, self.settings, 1)
-        check_meeting(items, name, self.settings, FEWEST if is_sure or not items.n_both else inf)
-        finding = unmet(whole.meetings if is_sure else [users], name)
-        return replace(whole, findings=(*whole.findings, *([] if finding is None else [finding])))
+        return replace(merge([evaluation], keys), grades=whole.grades)
 
 
-def joined_values(tables: Sequence["pa.Table"]) -> "pa.Table":
-    """Return the rows of users of several parts."""
-    import pyarrow as pa
-
-    kind, filled = id_type(tables), [table for table in tables if len(table)]
-    if not filled:
-        return tables[0]
-    return pa.concat_tables(
-        [table.set_column(0, "user", table.column("user").cast(kind)) for table in filled]
-    )
+def text_users(tables: Iterable[Mapping[str, IdArray]]) -> bool:
+    """Whether users of several parts are text: unless all are whole numbers; of a part text may look so."""
+    return any(table["user"].dtype.kind in "UO" for table in tables if len(table["user"]))
 
 
-def id_type(tables: Iterable["pa.Table"]) -> "pa.DataType":
-    """Return the type of users in several parts: text, unless all are whole numbers; text may look so."""
-    import pyarrow as pa
-
-    kinds = {table.schema.field("user").type for table in tables if len(table)}
-    return kinds.pop() if len(kinds) == 1 else pa.string()
-
-
-def _values_of(whole: Part) -> tuple[IdArray, dict[str, DoubleArray]]:
+def _values_of(tables: Sequence[Mapping[str, IdArray]]) -> tuple[IdArray, dict[str, DoubleArray]]:
     """Return all users, sorted, and their values; nobody and nothing if parts have none."""
-    if not whole.values.num_columns:
+    if not tables:
         return np.empty(0, np.int64), {}
-    table = whole.values.sort_by("user")
-    users = to_numpy(table.column("user"))
+    kind = object if text_users(tables) else np.int64
+    users = np.concatenate([table["user"].astype(str if kind is object else kind) for table in tables])
+    order = users.argsort()
+    users = users[order].astype(kind)
     if (repeated := users[1:] == users[:-1]).any():
         user = shown(users[1:][repeated][0])
         raise SchemaError(f"merge: user {user} is in two parts. Give all rows of a user to one part.")
-    return users, {key: to_numpy(table.column(key)) for key in table.column_names[1:]}
+    keys = [key for key in tables[0] if key != "user"]
+    return users, {key: np.concatenate([table[key] for table in tables])[order] for key in keys}

@@ -229,7 +229,7 @@ def find_table(text: str, roles: Roles, option: str) -> StoredTable:
             "repeated. Give keys by the variables of the store, such as AWS_ACCESS_KEY_ID."
         )
     table = find_stored(text, roles, option)
-    _ = table.groups  # refuses files unlike the first
+    _ = table.row_groups  # refuses files unlike the first
     return table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from recgauge.errors import SchemaError, listed
+from recgauge.errors import SchemaError
 from recgauge.files.cells import require_ids
 from recgauge.files.columns import Columns, Roles, are_flags
 from recgauge.files.limits import BYTES_PER_ROW
@@ -52,15 +52,9 @@ def read_parquet(file: TableFile, roles: Roles, _: TextFormat) -> Rows:
 
 def read_stored(table: StoredTable) -> Rows:
     """Return the rows of all files of a folder or address, in their order."""
-    parts = []
-    for file in range(len(table.paths)):
-        with table.open(file) as opened:
-            parts.append(opened.read(columns=table.columns).select(table.columns).cast(table.schema))
-    layout = f"{len(parts):,} files" if len(parts) > 1 else ""
-    if layout and (empty := [table.where(file) for file, rows in enumerate(parts) if not len(rows)]):
-        layout += f", of them without rows: {listed(empty, most=3)}"
+    layout = f"{len(table.files):,} files" if len(table.files) > 1 else ""
     columns = replace(table.layout, further=tuple(map(table.layout.names.index, table.roles.cells.keep)))
-    rows = _rows_of(table, pa.concat_tables(parts), columns, layout=layout)
+    rows = _rows_of(table, table.read(), columns, layout=layout)
     return replace(rows, further={**rows.further, **table.label_values()})
 
 

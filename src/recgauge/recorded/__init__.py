@@ -165,9 +165,6 @@ def read_recorded(  # noqa: PLR0913 - what a command asks, by name
             raise ConfigError(
                 f"--unused {absent[0]}: no file has such a column that is not used. Correct it."
             )
-        for rows in (*truths, *trains):
-            if rows.problems:
-                raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
     recorded = join_recorded(of_runs, truths, trains, settings)
     if ratings:  # which are predicted for the rows of the truth
         recorded = replace(recorded, runs=tuple(replace(run, are_truth=False) for run in recorded.runs))
@@ -189,6 +186,9 @@ def join_recorded(
     DataError
         If something is found that is refused; the message names file and row.
     """
+    for rows in (*truths, *trains):
+        if rows.problems:
+            raise refusal("bad_rows", rows.first_bad(), rows.n_bad, hint="Correct the file.")
     tables = [*(rows for _, rows in of_runs), *truths, *trains]
     text = settings.text_ids or any(rows.form in ("trec_run", "trec_qrels") for rows in tables)
     more = [] if more_items is None else [more_items]

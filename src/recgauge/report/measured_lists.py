@@ -37,7 +37,7 @@ def table_line(table: StoredTable) -> str:
     """Return how a table of Parquet files was read."""
     labels = ", ".join(f"{role}={label}" for role, label in table.labels.items())
     labels += f", not used: {listed(table.layout.unused, most=10)}" if table.layout.unused else ""
-    files = "1 file" if len(table.paths) == 1 else f"{len(table.paths):,} files"
+    files = "1 file" if len(table.files) == 1 else f"{len(table.files):,} files"
     return f"read     {table.address}: {files}, {table.n_rows:,} rows; {labels}"
 
 

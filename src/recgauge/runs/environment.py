@@ -13,6 +13,7 @@ from typing import Any
 
 import recgauge
 from recgauge._version import NUMERIC_VERSION, __version__
+from recgauge.datasets.prepared import digests_of
 from recgauge.datasets.table import join_digests
 from recgauge.errors import ConfigError
 from recgauge.files.columns import Roles
@@ -124,7 +125,7 @@ def read_beside(settings: Mapping[str, Any]) -> dict[str, str]:
     targets = {text for key, text in _texts(numeric) if key == TARGET and not is_own(text)}
     packages = allowed_packages(settings.get("allowed_targets", ()))
     stored = {
-        text: join_digests(find_stored(text, Roles({}, ()), key).digests())
+        text: join_digests(digests_of(find_stored(text, Roles({}, ()), key).files))
         for node in (numeric.get("model"), numeric.get("split"))
         if isinstance(node, Mapping) and str(node.get(TARGET)).startswith("recgauge.")
         for key, text in _texts(node)

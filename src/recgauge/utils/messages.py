@@ -39,7 +39,7 @@ def explain_error(error: BaseException) -> str | None:
         remedy = "Free some space" if error.errno in FULL else "Make it readable, or writable"
         return (
             f"{name}{error.strerror or said(error)}. {remedy}, or write elsewhere: hydra.run.dir=FOLDER for "
-            "the results of a run, TMPDIR=FOLDER for temporary files."
+            "the results of a run, --work FOLDER for parts of lists, TMPDIR=FOLDER for temporary files."
         )
     return None
 

@@ -95,7 +95,7 @@ def test_what_a_store_refuses_is_one_line(store, capsys, monkeypatch) -> None:
 
     assert "Correct --run" in refused(store("bucket/nothing"))
     assert "Correct --run" in refused(store("bucket/lists/9.parquet"))
-    assert "NO_SUCH_BUCKET" in refused(store("nowhere/lists"))
+    assert "nothing can be read there: nowhere/lists" in refused(store("nowhere/lists"))
     store.refuse(after=0)
     assert "ACCESS_DENIED" in refused(store("bucket/lists"))
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):

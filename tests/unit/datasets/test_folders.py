@@ -47,9 +47,9 @@ def whole(folder, table=ROWS):
 
 
 @READERS
-def test_other_files_and_files_without_rows_change_nothing(folder, reads):
+def test_hidden_files_and_files_without_rows_change_nothing(folder, reads):
     (folder / "_SUCCESS").touch()
-    (folder / "notes.txt").write_text("mine")
+    (folder / ".notes.txt").write_text("mine")
     (folder / "_temporary").mkdir()
     parquet.write_table(ROWS, folder / "_temporary" / "0.parquet")
     parquet.write_table(ROWS.slice(0, 0), folder / "1-empty.parquet")
@@ -63,10 +63,10 @@ def test_other_files_and_files_without_rows_change_nothing(folder, reads):
         (lambda _: b"PAR1 nothing", r"/1\.parquet cannot be read as Parquet"),
         (
             lambda part: part.set_column(0, "user", pa.array([1, 2])),
-            r"/1\.parquet: columns differ from those of .*/0\.parquet: .*int64",
+            r"/1\.parquet cannot be read as Parquet: .*ield user has .*int64",
         ),
-        (lambda part: part.drop_columns(["item"]), r"/1\.parquet: there is no column item"),
-        (lambda part: part.set_column(0, "user", pa.array(["b", None])), r"/rows, row 4: the user is"),
+        (lambda part: part.drop_columns(["item"]), r"/1\.parquet cannot be read .* item does not exist"),
+        (lambda part: part.set_column(0, "user", pa.array(["b", None])), r"rows, row 4: the user is"),
     ],
     ids=["no Parquet", "other type", "column missing", "bad row"],
 )
@@ -81,13 +81,13 @@ def test_a_file_that_is_unlike_the_others_is_named(folder, reads, change, expect
 
 
 @READERS
-def test_a_folder_without_parquet_says_what_is_in_it(folder, reads):
+def test_a_folder_without_parquet_is_refused(folder, reads):
     for part in folder.iterdir():
         part.unlink()
     with pytest.raises(DataError, match="rows: there is no Parquet file"):
         reads(folder)
     (folder / "a.csv").write_text("user,item\n1,2\n")
-    with pytest.raises(DataError, match=r"Name a file in it \(a\.csv\)"):
+    with pytest.raises(DataError, match=r"/a\.csv cannot be read as Parquet: .* name files"):
         reads(folder)
     with pytest.raises(DataError, match="there is no such file"):
         reads(folder.parent / "absent")
@@ -113,7 +113,7 @@ def test_fsspec_reads_the_addresses_that_pyarrow_does_not(folder):
     assert len(Table("memory://bucket/rows").load().interactions) == 8
     with pytest.raises(MissingDataError, match="memory://bucket/absent: "):
         Table("memory://bucket/absent").load()
-    with pytest.raises(ConfigError, match=r"nowhere://a: nothing here reads such an address: .*fsspec"):
+    with pytest.raises(MissingDataError, match=r"nowhere://a: .* install fsspec"):
         Table("nowhere://a").load()
 
 
@@ -124,5 +124,5 @@ def test_what_is_no_file_in_a_folder_is_refused(tmp_path, kind):
         os.mkfifo(tmp_path / "2.parquet")
     else:
         (tmp_path / "2.parquet").symlink_to("/dev/zero" if kind == "device" else "nowhere")
-    with pytest.raises(MissingDataError, match=r"2\.parquet is no file"):
+    with pytest.raises(MissingDataError, match=r"2\.parquet is not a regular file"):
         Table(str(tmp_path)).load()
