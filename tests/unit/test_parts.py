@@ -126,7 +126,7 @@ def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
         PartTask(conventions=get_convention("standard").with_policies({"ties": "random"}))
     with pytest.raises(MetricError, match="Gini needs the catalogue's size"):
         PartTask(metrics=("gini",)).judge(*tables)
-    with pytest.raises(SchemaError, match=r"items: [0-9]+ of lists or truth are not among them"):
+    with pytest.raises(SchemaError, match="items: lists or truth have others"):
         PartTask(metrics=("ndcg",), items=["i0"]).judge(*tables)
     strangers = tables[1].set_column(0, "user", pa.array(tables[1]["user"].to_numpy() + 1000))
     task = PartTask(metrics=("ndcg",))

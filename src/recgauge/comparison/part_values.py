@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recgauge.comparison.user_values import UserValues
+from recgauge.evaluation.parts import Part
 from recgauge.evaluation.recorded_parts import stored_parts
 from recgauge.runs.finished import RunValues
 
@@ -27,11 +28,9 @@ class PartValues:
     def __iter__(self) -> Iterator[UserValues]:
         """Yield the values of each part's users."""
         for parts in zip(*map(stored_parts, self.files.values()), strict=True):
-            tables = [part.values[0] for part in parts]
-            yield UserValues.paired(
-                {
-                    run: RunValues(table["user"], {key: table[key] for key in self.metrics}, from_file=True)
-                    for run, table in zip(self.files, tables, strict=True)
-                },
-                self.metrics,
-            )
+            runs = dict(zip(self.files, map(self._values, parts), strict=True))
+            yield UserValues.paired(runs, self.metrics)
+
+    def _values(self, part: Part) -> RunValues:
+        values = part.values[0]
+        return RunValues(values["user"], {key: values[key] for key in self.metrics}, from_file=True)

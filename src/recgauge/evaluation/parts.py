@@ -269,8 +269,7 @@ class PartTask:
         recorded = join_recorded([("lists", lists)], [truth], [], settings, self._items)
         (run,) = recorded.runs
         if self._items is not None and len(recorded.item_ids) > len(self._items.distinct):
-            n_more = len(recorded.item_ids) - len(self._items.distinct)
-            raise SchemaError(f"items: {n_more:,} of lists or truth are not among them. Name all items.")
+            raise SchemaError("items: lists or truth have others, too. Name all items.")
         inputs = convert(
             needed(run, self._suite.values(), cutoffs),
             recorded.relevant,
@@ -290,12 +289,11 @@ class PartTask:
                 sums[entry.key], per_user = entry.sums(judged_users)
                 if per_user is not None:
                     values[entry.key] = per_user
-        counts = judged_users.counts(policies, 0)
-        counts |= {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
+        of_lists = {"lists": len(run.lists.users), "parts": 1, "truths": int(run.are_truth)}
         return Part(
             self.digest,
             {entry.key: sums[entry.key] for entry in self._entries},
-            counts,
+            judged_users.counts(policies, 0) | of_lists,
             run.meetings,
             run.findings,
             inputs.grades,

@@ -188,8 +188,7 @@ class StoredTable:
         values = pa.nulls(0)
         for batch in self.batches(self._schema_of([name])):
             column = batch.column(0)
-            nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
-            cells = pc.list_flatten(column) if nested else column
+            cells = pc.list_flatten(column) if pa.types.is_nested(column.type) else column
             values = pa.chunked_array([values, cells] if len(values) else [cells]).unique()
             if len(values) > most:
                 break
@@ -197,9 +196,8 @@ class StoredTable:
 
     def label_values(self) -> Mapping[str, pa.ChunkedArray]:
         """Return the different values of columns that may be labels or grades, of the first thousands."""
-        names = [self.layout.names[at] for at in self.layout.further]
-        names = [name for name in names if name not in self.roles.cells.keep]
-        return {name: pa.chunked_array([self.distinct(name, _MOST_VALUES)]) for name in names}
+        names = {self.layout.names[at] for at in self.layout.further} - {*self.roles.cells.keep}
+        return {name: pa.chunked_array([self.distinct(name, _MOST_VALUES)]) for name in sorted(names)}
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

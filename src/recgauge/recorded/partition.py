@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _BYTES_PER_ROW = 110
 """Of memory at the peak of judging a part: measured with lists of 100."""
 _MOST_READ = 1.3  # rows of row groups that are opened for each row, before it is cheaper to write parts
-_STAGED = 1 << 15  # rows of a part that are written at once; fewer take several times as long
 MOST_PARTS = 800  # of which pyarrow holds a file open each
 
 
@@ -116,7 +115,7 @@ class Partition:
                 partitioning=dataset.partitioning(pa.schema([part])),
                 preserve_order=True,
                 use_threads=False,
-                min_rows_per_group=_STAGED,
+                min_rows_per_group=1 << 15,  # fewer take several times as long
             )
 
     def read(self, table: StoredTable, folder: Path, part: int) -> "pa.Table":
