@@ -7,14 +7,12 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
+from finished import composed
 from recgauge.candidates import CandidateItems
-from recgauge.cli.settings import register_schema
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, FitError, NotFittedError
-from recgauge.models import RatingPredictor
 from recgauge.models.adapters.cornac import Cornac
 from recgauge.models.adapters.implicit import Implicit
 from recgauge.models.adapters.irspack import Irspack
@@ -23,7 +21,6 @@ from recgauge.models.recommend import recommend
 from recgauge.models.saved import SavedModel
 from recgauge.runs.environment import read_beside
 from recgauge.sweeps.compose import compose as make
-from recgauge.sweeps.places import conf_folder
 from recgauge.sweeps.tuning import tune
 from recgauge.utils.progress import Progress
 
@@ -125,31 +122,18 @@ def test_what_recgauge_gives_is_refused_with_its_own_setting(kind):
         kind(settings={name: 1}).check_ready()
 
 
-@every_adapter
-def test_a_library_that_cannot_be_imported_says_so(kind, monkeypatch):
-    needs(kind)
-    monkeypatch.setattr(kind, "kind", lambda _: importlib.import_module("no_such_module"))
-    with pytest.raises(ConfigError, match=f"{kind.library} .* is installed but cannot be used: No module"):
-        kind().check_ready()
-
-
-@pytest.fixture
-def composed():
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        yield lambda *words: OmegaConf.to_object(compose("config", list(words)))
-
-
-def test_a_search_changes_settings_of_the_library(composed, monkeypatch, tmp_path):
+def test_a_search_changes_settings_of_the_library(monkeypatch, tmp_path):
     needs(Implicit)
     monkeypatch.chdir(tmp_path)
     words = ("model.settings.iterations=2", "search.settings.factors.high=20", "tune.trials=3")
-    typed = composed("model=implicit_als", "tune=random", "split.validation_size=0.1", *words)
+    chosen = composed("model=implicit_als", "tune=random", "split.validation_size=0.1", *words)
+    typed = OmegaConf.to_object(chosen)
     trials = tune(typed, (*words, "model.settings.alpha=1.0"), make(typed), Progress()).trials
     assert set(trials[0].settings) == {"settings.factors", "settings.regularization"}
     assert [trial.state for trial in trials] == ["finished"] * 3
     assert len({trial.value for trial in trials}) == 3
-    typed = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
+    chosen = composed("model=implicit_als", "tune=random", "+search.settings.no_such=[1,2]")
+    typed = OmegaConf.to_object(chosen)
     with pytest.raises(ConfigError, match=r"no_such: 1 is no value .* has no setting no_such"):
         tune(typed, (), make(typed), Progress())
 
@@ -174,26 +158,3 @@ def test_what_a_library_says_is_told_with_its_name(train):
     needs(Irspack)
     with pytest.raises(FitError, match=r"Irspack: irspack .*, algorithm=IALS: "):
         fitted(Irspack, "IALS", train, solver_type="no_such")
-
-
-@pytest.mark.parametrize("algorithm", ["SVD", "SVDpp", "KNNWithMeans", "SlopeOne"])
-def test_predictions_are_those_of_surprise(algorithm, train):
-    needs(Surprise)
-    import pandas as pd
-    import surprise
-
-    model = fitted(Surprise, algorithm, train)
-    assert isinstance(model, RatingPredictor)
-    seed = int(np.random.default_rng(0).integers(2**31 - 1))
-    table = pd.DataFrame({"u": train.user, "i": train.item, "r": train.value.astype(float)})
-    rows = surprise.Dataset.load_from_df(table, surprise.Reader(rating_scale=(1, 5))).build_full_trainset()
-    own = {"random_state": seed} if algorithm in ("SVD", "SVDpp") else {}
-    quiet = {"verbose": False} if algorithm == "KNNWithMeans" else {}
-    peer = getattr(surprise, algorithm)(**own, **quiet).fit(rows)
-    users, items = (codes.ravel().astype(np.int32) for codes in np.mgrid[:41, :26])
-    found = model.predict(users, items)
-    found = np.where(np.isnan(found), model.training().mean, found)
-    expected = [
-        peer.predict(u, i, clip=False).est for u, i in zip(users.tolist(), items.tolist(), strict=True)
-    ]
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

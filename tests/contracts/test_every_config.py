@@ -1,13 +1,9 @@
 """Every file under conf/ composes and builds; nothing there needs a network or data to be built."""
 
-from importlib.metadata import PackageNotFoundError, version
-
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.cli.settings import register_schema
+from finished import composed
 from recgauge.conventions import standard_metrics
 from recgauge.errors import ConfigError
 from recgauge.metrics import SUITES
@@ -21,12 +17,6 @@ GROUPED = ("dataset", "filters", "split", "candidates", "model", "metrics", "con
 
 def options(*groups):
     return [(group, path.stem) for group in groups for path in sorted((conf_folder() / group).glob("*.yaml"))]
-
-
-def compose_config(*overrides):
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        return hydra_compose("config", overrides=list(overrides), return_hydra_config=False)
 
 
 @pytest.mark.parametrize(("group", "option"), options(*GROUPED))
@@ -47,14 +37,14 @@ def test_every_option_builds(group, option):
         extra = [f"model.path='{__file__}'"]  # a file that is there
     if group == "metrics" and option in ("all", "articles", "rating"):
         extra = ["model=biased_mf"]  # it ranks items and predicts ratings
-    check_composes(compose_config(f"{group}={choice}", *extra))
+    check_composes(composed(f"{group}={choice}", *extra))
 
 
 def check_composes(config):
     """Check that the settings build, or that a model whose library is not here says how to get it."""
     settings = OmegaConf.to_object(config)
     model = build_model(settings.model, [])
-    if isinstance(model, Adapter) and not installed(model.library):
+    if isinstance(model, Adapter) and why_not_ready(model):
         with pytest.raises(ConfigError, match=rf"pip install 'recgauge\[{model.extra}\]'"):
             compose(settings)
     elif isinstance(model, Isolated) and why_not_ready(model):
@@ -73,16 +63,9 @@ def why_not_ready(model):
     return None
 
 
-def installed(package):
-    try:
-        return bool(version(package))
-    except PackageNotFoundError:
-        return False
-
-
 @pytest.mark.parametrize(("group", "option"), options("experiment", "debug"))
 def test_every_experiment_and_debug_file_composes(group, option):
-    check_composes(compose_config(f"{group}={option}"))
+    check_composes(composed(f"{group}={option}"))
 
 
 @pytest.mark.parametrize(
@@ -92,14 +75,14 @@ def test_every_experiment_and_debug_file_composes(group, option):
 )
 def test_every_part_of_an_experiment_builds_with_it_and_says_what_it_is(path):
     name = path.parent.name
-    check_composes(compose_config(f"experiment={name}", f"+experiment/{name}={path.stem}"))
+    check_composes(composed(f"experiment={name}", f"+experiment/{name}={path.stem}"))
     assert path.read_text(encoding="utf-8").splitlines()[1].startswith("# ")
     grid = OmegaConf.load(path.parent.parent / f"{name}.yaml").hydra.sweeper.params
     assert path.stem in [option.strip() for option in grid[f"+experiment/{name}"].split(",")]
 
 
 def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
-    experiment = compose(OmegaConf.to_object(compose_config("metrics=[all]", "model=biased_mf")))
+    experiment = compose(OmegaConf.to_object(composed("metrics=[all]", "model=biased_mf")))
     kinds = ("lists", "ratings", "full rankings")
     wanted = {metric.name for metric in standard_metrics().values() if metric.kind in kinds}
     found = {definition.metric.name for definition in experiment.metrics.values()}
@@ -110,18 +93,3 @@ def test_the_suite_of_all_holds_every_metric_that_a_run_can_measure():
 def test_a_suite_by_name_is_that_of_its_file(name):
     content = OmegaConf.to_container(OmegaConf.load(conf_folder() / "metrics" / f"{name}.yaml"))
     assert content == {metric: metric for metric in SUITES[name]}
-
-
-def test_the_defaults_are_the_documented_ones():
-    settings = OmegaConf.to_object(compose_config())
-    experiment = compose(settings)
-    assert type(experiment.dataset).__name__ == "Demo"
-    assert type(experiment.model).__name__ == "SVD"
-    assert experiment.cutoffs == (1, 5, 10, 20)
-    assert experiment.seed == 0
-    assert set(experiment.metrics) == {"precision", "recall", "f1", "hit_rate", "mrr", "map", "ndcg"}
-
-
-@pytest.mark.parametrize("path", sorted(conf_folder().glob("experiment/*.yaml")), ids=lambda path: path.stem)
-def test_an_experiment_names_the_command_that_runs_it(path):
-    assert f"# recgauge run experiment={path.stem}" in path.read_text()

@@ -3,10 +3,9 @@
 import re
 
 import pytest
-from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.cli.settings import register_schema
+from finished import composed
 from recgauge.errors import ConfigError
 from recgauge.search.space import holds, parse_space, value_of
 from recgauge.sweeps.compose import build_model, check_ready
@@ -20,20 +19,13 @@ def names(group):
     return sorted(path.stem for path in (conf_folder() / group).glob("*.yaml"))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def configuration():
-    register_schema()
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        yield
-
-
 def test_every_model_has_a_space_or_nothing_to_tune():
     assert set(names("search")) == set(names("model")) - NOTHING_TO_TUNE
 
 
 @pytest.mark.parametrize("name", names("search"))
 def test_a_space_is_of_settings_of_its_model_and_contains_the_defaults(name):
-    config = OmegaConf.to_container(compose("config", [f"model={name}"]), resolve=True)
+    config = OmegaConf.to_container(composed(f"model={name}"), resolve=True)
     space, model = parse_space(config["search"]), config["model"]
     assert {name.partition(".")[0] for name in space} <= set(model)
     values = {name: value_of(model, name) for name in space}

@@ -3,8 +3,6 @@
 import importlib
 import inspect
 import pkgutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -56,9 +54,3 @@ def test_a_misspelt_name_is_told_with_those_there_are(name):
     package = importlib.import_module(name)
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'Nope'; it has .*, "):
         _ = package.Nope
-
-
-def test_a_name_imports_its_own_module_and_no_sibling():
-    code = "import sys; from recgauge.models import SVD; print('recgauge.models.bias' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "False"

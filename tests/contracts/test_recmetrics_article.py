@@ -1,17 +1,14 @@
 """The experiment as configured, on real data: the committed numbers, and what the page claims of them."""
 
 import pytest
-from hydra import compose as hydra_compose
-from hydra import initialize_config_dir
 from omegaconf import OmegaConf
 
-from recgauge.cli.settings import register_schema
+from finished import composed
 from recgauge.experiment import run_experiment
 from recgauge.experiments import FOLDER
 from recgauge.experiments.recmetrics_article.study import ARTICLE, HONEST
 from recgauge.studies import read_results
 from recgauge.sweeps.compose import compose
-from recgauge.sweeps.places import conf_folder
 
 pytestmark = pytest.mark.slow
 
@@ -28,16 +25,14 @@ ARMS = {
 @pytest.fixture(scope="module")
 def measured(mirror):
     """MAR@10 of every model under both protocols on ml_100k."""
-    register_schema()
     found = {}
-    with initialize_config_dir(str(conf_folder()), version_base="1.3"):
-        for place, arm in ARMS.items():
-            words = ["experiment=recmetrics_article", f"+experiment/recmetrics_article={arm}", "cutoffs=[10]"]
-            words += ["dataset=ml_100k", f"data.mirror={mirror}", "data.prepared=false"]
-            config = OmegaConf.to_object(hydra_compose("config", words))
-            config.metrics = {"mar": "mar"}
-            (entry,) = run_experiment(compose(config)).results
-            found[place] = entry.value
+    for place, arm in ARMS.items():
+        words = ["experiment=recmetrics_article", f"+experiment/recmetrics_article={arm}", "cutoffs=[10]"]
+        words += ["dataset=ml_100k", f"data.mirror={mirror}", "data.prepared=false"]
+        config = OmegaConf.to_object(composed(*words))
+        config.metrics = {"mar": "mar"}
+        (entry,) = run_experiment(compose(config)).results
+        found[place] = entry.value
     return found
 
 
