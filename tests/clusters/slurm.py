@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from server.stack import free_port
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "srun", "scancel")
 CONF = """
 ClusterName=recgauge
@@ -52,12 +54,6 @@ def missing() -> list[str]:
 
 def found(name: str) -> str | None:
     return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("", 0))
-        return int(one.getsockname()[1])
 
 
 class Slurm:

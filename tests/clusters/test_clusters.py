@@ -274,12 +274,3 @@ def test_slurm_says_why_it_refuses_a_job(slurm, workplace, monkeypatch):
     assert code == 1
     assert printed.count("error:") == 1
     assert "sbatch refuses the jobs: invalid partition specified: nowhere" in printed
-
-
-def test_slurm_without_its_commands(workplace, monkeypatch):
-    if find_spec("submitit") is None:
-        pytest.skip("submitit is not installed: make clusters")
-    monkeypatch.setenv("PATH", str(workplace.folder))
-    code, said = sweep(workplace, *WORDS, "hydra/launcher=submitit_slurm")
-    assert code == 1
-    assert "submitit_slurm" in said

@@ -3,9 +3,9 @@
 Reads a JSON object a line: folder, arguments, environment (what to add), out and err (files), and answers
 with the exit code; or, if there is `leave` in it, with the process id of the fork, left at work. A line
 ``{"wait": id}`` is answered with the exit code of such a fork, or null while it is at work. With ``"kill_at":
-number`` the run kills itself just before the rename with that number, as a power cut would, and the answer
-is the exit code and how many renames there were. Most of the time of a short run goes to
-imports, to numba's tables of types and to the demo data; here they are paid for once.
+number`` the run kills itself just before the rename with that number, as a power cut would; the file named
+by `renames` has a byte for each. Most of the time of a short run goes to imports, to numba's tables of types
+and to the demo data; here they are paid for once.
 The process that delivers runs to MLflow and the workers of sweeps are forks, too: what they import takes as
 long as a run. A new SQLite store is a copy of one that was made before the first run. Runs that
 are started as a user starts them (`run_fresh`) have the real processes and make their own store, as do runs
@@ -14,11 +14,9 @@ that kill themselves.
 
 import gc
 import json
-import mmap
 import os
 import shutil
 import signal
-import struct
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -100,27 +98,21 @@ def exit_code(child: int, options: int = 0) -> int | None:
 RENAMES = ("replace", "rename", "link")
 
 
-class Counter:
-    """Counts renames in memory that is shared with a fork, which dies just before one of them."""
+def watch_renames(counted: Path, fatal: int) -> None:
+    """Let this process and its forks count renames in a file, one byte each, and die just before one."""
+    for name in RENAMES:
+        setattr(os, name, watched(getattr(os, name), counted, fatal))
 
-    def __init__(self, fatal: int):
-        self._shared, self._fatal = mmap.mmap(-1, 8), fatal
 
-    def count(self) -> int:
-        return int(struct.unpack("q", self._shared[:])[0])
+def watched(function: Callable[..., Any], counted: Path, fatal: int) -> Callable[..., Any]:
+    def count_first(*arguments: Any, **options: Any) -> Any:
+        with counted.open("ab") as file:
+            file.write(b".")
+        if counted.stat().st_size == fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
 
-    def watch(self) -> None:
-        for name in RENAMES:
-            setattr(os, name, self._watched(getattr(os, name)))
-
-    def _watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def watched(*arguments: Any, **options: Any) -> Any:
-            self._shared[:] = struct.pack("q", self.count() + 1)
-            if self.count() == self._fatal:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return function(*arguments, **options)
-
-        return watched
+    return count_first
 
 
 def answer(request: dict[str, Any], store: Path) -> object:
@@ -128,8 +120,7 @@ def answer(request: dict[str, Any], store: Path) -> object:
     if "wait" in request:
         return exit_code(request["wait"], os.WNOHANG)
     if "kill_at" in request:
-        counter = Counter(request["kill_at"])
-        return run_in_fork(request, counter.watch), counter.count()
+        return run_in_fork(request, partial(watch_renames, Path(request["renames"]), request["kill_at"]))
     return run_in_fork(request, lambda: setattr(tracking_store, "_create", partial(copy_store, store)))
 
 

@@ -19,12 +19,12 @@ from mlflow import MlflowClient
 
 from conftest import REPOSITORY
 
-OWN = ("RECGAUGE_", "MLFLOW_")
 
-
-def _inherited() -> dict[str, str]:
+def own_environment() -> dict[str, str]:
     """Return the environment without what would change where a run reads and writes."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("RECGAUGE_", "MLFLOW_"))
+    }
     return kept | {"RECGAUGE_REPORT": "false"}  # the tests of the report ask for it
 
 
@@ -66,7 +66,8 @@ class ForkServer:
     def __init__(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
-            env=_inherited() | {"MLFLOW_DISABLE_TELEMETRY": "true"},  # its thread would not survive a fork
+            env=own_environment()
+            | {"MLFLOW_DISABLE_TELEMETRY": "true"},  # its thread would not survive a fork
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -76,11 +77,12 @@ class ForkServer:
         self, folder: Path, arguments: Sequence[str], environment: Mapping[str, str], **more: object
     ) -> Done:
         with TemporaryDirectory() as kept:
-            out, err = Path(kept) / "out", Path(kept) / "err"
-            request = {"folder": folder, "out": out, "err": err, "arguments": list(arguments)}
-            answer = self.ask(request | {"environment": dict(environment)} | more)
-            code, renames = answer if "kill_at" in more else (answer, 0)
-            return Done(code, out.read_text(), err.read_text(), renames)
+            files = {name: Path(kept) / name for name in ("out", "err", "renames")}
+            files["renames"].touch()
+            request = {"folder": folder, "arguments": list(arguments), "environment": dict(environment)}
+            code = self.ask(request | files | more)
+            out, err = (files[name].read_text() for name in ("out", "err"))
+            return Done(code, out, err, files["renames"].stat().st_size)
 
     def ask(self, request: Mapping[str, object]):
         """Send one line, see `fork_server.py`, and return the answer."""
@@ -172,16 +174,9 @@ class Workplace:
 
     def run_fresh(self, *arguments: str, **environment: str) -> Done:
         """Run the program as a user does, from the start of Python on."""
-        done = subprocess.run(
-            [sys.executable, str(REPOSITORY / "run.py"), *arguments],
-            cwd=self.folder,
-            env=_inherited() | environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        job = self.start_fresh(*arguments, **environment)
+        out, err = job.communicate(timeout=300)
+        return Done(job.returncode, out, err)
 
     def start(self, *arguments: str, **environment: str) -> AtWork:
         """Start the program in a fork, see `run`, and leave it at work."""
@@ -207,7 +202,7 @@ class Workplace:
         return subprocess.Popen(
             [sys.executable, str(REPOSITORY / "run.py"), *arguments],
             cwd=self.folder,
-            env=_inherited() | environment,
+            env=own_environment() | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

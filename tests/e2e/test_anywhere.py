@@ -3,52 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from conftest import REPOSITORY
 
 pytestmark = pytest.mark.e2e
-
-SANDBOX = [
-    "unshare",
-    "--mount",
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "sh",
-    str(Path(__file__).with_name("sandbox.sh")),
-]
-PYTHON = Path(sys.base_prefix).resolve()
-
-
-def run_in_sandbox(folders, directory, command):
-    """Run a shell command as an unknown user who can write only below /tmp."""
-    sandbox = [*SANDBOX, *map(str, [PYTHON, *folders]), "--", str(directory)]
-    try:
-        tried = subprocess.run([*sandbox, "true"], capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        pytest.skip(f"no sandbox: {error}")
-    if tried.returncode:
-        pytest.skip(f"no sandbox, which needs root and Linux: {tried.stderr.strip()}")
-    return subprocess.run([*sandbox, "sh", "-c", command], capture_output=True, text=True, check=False)
-
-
-@pytest.mark.slow
-def test_make_run_in_a_read_only_checkout_as_a_user_without_name_and_home():
-    if not (REPOSITORY / ".venv" / ".installed").exists():
-        pytest.skip("the checkout has no environment of its own: `make install` makes it")
-    steps = "! touch new 2>/dev/null && make run && cat /tmp/recgauge-12345/recgauge/outputs/*/*/record.json"
-    done = run_in_sandbox([REPOSITORY], REPOSITORY, f"id -u && {steps}")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("12345\n")
-    assert "svd on demo" in done.stdout
-    assert '"ndcg_at_10"' in done.stdout
-    note = "the current folder cannot be written; outputs and tracked runs go to"
-    assert done.stderr.splitlines()[0] == f"note: {note} /tmp/recgauge-12345/recgauge"
-    assert "Traceback" not in done.stderr
-    assert "cannot cache" not in done.stderr
 
 
 def test_a_terminal_that_knows_only_ascii(workplace):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from conftest import REPOSITORY
+from e2e.program import own_environment
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 CI = REPOSITORY / "examples" / "ci"
@@ -40,10 +41,7 @@ def clone(tmp_path):
 
 def environment(clone, **variables):
     places = [str(clone.parent / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("RECGAUGE_", "MLFLOW_"))
-    }
-    return kept | {"PATH": os.pathsep.join(places)} | variables
+    return own_environment() | {"PATH": os.pathsep.join(places)} | variables
 
 
 def shell(script, clone, variables):

@@ -68,15 +68,6 @@ def test_runs_are_the_same_wherever_they_are_found(sweep, compare):
         assert table(compare(*sources)[1]) == table(first)
 
 
-def test_a_search_chooses_runs_as_in_mlflow(compare):
-    code, out, _ = compare("--where", "params.model != 'random'")
-    assert code == 0
-    assert "demo: 2 runs" in out
-    code, _, err = compare("--where", "params.model is great")
-    assert code == 1
-    assert "--where" in err
-
-
 def test_a_failed_run_and_an_unknown_experiment_are_told(sweep, compare):
     workplace, _ = sweep
     code, _, err = compare("recguage")

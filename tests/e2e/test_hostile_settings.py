@@ -23,7 +23,7 @@ REFUSED = {
     "escapes": (["dataset=table", "dataset.path='\x1b[2J.csv'"], r"\x1b[2J.csv"),
     "encoding": ([*TABLE, "dataset.encoding=rot13"], "encoding must be one of text"),
     "interpolation": (["dataset=table", "dataset.path='a${b}.csv'"], "write ? instead of $"),
-    "long message": (["dataset=table", "dataset.path=" + "x" * 20_000], "there is no such file"),
+    "long message": (["dataset=table", "dataset.path=" + "x" * 5_000], "there is no such file"),
 }
 READ = {
     "dollar": ["dataset=table", "dataset.path='a?{b}.csv'"],

@@ -77,12 +77,6 @@ def test_a_finished_run_is_replaced_only_if_that_is_forced(workplace):
     assert record.read_bytes() != before
 
 
-def test_an_output_folder_that_cannot_be_made_is_named(workplace):
-    (workplace.folder / "outputs").write_text("in the way")
-    done = workplace.fail("tracking=off", "cutoffs=[5]")
-    assert "hydra.run.dir" in done.err
-
-
 def test_the_experiment_of_the_environment_gets_the_run(workplace):
     workplace.succeed("model=popularity", "cutoffs=[5]", MLFLOW_EXPERIMENT_NAME="shop")
     client = MlflowClient(tracking_uri=workplace.uri)

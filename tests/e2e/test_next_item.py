@@ -42,27 +42,6 @@ def test_numbers_are_means_over_queries_and_users_own_values_of_theirs(finished)
     assert stored.hit_rate_at_10.to_dict() == pytest.approx(hit.to_dict())
 
 
-def test_the_table_says_how_next_items_were_asked(finished):
-    done = finished.run(*EACH, "model=popularity", "hydra.run.dir=again")
-    (line,) = [line for line in done.out.splitlines() if line.startswith("protocol")]
-    n_queries = record_of(finished.folder / "again")["counts"]["queries_evaluated"]
-    for part in (
-        "history grows",
-        f"successive ({n_queries:,} queries",
-        "seen both",
-        "ties fixed_random (of 0.7%",
-    ):
-        assert part in line
-    last = finished.run(
-        *SPLIT[1:], "split=leave_one_out_last", "model=popularity", "candidates=sampled", "hydra.run.dir=last"
-    )
-    lines = last.out.splitlines()
-    (line,) = [line for line in lines if line.startswith("protocol")]
-    assert "target last 1" in line
-    assert "% of training rows later than a test row" in line
-    assert any("†" in line and "negatives" in line for line in lines)
-
-
 def test_runs_are_compared_by_users_and_judged_again(finished, monkeypatch, capsys):
     monkeypatch.chdir(finished.folder)
     assert main(["compare", "popularity", "item_knn", "--metrics", "ndcg@10"]) == 0
@@ -73,42 +52,11 @@ def test_runs_are_compared_by_users_and_judged_again(finished, monkeypatch, caps
     assert main(["verify", "item_knn"]) == 0
 
 
-def test_groups_are_of_users_whose_means_are_said_to_be_theirs(finished, monkeypatch, capsys):
-    monkeypatch.chdir(finished.folder)
-    words = ["segments", "popularity", "item_knn", "--metric", "ndcg@10", "--by", "item_popularity,items"]
-    assert main([*words, "--out", "groups.csv"]) == 0
-    assert "the number of a run is over all queries" in " ".join(capsys.readouterr().out.split())
-    table = pd.read_csv("groups.csv")
-    stored = pd.read_parquet("item_knn/per_user.parquet")
-    of_all = table[(table.segment == "all") & (table.run == "item_knn")].set_index("by")
-    assert of_all.n_users.tolist() == [len(stored)] * 2
-    assert of_all["mean"].item_popularity == pytest.approx(stored.ndcg_at_10.mean())
-    assert of_all["mean"]["items"] == pytest.approx(values_of(finished.folder / "item_knn")["hit_rate_at_10"])
-    assert main([*words, "--examples", "1"]) == 1
-    assert "split.target=successive" in capsys.readouterr().err
-
-
 def test_lists_of_queries_from_a_file_have_the_numbers_of_their_model(finished):
     words = ("model=recorded", "model.path=item_knn/recommendations.parquet", "hydra.run.dir=recorded")
     done = finished.run(*EACH, *words)
     assert done.code == 0, done.err
     assert values_of(finished.folder / "recorded") == values_of(finished.folder / "item_knn")
-
-
-def test_settings_are_chosen_by_validation_targets(finished):
-    words = (
-        "model=item_knn",
-        "split.validation_size=0.1",
-        "tune=random",
-        "tune.trials=2",
-        "tune.metric=ndcg_at_10",
-    )
-    done = finished.run(*EACH, *words, "fit_on=train_validation", "hydra.run.dir=tuned")
-    assert done.code == 0, done.err
-    record, whole = (record_of(finished.folder / name) for name in ("tuned", "item_knn"))
-    assert len(record["search"]["trials"]) == 2
-    for part in ("train", "test"):  # all rows up to the cut; ids of queries have those of validation, too
-        assert record["split"][part]["rows"] == whole["split"][part]["rows"]
 
 
 def test_a_saved_model_answers_for_users_and_for_histories_that_are_new(finished, monkeypatch, capsys):
@@ -137,23 +85,3 @@ def test_a_saved_model_answers_for_users_and_for_histories_that_are_new(finished
     assert other.code == 0, other.err
     assert main(["recommend", "factors", *words]) != 0
     assert "takes no histories" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("split.target=second", SPLIT[3]), "first, last, random, successive, all"),
-        (("split.quantile=1.5", SPLIT[3]), "above 0 and below 1"),
-        (("split.date=1990-01-01", SPLIT[3]), "no row is before the cut"),
-        (
-            ("split.target=successive", "metrics=[next_item,rating]", "model=bias"),
-            "split.target=successive asks for each row",
-        ),
-        (("split.whole=session", SPLIT[3]), "no column 'session'"),
-    ],
-)
-def test_bad_settings_end_in_one_line(workplace, words, message):
-    done = workplace.run(*SPLIT[:3], *words)
-    assert done.code != 0
-    assert message in done.err
-    assert "Traceback" not in done.err

@@ -67,10 +67,3 @@ def test_who_gains_as_the_command_says(shown):
     assert [f"{rows[run].mean:.4f}" for run in ("popularity", "item_knn", "svd")] == list(
         printed.groups()[1:]
     )
-
-
-def test_it_has_no_outputs_and_ids():
-    assert NOTEBOOK["nbformat"] == 4
-    assert all(cell["outputs"] == [] for cell in NOTEBOOK["cells"] if cell["cell_type"] == "code")
-    ids = [cell["id"] for cell in NOTEBOOK["cells"]]
-    assert len(set(ids)) == len(ids)

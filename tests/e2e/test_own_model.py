@@ -1,18 +1,17 @@
 """docs/own_model.md and examples/: own options without a fork."""
 
 import json
-import re
+from shutil import copytree
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from omegaconf import OmegaConf
 
 from conftest import REPOSITORY
 from e2e.program import Workplace
-from recgauge.models.recommend import recommend
+from recgauge.errors import ConfigError
+from recgauge.runs import targets
 
 EXAMPLES = REPOSITORY / "examples"
-PAGE = (REPOSITORY / "docs" / "own_model.md").read_text(encoding="utf-8")
 QUICK = ("tracking=off", "cutoffs=[2]", "hydra.run.dir=run")
 
 
@@ -44,19 +43,39 @@ def test_the_examples_run_together(tmp_path):
     assert entry["value"] == pytest.approx(sum(hits) / len(hits))
 
 
-def test_the_code_for_a_notebook_runs(capsys, monkeypatch):
-    monkeypatch.syspath_prepend(EXAMPLES)
-    code = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
-    exec(compile(code, "own_model.md", "exec"), {})
-    assert "ndcg_at_10" in capsys.readouterr().out
+@pytest.fixture
+def installed(tmp_path):
+    """A folder like site-packages, in which a package with an option is installed."""
+    site = tmp_path / "site"
+    copytree(EXAMPLES / "conf" / "model", site / "shelf" / "conf" / "model")
+    (site / "shelf" / "__init__.py").write_text((EXAMPLES / "mine.py").read_text(encoding="utf-8"))
+    yaml = site / "shelf" / "conf" / "model" / "recency.yaml"
+    yaml.write_text(yaml.read_text().replace("mine.Recency", "shelf.Recency"))
+    (site / "shelf-1.0.dist-info").mkdir()
+    (site / "shelf-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: shelf\nVersion: 1.0\n"
+    )
+    entry = site / "shelf-1.0.dist-info" / "entry_points.txt"
+    entry.write_text("[recgauge.options]\nshelf = shelf\n")
+    return site
 
 
-def test_the_two_files_of_the_page_fit_together(demo):
-    code, yaml = (re.search(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL).group(1) for kind in ("python", "yaml"))
-    names = {"__name__": "mymodel"}
-    exec(compile(code, "mymodel.py", "exec"), names)
-    settings = OmegaConf.to_container(OmegaConf.create(yaml))
-    assert settings.pop("_target_") == "mymodel.Liked"
-    model = names["Liked"](**settings).fit(demo.interactions, rng=np.random.default_rng(0))
-    lists = recommend(model, np.arange(3, dtype=np.int32), 5, excluded=demo.interactions.to_csr())
-    assert lists.items.shape == (3, 5)
+@pytest.mark.e2e
+def test_an_installed_package_adds_its_options(installed, tmp_path):
+    done = Workplace(tmp_path).run("model=recency", *QUICK, PYTHONPATH=str(installed))
+    assert done.code == 0, done.err
+    assert "recency on demo" in done.out
+
+
+@pytest.mark.parametrize(
+    "value", ["os", "recgauge", "recgauge.models", "numpy", "no_such_package", "_private", ""]
+)
+def test_an_entry_point_trusts_only_a_package_with_options(value, monkeypatch):
+    entry = SimpleNamespace(name="x", value=value, dist=SimpleNamespace(name="sly"))
+    monkeypatch.setattr(targets, "entry_points", lambda **_: [entry])
+    targets.installed_options.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match="the installed package sly has an entry point x = "):
+            targets.allowed_packages(())
+    finally:
+        targets.installed_options.cache_clear()

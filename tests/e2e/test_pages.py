@@ -16,12 +16,8 @@ what else there is:
     Each command of the next block ends with this exit code.
 ``<!-- without TEXT: WHY -->``
     Lines of the next block that have this text cannot run in a test.
-``<!-- measured: WHAT -->``
-    Seconds, sizes in memory and ids of runs in the next block are those of one run on one machine.
 ``<!-- writes: FILE, ... -->``
     The next block writes these files, which may be patterns.
-``<!-- lines of: FILE -->``
-    The table below, in Markdown, has lines of this file.
 ``<!-- first: COMMAND -->``
     What the page takes for done at this point: the test does it.
 
@@ -52,12 +48,11 @@ QUICK = {"metrics"}
 
 DATA = r"\b(ml_100k|ml_1m|ml_10m|ml_20m|ml_latest_small|gowalla)\b"
 KINDS = {"bash", "python", "text"}
-MARK = r"<!-- (?:not run|file|needs|ends with \d+|without [^:\n]+|measured|writes|lines of): [^\n]+ -->\n+"
+MARK = r"<!-- (?:not run|file|needs|ends with \d+|without [^:\n]+|writes): [^\n]+ -->\n+"
 BLOCK = re.compile(
     r"^<!-- first: (?P<first>[^\n]+) -->$|"
     rf"(?P<marks>(?:^{MARK})*)"
-    r"(?:^```(?P<kind>\S*)\n(?P<fenced>.*?)^```$|(?P<indented>(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+)|"
-    r"(?<=-->\n\n)(?P<table>(?:\|[^\n]*\n)+))",
+    r"(?:^```(?P<kind>\S*)\n(?P<fenced>.*?)^```$|(?P<indented>(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+))",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -89,10 +84,6 @@ def blocks(text: str) -> list[Block]:
             found.append(Block("bash", match["first"] + "\n"))
             continue
         marks = dict(re.findall(r"<!-- ([^:]+): (.+) -->", match["marks"]))
-        if match["table"]:
-            if "lines of" in marks:
-                found.append(Block("text", match["table"], marks))
-            continue
         fenced, kind = match["fenced"], match["kind"] or ""
         if fenced is None:
             fenced, kind = re.sub(r"(?m)^ {4}", "", match["indented"]), "bash"
@@ -182,13 +173,10 @@ class Reader:
                 assert list(Path().glob(self.filled(name))), f"{page}: {name} was not written"
 
     def compare(self, block: Block, page: str) -> None:
-        printed = self.printed
-        if "lines of" in block.marks:
-            printed = Path(block.marks["lines of"]).read_text(encoding="utf-8").splitlines()
-        same = pattern_of_measured if "measured" in block.marks else pattern
         for line in filter(str.strip, block.text.splitlines()):
-            there = any(re.match(same(line), one.strip()) for one in printed)
-            assert there, f"{page} shows {line!r}, it was:\n" + "\n".join(printed)
+            pattern = re.escape(line.strip()).replace(r"\.\.\.", ".*")
+            there = any(re.match(pattern, one.strip()) for one in self.printed)
+            assert there, f"{page} shows {line!r}, it was:\n" + "\n".join(self.printed)
 
     def set(self, name: str, value: str) -> None:
         self.environment[name] = value
@@ -266,17 +254,6 @@ RUNNERS = {
 
 def runner_of(words: list[str]):
     return next((run for start, run in RUNNERS.items() if tuple(words[: len(start)]) == start), None)
-
-
-def pattern(line: str) -> str:
-    return re.escape(line.strip()).replace(r"\.\.\.", ".*")
-
-
-def pattern_of_measured(line: str) -> str:
-    """Match lines that differ in seconds, bytes, ids and the blanks between columns."""
-    measured = r"(?<![\w.])\d[\d.,]*(?= ?(?:ms|s|min|h|kB|MB|GB)\b)|\b[0-9a-f]{8,}\b|\b\d[\d-]*/\d[\d-]+\d\b"
-    words = re.sub(measured, "#", line.strip()).split()
-    return r"\s+".join(re.escape(word).replace(r"\#", r"[\w.,/-]+") for word in words)
 
 
 def marked(name: str):

@@ -47,13 +47,6 @@ def test_a_plan_says_which_jobs_cannot_run(workplace):
     assert list(workplace.folder.iterdir()) == []
 
 
-def test_a_plan_has_the_jobs_of_a_glob(workplace):
-    done = workplace.succeed("-m", "model=glob(*_knn)", "--plan")
-    found = [rows(done)[number].split()[1] for number in "0123"]
-    assert found == [f"model={name}_knn" for name in ("item", "rating", "session", "user")]
-    assert list(workplace.folder.iterdir()) == []
-
-
 def test_a_setting_that_only_swept_models_have_goes_to_each(workplace):
     done = workplace.succeed("-m", "model=biased_mf,bpr", "model.n_epochs=2", "seed=1", "--plan")
     assert [rows(done)[number].split()[1] for number in "01"] == ["model=biased_mf", "model=bpr"]

@@ -36,12 +36,6 @@ def without_costs(lines):
     return [line if " is better than " in line else line[:end].rstrip() for line in lines]
 
 
-def test_the_library_example_runs(capsys):
-    code = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
-    exec(compile(code, "README.md", "exec"), {})
-    assert "ndcg_at_2" in capsys.readouterr().out
-
-
 def test_every_page_is_named_and_every_link_leads_somewhere():
     pages = sorted((REPOSITORY / "docs").glob("*.md"))
     index = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")

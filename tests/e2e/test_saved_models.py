@@ -1,22 +1,15 @@
-"""Saved models: stored with the run and in MLflow, they recommend what the run did; MLflow serves them."""
+"""Saved models: stored with the run and in MLflow, they recommend what the run did; MLflow loads them."""
 
-import json
-import os
-import re
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
+import mlflow
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
 
-from conftest import REPOSITORY
 from recgauge.cli.commands.cli import main
 
 pytestmark = pytest.mark.e2e
@@ -53,17 +46,6 @@ def test_it_recommends_what_the_run_did(finished, monkeypatch):
     assert again.drop(columns="title")[list(lists)].equals(lists)
 
 
-def test_the_page_on_the_format_is_right(finished):
-    """The example of docs/saved_models.md reads a folder without recgauge."""
-    (folder,) = finished.output()
-    text = (REPOSITORY / "docs" / "saved_models.md").read_text(encoding="utf-8")
-    example = next(code for code in re.findall(r"```python\n(.*?)```", text, re.S) if "json.load" in code)
-    code = example.replace("outputs/svd/model", "model") + "\nprint(best[:5].tolist())"
-    ran = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
-    lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
-    assert json.loads(ran.stdout) == lists[lists["user_id"] == 1]["item_id"].tolist()
-
-
 ODD = """from dataclasses import dataclass
 from recgauge.models.popularity import Popularity
 
@@ -87,54 +69,20 @@ def test_a_model_that_cannot_be_stored_costs_no_result(workplace):
     assert "2 not saved" in done.out
 
 
-def ask(port, users, **params):
-    body = {"dataframe_split": {"columns": ["user_id"], "data": [[user] for user in users]}, "params": params}
-    request = Request(f"http://127.0.0.1:{port}/invocations", json.dumps(body).encode())
-    request.add_header("Content-Type", "application/json")
-    with urlopen(request, timeout=60) as answer:
-        return json.loads(answer.read())["predictions"]
-
-
-def wait_for(port, server):
-    for _ in range(240):
-        assert server.poll() is None
-        try:
-            return urlopen(f"http://127.0.0.1:{port}/ping", timeout=5).status
-        except (URLError, OSError):
-            time.sleep(0.5)
-    raise AssertionError("the server did not start")
-
-
 @pytest.mark.slow
-def test_mlflow_serves_a_registered_model(workplace):
+def test_mlflow_loads_the_model_that_it_would_serve(workplace, monkeypatch):
     workplace.succeed("model=svd", "tracking.log_model=true", *QUICK)
     (run,), (folder,) = workplace.runs(), workplace.output()
     assert [output.model_id for output in run.outputs.model_outputs]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = ["-m", f"runs:/{run.info.run_id}/recommender", "--env-manager", "local", "-p", str(port)]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    server = subprocess.Popen(
-        [sys.executable, "-m", "mlflow", "models", "serve", *words],
-        cwd=workplace.folder,
-        env=os.environ | {"MLFLOW_TRACKING_URI": workplace.uri, "PATH": path},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        wait_for(port, server)
-        lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
-        users = lists["user_id"].unique()[:3].tolist()
-        rows = ask(port, users, k=5)
-        expected = lists[lists["user_id"].isin(users)]
-        assert [row["item_id"] for row in rows] == expected["item_id"].tolist()
-        assert [np.float32(row["score"]) for row in rows] == expected["score"].tolist()
-        assert all(row["title"] for row in rows)
-        assert len(ask(port, users[:1])) == 10
-        with pytest.raises(HTTPError, match="400"):
-            ask(port, [10**9])
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait(30)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
+    model = mlflow.pyfunc.load_model(f"runs:/{run.info.run_id}/recommender")
+    lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
+    users = pd.DataFrame({"user_id": lists["user_id"].unique()[:3]})
+    rows = pd.DataFrame(model.predict(users, params={"k": 5}))
+    expected = lists[lists["user_id"].isin(users["user_id"])]
+    assert rows["item_id"].tolist() == expected["item_id"].tolist()
+    assert rows["score"].astype(np.float32).tolist() == expected["score"].tolist()
+    assert rows["title"].map(bool).all()
+    assert len(model.predict(users[:1])) == 10
+    with pytest.raises(MlflowException, match="1000000000"):
+        model.predict(pd.DataFrame({"user_id": [10**9]}))

@@ -96,11 +96,3 @@ def test_the_job_of_a_worker_that_dies_is_done_by_another(workplace, jobs):
     assert ("3/log.txt" if jobs == 2 else "half of a sign") in done.err
     status = [run.info.status for run in workplace.runs()]
     assert sorted(status) == ["FAILED"] * 2 + ["FINISHED"] * 3
-
-
-def test_workers_import_no_module_of_the_current_folder(workplace):
-    for name in ("pickle", "numpy", "queue"):
-        (workplace.folder / f"{name}.py").write_text("open('marker', 'w').close()\n")
-    done = workplace.run_fresh("-m", "model=popularity", "seed=0,1", "cutoffs=[5]", "tracking=off", "jobs=2")
-    assert done.code == 0, done.err
-    assert not (workplace.folder / "marker").exists()

@@ -80,30 +80,20 @@ def ndcg_of(workplace, done):
     return next(entry["value"] for entry in record(workplace)["results"] if entry["key"] == "ndcg_at_10")
 
 
-def test_runs_and_trials_are_of_the_sources_that_they_are_taken_for(workplace):
-    """An edit of what the model imports makes other trials and runs; undone, the old ones are back."""
+def test_trials_and_runs_are_of_the_sources_that_they_are_taken_for(workplace):
+    """An edit of what the model imports makes other trials and another run."""
     (workplace.folder / "turned.py").write_text(OWN)
     own = ("allowed_targets=[turned]", "model._target_=turned.Turned", "tracking=off", "reuse=true")
-    search, plain = (*TUNED, *own, "tune.trials=2"), (TUNED[0], *TUNED[2:], *own)
-
-    def run(factor, *words):
-        (workplace.folder / "turning.py").write_text(f"FACTOR = {factor}\n")
-        return workplace.run(*words, PYTHONPATH=str(workplace.folder))
-
     values = []
     for factor in (1, -1):
-        done = run(factor, *search)
+        (workplace.folder / "turning.py").write_text(f"FACTOR = {factor}\n")
+        done = workplace.run(*TUNED, *own, "tune.trials=2", PYTHONPATH=str(workplace.folder))
         values.append(ndcg_of(workplace, done))
         assert "trials of this search are done" not in done.err
-        assert "reused the run" not in run(factor, *plain).out
-        assert "reused the run" in run(factor, *plain).out
     assert values[0] > 2 * values[1]
-    again = run(1, *search)
+    again = workplace.run(*TUNED, *own, "tune.trials=2", PYTHONPATH=str(workplace.folder))
     assert "nothing is left to do" in again.err
     assert "reused the run" in again.out
-    forced = run(1, *search, "force=true")
-    assert "trial 2 of 2: " in forced.err
-    assert ndcg_of(workplace, forced) == values[0]
 
 
 def has_trials(workplace, least):
@@ -191,11 +181,3 @@ def test_learning_curves_are_in_mlflow(workplace):
     steps = sorted(point.step for point in loss)
     assert steps == list(range(1, len(steps) + 1))
     assert sorted(point.step for point in values) == steps
-
-
-def test_rows_without_ratings_are_watched_by_metrics_of_lists(workplace):
-    rows = [f"{user},{(user + step) % 12}" for user in range(30) for step in range(6)]
-    (workplace.folder / "clicks.csv").write_text("\n".join(["user,item", *rows]))
-    words = ("dataset=table", "dataset.path=clicks.csv", "split=random_per_user", "split.validation_size=0.2")
-    learned = ("model=bpr", "model.n_epochs=2", "learning.watch=true")
-    assert "epoch" in workplace.succeed(*words, *learned).out

@@ -13,9 +13,9 @@ import pytest
 from mlflow import MlflowClient
 
 from conftest import REPOSITORY
-from e2e.program import Done, Workplace
+from e2e.program import Done, Workplace, own_environment
 from recgauge.tracking.delivering import waiting
-from server.stack import Postgres, Server, own_environment
+from server.stack import Postgres, Server
 
 # A model that lets the test go on at some jobs, and waits until it may itself.
 WAITS = """

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from e2e.program import own_environment
+
 PASSWORD = "right"
 
 
@@ -82,8 +84,6 @@ class Server:
     database: str
     folder: Path
     served: bool = True
-    more: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
 
     def __post_init__(self) -> None:
@@ -106,9 +106,9 @@ class Server:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "mlflow", "server", "--backend-store-uri", self.database),
-                    *(*where, *listen, *self.more),
+                    *(*where, *listen),
                 ],
-                env=own_environment() | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"} | self.environment,
+                env=own_environment() | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -142,10 +142,3 @@ class Server:
             yield
         finally:
             os.killpg(self._process.pid, signal.SIGCONT)
-
-
-def own_environment() -> dict[str, str]:
-    """Return the environment without what would change where a run reads and writes."""
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith(("RECGAUGE_", "MLFLOW_"))
-    }

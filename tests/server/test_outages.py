@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from e2e.program import own_environment
 from server.conftest import Place
-from server.stack import own_environment
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 

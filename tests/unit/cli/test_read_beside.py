@@ -4,9 +4,12 @@ import shutil
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from conftest import REPOSITORY
+from recgauge.datasets.table import Table
 from recgauge.runs.environment import environment, read_beside
 
 
@@ -55,6 +58,16 @@ def test_files_that_settings_name_count_by_their_content(tmp_path):
     after = read_beside(settings)
     assert after[str(more)] != before[str(more)]
     assert after[str(test_rows)] == before[str(test_rows)]
+
+
+def test_a_folder_of_parquet_counts_by_the_bytes_of_its_files(tmp_path):
+    rows = pa.table({"user": ["a", "b"], "item": [1, 2], "rank": [1, 1]})
+    parquet.write_table(rows, tmp_path / "0.parquet")
+    settings = {"model": {"_target_": "recgauge.models.Recorded", "path": str(tmp_path)}}
+    before = read_beside(settings), Table(str(tmp_path)).load().sha256
+    parquet.write_table(rows, tmp_path / "0.parquet", compression="none")  # the same rows
+    after = read_beside(settings), Table(str(tmp_path)).load().sha256
+    assert all(one != other for one, other in zip(before, after, strict=True))
 
 
 def test_the_data_set_and_what_is_free_have_digests_elsewhere(tmp_path):
