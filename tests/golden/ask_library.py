@@ -6,14 +6,12 @@ In an environment that holds the library (recgauge is not needed), from the fold
     python -m golden.ask_library warprec
 
 writes golden/libraries/warprec.json: version, command, and rows ``[case, metric, [[k, value, per_user]]]`` as
-`cases.py` describes them. ``python -m golden.ask_library inputs`` writes inputs/ranking_random.json; it needs
-no library and gives the same bytes each time.
+`cases.py` describes them.
 """
 
 import json
 import logging
 import math
-import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,9 +24,6 @@ HERE = Path(__file__).parent
 Answer = tuple[Any, ...]
 """Metric, cutoff, mean over users; every user's value, None where the library leaves the user out or stops,
 or None as a whole; and, where the library stops at the whole, ``{"error": ...}``."""
-N_RANDOM = 24
-NO_CUTOFF = 30
-"""More than any random list or user's relevant items."""
 
 
 @dataclass(frozen=True)
@@ -40,28 +35,6 @@ class Source:
     of_lists: Callable[[dict[str, Any]], Iterator[Answer]]
     of_ratings: Callable[[list[Any]], Iterator[Answer]] | None = None
     kinds: tuple[str, ...] = ("ranking", "ranking_random")
-
-
-def random_case(number: int) -> dict[str, Any]:
-    """Lists of 0 to 25 items with tied scores; users without rows, with grade 0 only, graded from 0 to 5."""
-    rng, items = random.Random(1300 + number), range(25)
-    case: dict[str, Any] = {"users": [str(user) for user in range(1, 8)], "n_items": len(items)}
-    case |= {"ks": [1, 4, 10, NO_CUTOFF], "recs": {}, "rec_scores": {}, "truth": {}, "train": {}}
-    for user in case["users"]:
-        kind = rng.choice(("graded", "graded", "binary", "zeros", "nothing") if user != "1" else ("graded",))
-        grades = {"graded": (0, 1, 2, 3, 4, 5), "binary": (1,), "zeros": (0,)}.get(kind, ())
-        judged = rng.sample(items, rng.randint(1, 15)) if grades else []
-        case["truth"][user] = {str(item): rng.choice(grades) for item in judged}
-        if user == "1":
-            case["truth"][user][str(judged[0])] = 3
-        listed = rng.sample(items, rng.choice((0, rng.randint(1, 9), 10, 25)) if user != "1" else 10)
-        steps = (rng.choice((0.0, 0.0, 0.5, 1.25)) for _ in listed)
-        score, case["recs"][user], case["rec_scores"][user] = 9.0, listed, []
-        for step in steps:
-            score -= step
-            case["rec_scores"][user].append(score)
-        case["train"][user] = [item for item in rng.sample(items, 4) if item not in (*listed, *judged)]
-    return case | {"features": None, "full_scores": None}
 
 
 def relevant(case: dict[str, Any], user: str) -> dict[int, float]:
@@ -312,17 +285,7 @@ def read(folder: str, name: str) -> Any:
     return json.loads((HERE / folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def write_inputs() -> None:
-    """Write the random cases."""
-    cases = (f'"random-{number:02}":{compact(random_case(number))}' for number in range(N_RANDOM))
-    text = "{\n" + ",\n".join(cases) + "\n}\n"
-    (HERE / "inputs" / "ranking_random.json").write_text(text, encoding="utf-8")
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["inputs"]:
-        write_inputs()
-    elif len(sys.argv) == 2 and sys.argv[1] in SOURCES:
-        write_values(sys.argv[1])
-    else:
-        raise SystemExit(f"usage: python -m golden.ask_library inputs|{'|'.join(SOURCES)}")
+    if len(sys.argv) != 2 or sys.argv[1] not in SOURCES:
+        raise SystemExit(f"usage: python -m golden.ask_library {'|'.join(SOURCES)}")
+    write_values(sys.argv[1])

@@ -1,7 +1,7 @@
 """Reads the golden data: inputs, and what libraries and articles computed from them.
 
 ``inputs/<kind>.json`` maps case ids to inputs; kinds are ranking, rating, correlation, binary, classes; the
-random ranking cases have a file of their own. `ask_library.py` made it and the newer files of libraries.
+random ranking cases have a file of their own. `ask_library.py` made the newer files of libraries.
 ``libraries/<library>.json`` names the version and holds rows
 ``[case, metric, [[k, value, per_user, more]]]``:
 k None means no cutoff, ``"NaN"`` a NaN, None in per_user a user without a value, ``more`` an error that the
@@ -21,7 +21,6 @@ from conftest import REPOSITORY
 from recgauge.experiments.worked_examples.cases import read_cases
 
 HERE = Path(__file__).parent
-KINDS = ("ranking", "rating", "correlation", "binary", "classes")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,9 @@
-"""Next items: figures measured with plain numpy, and the score lists that session-rec publishes."""
-
-from pathlib import Path
+"""Next items: figures measured with plain numpy. Published lists: differential/test_published_lists.py."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from recgauge.data.histories import newer_rows, oldest_first
-from recgauge.data.interactions import Interactions
 from recgauge.datasets.movielens import MovieLens
 from recgauge.filters import NCore
 from recgauge.models.ease import EASE
@@ -84,39 +80,3 @@ def test_figures_are_those_measured_with_numpy(mirror, name):
             fitted, grown, grown.to_csr(), target
         )
         assert " ".join(found + figures(fitted, grown, None, target)) == MEASURED[name][label], label
-
-
-# M. Ludewig, D. Jannach, UMUAI 28, 2018: rn5l/session-rec, conf/example_next.yml
-SESSION_REC = {
-    "ar": SequentialRules(None, "same", "both", "none", top_k=20, last_n=1, popularity=0.0),
-    "sr": SequentialRules(20, "quadratic", normalize="none", top_k=20, last_n=1, popularity=0.0),
-}
-
-
-@pytest.mark.parametrize("name", SESSION_REC)
-def test_lists_are_those_that_session_rec_publishes(mirror, name):
-    folder = Path(mirror) / "sequential"
-    if not folder.is_dir():
-        pytest.skip(f"no lists of session-rec in {folder}")
-    clicks = [
-        pd.read_csv(folder / f"yoochoose-clicks-100k_{part}.txt", sep="\t") for part in ("train_full", "test")
-    ]
-    train = Interactions.from_ids(clicks[0].SessionId.to_numpy(), clicks[0].ItemId.to_numpy())
-    lists = pd.read_csv(folder / f"recoms_rsc15_100k_{name}.csv", sep=";")
-    items = clicks[1].groupby("SessionId").ItemId.apply(list)
-    histories = [
-        items[session][: place + 1] for session, place in zip(lists.SessionId, lists.Position, strict=True)
-    ]
-    user = np.repeat(np.arange(len(lists)), [len(history) for history in histories])
-    item = np.searchsorted(train.item_ids, np.concatenate(histories))
-    asked = Interactions(user, item, np.ones(len(user)), None, np.arange(len(lists)), train.item_ids)
-    model = SESSION_REC[name].fit(train, rng=stream(0, "fit")).with_histories(asked)
-    own = recommend(model, np.arange(len(lists), dtype=np.int32), 50)
-    scores = own.scores / np.maximum(own.scores[:, :1], 1e-30)
-    published = np.array([row.split(",") for row in lists.Scores], np.float64)
-    assert scores.shape == (387, 50)
-    np.testing.assert_allclose(scores, published, atol=1e-6)
-    for row, listed in enumerate(lists.Recommendations):  # which of the lowest are kept is left open there
-        above = published[row] > published[row][published[row] > 0].min(initial=1.0) + 1e-6
-        expected = set(np.array(listed.split(","), np.int64)[above].tolist())
-        assert set(train.item_ids[own.items[row][above]].tolist()) == expected
