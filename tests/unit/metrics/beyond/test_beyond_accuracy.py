@@ -40,37 +40,7 @@ from recgauge.metrics.examples import beyond_example
 
 LISTS = {"ann": ["x", "y", "z"], "bob": ["y", "z", "w"], "cid": []}
 RELEVANT = {"ann": ["x"], "bob": ["q"]}
-HISTORIES = {"ann": ["w", "v"], "bob": ["x"], "cid": ["x", "y"]}
 VECTORS = {item: [float(item in "xy"), 1.0] for item in "vwxyzq"}
-
-
-def test_users_without_a_list_count_where_the_metric_counts_them() -> None:
-    found = recgauge.evaluate(
-        LISTS,
-        RELEVANT,
-        metrics=("user_coverage", "novelty", "prediction_coverage"),
-        cutoffs=(2,),
-        train=HISTORIES,
-        users=["ann", "bob", "cid"],
-    )
-    assert found.per_user("user_coverage_at_2").tolist() == [1.0, 1.0, 0.0]
-    assert found.values()["user_coverage_at_2"] == pytest.approx(2 / 3)
-    assert np.isnan(found.per_user("novelty_at_2")[2])
-    # z is in no training row and not relevant: the catalogue has the five others
-    assert found.values()["prediction_coverage_at_2"] == pytest.approx(3 / (3 * 5))
-
-
-def test_features_and_training_reach_the_metrics_by_id() -> None:
-    found = recgauge.evaluate(
-        LISTS,
-        RELEVANT,
-        metrics=("diversity", "popularity"),
-        cutoffs=(2,),
-        train=HISTORIES,
-        item_features=VECTORS,
-    )
-    assert found.per_user("diversity_at_2")[:2] == pytest.approx([0, 1 - 1 / np.sqrt(2)])
-    assert found.per_user("popularity_at_2")[:2] == pytest.approx([1.5, 0.5])
 
 
 def test_similarities_reach_list_diversity_as_a_mapping_or_a_matrix_or_from_features() -> None:
@@ -164,12 +134,6 @@ def test_nothing_recommended_is_undefined_rather_than_zero() -> None:
     assert run(PooledDiversity(), judged) == 1.0
 
 
-def test_one_item_catalogues_and_single_lists() -> None:
-    assert np.isnan(run(Gini("n_minus_1"), replace(lists([0]), catalogue=Catalogue(1))))
-    assert run(Entropy(), lists([0])) == 0.0
-    assert np.isnan(run(Personalization(), lists([0, 1])))
-
-
 def test_single_items_take_the_chosen_value() -> None:
     judged = lists([0], [0, 1], [])
     for single, expected in (("nan", np.nan), (0, 0.0), (1, 1.0)):
@@ -189,21 +153,6 @@ def test_undescribed_items_are_similar_to_none_dropped_or_refused() -> None:
     assert run(PooledDiversity(undescribed="drop"), judged) == pytest.approx(0.0)
 
 
-def test_dense_and_sparse_features_and_matrices_agree() -> None:
-    judged = lists([0, 2, 3], [1, 3])
-    catalogue = judged.catalogue
-    assert catalogue is not None
-    assert catalogue.features is not None
-    assert isinstance(catalogue.similarity, np.ndarray)
-    # many columns of zeros keep the vectors sparse
-    wide = sparse.hstack([catalogue.features, sparse.csr_array((5, 40))]).tocsr()
-    other = replace(catalogue, features=wide, similarity=sparse.csr_array(catalogue.similarity))
-    metrics: list[UserMetric] = [Diversity(), Diversity("matrix")]
-    for metric in (*metrics, HistorySerendipity("features"), HistorySerendipity("matrix")):
-        found = metric.per_user(replace(judged, catalogue=other), None)
-        assert found == pytest.approx(metric.per_user(judged, None), rel=1e-12)
-
-
 def test_unseen_items_count_as_chosen() -> None:
     judged = lists([2, 3])
     log3 = float(np.log2(3))
@@ -213,13 +162,6 @@ def test_unseen_items_count_as_chosen() -> None:
         Novelty(unseen="raise").per_user(judged, None)
     assert Novelty(unseen="raise").per_user(judged, 1)[0] == pytest.approx(log3)
     assert np.isnan(Novelty(unseen="drop").per_user(lists([3]), None)[0])
-
-
-def test_popularity_as_share_and_quantile() -> None:
-    judged = lists([0, 3])
-    assert ItemPopularity("share").per_user(judged, None)[0] == pytest.approx(3 / 6 / 2)
-    assert ItemPopularity("quantile").per_user(judged, None)[0] == pytest.approx(1 / 2)
-    assert ItemPopularity(divisor="k").per_user(judged, 5)[0] == pytest.approx(3 / 5)
 
 
 def test_heads_and_tails_at_their_boundaries() -> None:
