@@ -164,14 +164,6 @@ def test_every_draw_has_its_chance(crowded):
     assert np.abs(found - expected).max() < 4 * np.sqrt(0.25 / n_users)
 
 
-def test_users_with_fewer_items_left_get_all_and_are_counted():
-    train = Interactions.from_ids([0, 0, 0, 1], [0, 1, 2, 0])
-    split = Split("tiny", train, None, take_like(train, [(1, 1)]))
-    chosen = SampledNegatives(n=5).choose(split, rng=stream(0, "candidates"))
-    assert chosen.per_user.toarray()[1].tolist() == [0, 1, 1]
-    assert chosen.notes == ("1 users had fewer than 5 items left to draw and got all of them",)
-
-
 def take_like(train, pairs):
     user, item = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
     return Interactions(user, item, np.ones(len(user)), None, train.user_ids, train.item_ids)

@@ -120,15 +120,6 @@ def test_weights_are_those_of_the_formula(part, alpha, beta):
         assert np.array_equal(found, weights_of(P3alpha(alpha, top_k=None), part))
 
 
-@pytest.mark.parametrize("k", [1, 7, 400])
-def test_the_largest_weights_of_an_item_are_kept(part, k):
-    every = weights_of(RP3beta(top_k=None), part)
-    order = np.argsort(-every, axis=0, kind="stable")
-    kept = np.zeros_like(every)
-    np.put_along_axis(kept, order[:k], np.take_along_axis(every, order[:k], axis=0), axis=0)
-    assert np.array_equal(weights_of(RP3beta(top_k=k), part), kept)
-
-
 @pytest.mark.parametrize("first_cut", ["plain", "normalized"])
 @pytest.mark.parametrize("k", [3, 40, None])
 def test_weights_are_cut_by_rows_and_then_by_columns(part, first_cut, k):

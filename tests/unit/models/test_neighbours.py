@@ -138,24 +138,3 @@ def test_settings_that_do_not_fit_together_are_refused():
         UserKNN(similarity="pearson")
     with pytest.raises(ConfigError, match="weighting=bm25 has no meaning for similarity=jaccard"):
         ItemKNN(similarity="jaccard", weighting="bm25")
-
-
-@pytest.mark.parametrize("k", [1, 3, 7, 40])
-@pytest.mark.parametrize("similarity", ["jaccard", "cosine", "dot"])
-def test_equal_similarities_that_decide_who_is_near_are_counted(similarity, k):
-    """Few rows make many equal ones; the share is that of a full sort, and the neighbours stay the same."""
-    rows = random_ratings(5, n_users=60, n_items=12, share=0.3)
-    for model, x in ((UserKNN, rows.to_csr().toarray().T > 0), (ItemKNN, rows.to_csr().toarray() > 0)):
-        fitted = model(k=k, similarity=similarity).fit(rows, rng=np.random.default_rng(0))
-        common = x.T.astype(float) @ x
-        size = np.diag(common)
-        below = {
-            "jaccard": size[:, None] + size - common,
-            "cosine": np.sqrt(size[:, None]) * np.sqrt(size),
-            "dot": np.ones_like(common),
-        }[similarity]
-        near = (common / np.maximum(below, 1)).astype(np.float32)
-        np.fill_diagonal(near, 0)
-        order = -np.sort(-near, axis=1)
-        tied = (order[:, k] == order[:, k - 1]) & (order[:, k] > 0) if k < len(near) else np.zeros(1, bool)
-        assert fitted.tied_neighbours == tied.mean()

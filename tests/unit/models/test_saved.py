@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -15,7 +14,7 @@ from recgauge.candidates import CandidateItems
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, MissingDataError, ModelError
 from recgauge.experiment import run_experiment
-from recgauge.models import FactorModel, Factors, SavedModel
+from recgauge.models import SavedModel
 from recgauge.models.popularity import Popularity
 from recgauge.sweeps.artifacts import write_tables
 
@@ -62,10 +61,6 @@ def cut_arrays(folder):
     (folder / "arrays.npz").write_bytes(content[: len(content) // 2])
 
 
-def nested_json(folder):
-    (folder / "model.json").write_text("[" * 100_000)
-
-
 def compressed(folder):
     with np.load(folder / "arrays.npz") as arrays:
         parts = dict(arrays)
@@ -89,20 +84,22 @@ def with_array(name, change):
     return damage
 
 
+def nested_json(folder):
+    (folder / "model.json").write_text("[" * 100_000)
+
+
 DAMAGE = {
     "no folder": shutil.rmtree,
     "no arrays": no_arrays,
     "cut arrays": cut_arrays,
-    "nested json": nested_json,
     "compressed": compressed,
+    "nested json": nested_json,
     "other format": with_key(format=99),
     "part of no kind": with_key(titles={}),
-    "users as one number": with_key(user_ids={"value": 3}),
     "too few titles": with_array("titles.ends", lambda ends: ends[:1]),
     "fewer users than rows": with_array("user_ids", lambda ids: ids[:1]),
     "an item beyond the last": with_array("excluded.indices", lambda codes: codes + 1000),
     "rows that go back": with_array("excluded.indptr", lambda ends: ends[::-1]),
-    "more items than ids": with_array("_factors.item", lambda scores: np.vstack([scores, scores])),
     "items in no order": with_array("items", lambda codes: codes[::-1]),
 }
 
@@ -133,21 +130,6 @@ def test_classes_that_are_no_models_are_not_built(tmp_path, name):
     (tmp_path / "model.json").write_text(json.dumps(about | {"class": name}))
     with pytest.raises(ModelError, match="holds no model that can be loaded"):
         SavedModel.load(tmp_path)
-
-
-@dataclass(eq=False)
-class Odd(FactorModel):
-    def fit(self, train, *, rng):
-        self._factors = Factors(np.ones((train.n_users, 1)), np.ones((train.n_items, 1)))
-        self._kept = open
-        return self
-
-
-def test_what_cannot_be_stored_is_named(tmp_path):
-    train = Interactions.from_ids([1, 2], [1, 2])
-    model = Odd().fit(train, rng=np.random.default_rng(0))
-    with pytest.raises(ModelError, match="_kept is a builtin_function_or_method"):
-        saved(model=model).save(tmp_path)
 
 
 SMALL = (

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from recgauge.candidates import AllItems
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError, EmptySplitError, RecgaugeError, SchemaError
-from recgauge.models import Popularity, Recommender
-from recgauge.models.recommend import fit, recommend, serving
+from recgauge.errors import EmptySplitError, RecgaugeError
+from recgauge.models import Recommender
+from recgauge.models.recommend import fit, serving
 from recgauge.splits import KFold, LeaveLastOut, NextItem
 from strategies import interactions, logs
 
@@ -83,7 +83,7 @@ def split_or_skip(splitter, rows, seed=0):
     st.sampled_from([0.3, 0.5, 0.8]),
     st.sampled_from(["keep", "drop"]),
 )
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_targets_and_what_is_before_them(rows, ties, target, quantile, cold_users):
     splitter = NextItem(quantile=quantile, target=target, ties=ties, cold_users=cold_users)
     split = split_or_skip(splitter, rows)
@@ -110,7 +110,7 @@ def test_targets_and_what_is_before_them(rows, ties, target, quantile, cold_user
 
 
 @given(logs(max_rows=40), rules, st.integers(1, 2), st.integers(0, 2), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_the_last_rows_and_what_models_see_before_them(rows, ties, n, n_validation, grows):
     history = "train_validation" if grows and n_validation else "train"
     splitter = LeaveLastOut(n=n, n_validation=n_validation, ties=ties, history=history)
@@ -163,7 +163,7 @@ class Recording(Recommender):
     st.sampled_from(["time", "last_item", "users"]),
     st.sampled_from([0.3, 1.0]),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_validation_has_its_own_targets_and_joins_all_rows_up_to_the_cut(rows, by, size):
     splitter = NextItem(quantile=0.7, validation_size=size, validation_by=by, ties="row_order")
     split = split_or_skip(splitter, rows)
@@ -188,23 +188,11 @@ def test_validation_has_its_own_targets_and_joins_all_rows_up_to_the_cut(rows, b
     assert asked(joined, int) == asked(split, int)
 
 
-def test_a_session_stays_on_one_side_of_the_cut():
-    times, orders = [1, 2, 3, 9, 10, 11], ["a", "a", "b", "b", "c", "c"]
-    rows = Interactions.from_ids([1] * 6, range(6), None, times, {"order": orders})
-    split = NextItem(date=5, target="all", whole="order").split(rows, rng=np.random.default_rng(0))
-    assert split.train.item.tolist() == [0, 1]
-    assert split.test.item.tolist() == [2, 3, 4, 5]
-    mixed = Interactions.from_ids([1, 2, 1, 1, 1, 1], range(6), None, times, {"order": orders})
-    with pytest.raises(SchemaError, match="several users"):
-        NextItem(whole="order").split(mixed, rng=rng())
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda _: NextItem(quantile=1.0), "above 0 and below 1"),
         (lambda _: NextItem(target="second"), "first, last, random, successive, all"),
-        (lambda _: LeaveLastOut(history="train_validation"), r"split\.n_validation=1"),
         (
             lambda rows: NextItem(date="2031-01-01").split(rows, rng=None),
             "after the cut; the data span 2017-07-14",
@@ -224,20 +212,8 @@ def rng():
     return np.random.default_rng(0)
 
 
-def test_a_model_without_histories_answers_for_a_query_as_for_its_user():
-    rows = Interactions.from_ids([1, 1, 1, 2, 2, 2], [1, 2, 3, 1, 2, 3], None, [1, 8, 9, 2, 3, 10])
-    split = NextItem(quantile=0.5, target="successive").split(rows, rng=rng())
-    model = fit(Popularity(), split, rng=rng())
-    queries = split.test_users
-    own = model.score(np.zeros(1, np.int32))
-    assert (serving(model, split).score(queries) == own).all()
-    assert model.score(np.arange(2, dtype=np.int32)).shape == (2, 3)  # fitted on users, not on queries
-    with pytest.raises(ConfigError, match="serving"):
-        recommend(model, queries, 1)
-
-
 @given(logs(max_rows=30), rules, st.sampled_from(["first", "last", "successive", "all"]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_users_are_counted_whose_target_shares_its_time(rows, ties, target):
     split = split_or_skip(NextItem(quantile=0.5, target=target, ties=ties), rows)
     cut, n_tied = moment(rows, 0.5), 0

@@ -9,7 +9,6 @@ from recgauge.datasets.movielens import MovieLens
 from recgauge.datasets.table import Table
 from recgauge.errors import SchemaError
 from recgauge.filters import apply_filters
-from recgauge.filters.rows import Duplicates
 from recgauge.splits.published import Published
 
 RATINGS = [("007", "a", 5), ("007", "b", 3), ("007", "c", 4), ("9", "a", 2), ("9", "c", 4)]
@@ -110,21 +109,6 @@ def test_pairs_in_several_parts_stay_in_all_of_them_row_by_row(visits, names_tra
     assert not any(step.dropped_rows for step in split.steps)
     with pytest.raises(SchemaError, match=r"Split published: .*filters=\[duplicates\]"):
         publish(load_visits(visits, *CHECK_INS), **files)
-
-
-def test_a_filter_of_repeats_says_how_many_rows_each_part_lost(visits):
-    files = {"test": str(visits / "test.csv"), "validation": str(visits / "validation.csv")}
-    for policy in ("first", "last"):
-        for more in ({}, {"train": str(visits / "train.csv")}):
-            split = publish(load_visits(visits, *CHECK_INS), (Duplicates(policy),), **files, **more)
-            assert ids(split.test) == {(1, "a"), (2, "c"), (2, "d")}
-            assert ids(split.validation) == {(2, "b")}
-            assert ids(split.train) == {(1, "b"), (2, "a")}
-            notes = [step.note for step in split.steps if step.stage == "split" and step.note]
-            assert notes == [
-                "rows of the published parts, before and after the filters: "
-                "train 6 to 2, validation 2 to 1, test 4 to 3"
-            ]
 
 
 def test_a_pair_that_two_files_name_needs_a_row_for_each(folder):

@@ -99,6 +99,7 @@ STRATEGIES = (
     splits.LeaveLastOut(n=1, n_validation=1, whole="session"),
     splits.LeaveRandomOut(whole="session"),
     splits.KFold(n_splits=3, whole="session"),
+    splits.NextItem(quantile=0.5, target="all", whole="session"),
 )
 
 

@@ -5,7 +5,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, EmptySplitError, SchemaError
 from recgauge.splits.by_date import RollingWindow, TemporalDate
 from recgauge.splits.folds import KFoldUsers, StrongGeneralisation
-from recgauge.splits.shares import LeaveLastOut, LeaveRandomOut, TemporalFraction, TemporalPerUser
+from recgauge.splits.shares import LeaveLastOut, LeaveRandomOut, TemporalFraction
 
 DAY = 86_400
 
@@ -79,14 +79,6 @@ def test_windows_may_slide_and_have_a_validation_part():
     assert [step.dropped_rows for step in split.steps[:2]] == [2, 3]
 
 
-def test_the_last_rows_of_each_user_are_tested_and_those_before_validate():
-    rows = timed([5, 1, 3, 4, 2, 9, 8], users=[1, 1, 1, 1, 1, 2, 2])
-    split = cut(LeaveLastOut(n=2, n_validation=1), rows)
-    assert sorted(days_of(split.test)) == [4, 5]
-    assert days_of(split.validation) == [3]
-    assert sorted(days_of(split.train)) == [1, 2, 8, 9]  # user 2 has too few rows to be tested
-
-
 @pytest.mark.parametrize("kind", [LeaveLastOut, LeaveRandomOut])
 def test_one_row_of_everybody_is_left_out(kind, demo):
     split = kind().split(demo.interactions, rng=np.random.default_rng(0))
@@ -101,25 +93,6 @@ def test_ties_favour_neither_items_of_high_code_nor_late_rows():
     counts = cut(LeaveLastOut(), rows).test.item_counts()
     assert counts.sum() == 2000
     assert np.abs(counts - 400).max() < 90  # five standard deviations of a fair draw
-
-
-PAGE = Interactions.from_ids([1, 1, 1, 1, 1], [6, 4, 8, 5, 7], None, [9, 9, 1, 9, 9])
-"""One user: item 8 first, then four items at one time, in this order of rows: 6, 4, 5, 7."""
-
-
-@pytest.mark.parametrize(
-    ("ties", "latest", "before"),
-    [("row_order", 7, 5), ("row_order_reversed", 6, 4), ("item_id", 7, 6), ("item_id_reversed", 4, 5)],
-)
-def test_which_row_of_one_time_is_held_out_is_a_setting(ties, latest, before):
-    splitter = LeaveLastOut(n_validation=1, ties=ties)
-    split = cut(splitter, PAGE)
-    assert [part.item_ids[part.item].tolist() for part in (split.test, split.validation)] == [
-        [latest],
-        [before],
-    ]
-    share = cut(TemporalPerUser(test_size=0.2, ties=ties), PAGE)
-    assert share.test.item_ids[share.test.item].tolist() == [latest]
 
 
 @pytest.mark.parametrize(("ties", "test", "validation"), [("row_order", 7, 5), ("row_order_reversed", 6, 4)])
