@@ -97,28 +97,6 @@ def test_a_pass_needs_no_correction_and_a_claim_of_one_rule_does():
     assert [one.outcome for one in decide([borderline, *[hopeless] * 7], 0.05)] == ["undecided"] * 8
 
 
-def test_no_group_may_lose_too_much(old, rng):
-    new = old + rng.normal(0, 0.02, old.shape)
-    plan = pd.DataFrame({"plan": np.where(np.arange(N) < 50, "paid", "free")}, index=IDS)
-    new.loc[plan["plan"] == "paid", "ndcg@10"] -= 0.1
-    rules = {"not_worse": {"ndcg@10": 0.02}, "segments": {"plan": {"ndcg@10": 0.02}}}
-    result = recgauge.check(new, old, rules, users=plan)
-    assert outcomes(result) == {
-        "not_worse.ndcg@10": "shown",
-        "segments.plan.ndcg@10 free": "shown",
-        "segments.plan.ndcg@10 paid": "worse",
-    }
-    assert [one.n_users for one in result.verdicts] == [500, 450, 50]
-
-
-def test_few_users_decide_nothing_and_the_number_that_would_is_told(old, rng):
-    new = moved(old, rng, 0.0, spread=0.1)
-    few = recgauge.check(new[:40], old[:40], {"not_worse": {"ndcg@10": 0.01}})
-    assert few.outcome == "undecided"
-    assert not few.passed
-    assert few.verdicts[0].users_needed > 40
-
-
 def test_one_number_for_all_users_is_compared_and_not_tested(demo_runs):
     new, old = demo_runs
     rules = {"at_least": {"catalog_coverage@10": 0.05}, "cost": {"fit_seconds": 1e6, "model_bytes": "1%"}}
@@ -171,9 +149,7 @@ def test_runs_that_cannot_be_compared_are_refused(demo_runs, old, rng, tmp_path)
             {"not_worse": {"ndgc@10": 0.1}},
             "not_worse.ndgc@10: not in candidate, baseline. Did you mean ndcg@10?",
         ),
-        ({"not_worse": {"ndcg@10": 0.9}}, "every candidate would keep it"),
         ({"segments": {"plann": {"ndcg@10": 0.1}}}, "there is no plann. Did you mean plan?"),
-        ({"segments": {"empty": {"ndcg@10": 0.1}}}, "empty: the column is empty"),
         ({"cost": {"fit_seconds": 3}}, "cost.fit_seconds: nobody knows what candidate took"),
     ],
 )

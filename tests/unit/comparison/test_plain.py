@@ -46,26 +46,3 @@ def test_the_answer_claims_what_is_shown(metric, means, noise, options, begin, w
     assert text.startswith(begin)
     assert sure == winner
     assert ("shown to be better than c" in text) == (len(means) == 3 and means["c"] == 0.1)
-
-
-@pytest.mark.parametrize(
-    ("recalls", "begin"),
-    [
-        ((0.54, 0.5), "a finds 8 % more of what people want than b (Recall@10)."),
-        ((0.5, 0.54), "a is better than b: its nDCG@10 is 20 % higher."),  # recall says the opposite
-        ((0.5, 0.5), "a is better than b: its nDCG@10 is 20 % higher."),  # recall shows nothing
-    ],
-)
-def test_how_much_more_is_found_is_said_of_recall_alone(recalls, begin):
-    rng = np.random.default_rng(3)
-    runs = {
-        name: pd.DataFrame(
-            {
-                "ndcg@10": ndcg + 0.01 * rng.standard_normal(len(USERS)),
-                "recall@10": recall + 0.01 * rng.standard_normal(len(USERS)),
-            },
-            USERS,
-        )
-        for name, ndcg, recall in zip("ab", (0.6, 0.5), recalls, strict=True)
-    }
-    assert plain_claim(compare(runs, n_resamples=200)).startswith(begin)

@@ -67,14 +67,6 @@ def test_users_without_value_or_group_are_left_out_and_counted(values, groups):
     assert {row.segment: row.n_users for row in found.rows} == {"all": 89, "few": 29, "many": 25, "some": 30}
 
 
-def test_a_group_of_one_user_has_a_mean_and_no_interval(values):
-    found = compare_segments(values, {"u0": "alone", "u1": "rest", "u2": "rest"})
-    alone = next(row for row in found.rows if row.segment == "alone")
-    assert alone.mean == values.loc["u0", "old"]
-    assert np.isnan([alone.low, alone.high]).all()
-    assert found.to_frame().loc[3, "low"] is None or np.isnan(found.to_frame().loc[3, "low"])
-
-
 def test_rates_of_items_are_totals_and_their_error_that_of_clusters():
     rng = np.random.default_rng(0)
     hits = pd.DataFrame({"user": np.repeat(np.arange(200), 5), "item": rng.integers(0, 20, 1000)})

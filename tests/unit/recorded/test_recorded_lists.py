@@ -6,11 +6,9 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pyarrow import parquet
 
-from recgauge.errors import ConfigError, DataError
+from recgauge.errors import DataError
 from recgauge.files.columns import CellFormat
 from recgauge.recorded import read_recorded
 from recgauge.recorded.findings import ListSettings, describe
@@ -285,9 +283,7 @@ UNREADABLE = {
         '{"user":1,"item":10,"score":1}\n{"user":1,"item":9,"score":' + "9" * 400 + "}\n",
         "the column 'score' has cells of several types, or larger than 64 bits",
     ),
-    "empty": ("a.csv", "", "is empty"),
     "header only": ("a.csv", HEAD, "has no rows"),
-    "no rank and no score": ("a.csv", "user,item\n1,10\n", "no column is known as the rank or score"),
     "a header inside": ("a.csv", text_of() + HEAD, "line 6: the row names the columns again"),
     "TREC with 5 columns": ("a.run", trec().replace(" svd", ""), "line 1: the row does not have 6 columns"),
     "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "users: 0 of 1 of the lists"),
@@ -381,26 +377,6 @@ def test_trec_runs_are_ordered_by_score_and_ids_are_text(read):
     found = read(trec(rows), "a.run", keep=["contradictions"])
     assert lists_of(found) == {"1": ["11", "10", "9"]}
     assert found.item_ids.tolist() == ["10", "11", "9"]
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # each example writes its files
-@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 4)), min_size=1, max_size=12))
-def test_ranks_order_rows_in_any_order(read, pairs):
-    rows = [(user, item, rank) for item, (user, rank) in enumerate(pairs)]
-    found = lists_of(read(text_of(rows, "user,item,rank"), keep=["equal_ranks", "rank_gaps"]))
-    expected = {}
-    for user, item, _ in sorted(rows, key=lambda row: (row[0], row[2])):
-        expected.setdefault(str(user), []).append(str(item))
-    assert found == expected
-
-
-def test_settings_name_what_exists():
-    with pytest.raises(ConfigError, match="repeats"):
-        ListSettings(keep=["duplicates"])
-    with pytest.raises(ConfigError, match="once"):
-        ListSettings(keep=["ties"], refuse=["ties"])
-    with pytest.raises(ConfigError, match="seen_items are refused, and seen=drop would go on"):
-        ListSettings(refuse=["seen_items"], policies={"seen": "drop"})
 
 
 def test_grades_win_over_the_ratings_that_they_come_from(read):

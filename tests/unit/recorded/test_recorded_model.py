@@ -1,17 +1,14 @@
 """model=recorded: lists and predicted ratings from files, like those of the model that made them."""
 
-import re
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
-from recgauge import Demo, RandomRows, Relevant, evaluate, recommend, stream
+from recgauge import recommend
 from recgauge.data.interactions import Interactions
 from recgauge.errors import ConfigError, DataError
 from recgauge.evaluation.evaluate_ratings import predict_ratings
 from recgauge.guards.checks import check_recorded
-from recgauge.models import Popularity, Recorded
+from recgauge.models import Recorded
 
 TRAIN = Interactions.from_ids(["a", "b", "b", "c"], ["x", "y", "z", "w"])
 
@@ -34,42 +31,6 @@ def test_lists_are_those_of_the_file_and_never_filled_up(tmp_path):
     w, y, z = (TRAIN.item_ids.tolist().index(item) for item in "wyz")
     assert lists(model) == [[z, w, -1], [-1, -1, -1], [y, -1, -1]]
     assert lists(model, k=1, users=(2, 0)) == [[y], [z]]
-
-
-def test_items_that_the_data_set_does_not_have_can_be_refused_with_their_row(tmp_path):
-    text = "user,item,rank\na,nowhere,1\na,z,2\n"
-    with pytest.raises(DataError, match=r"recs\.csv, line 2\. unknown_items: 1 "):
-        fitted(tmp_path, text, refuse=["unknown_items"])
-    assert lists(fitted(tmp_path, text), k=1, users=(0,)) == [[TRAIN.item_ids.tolist().index("z")]]
-
-
-def test_messages_name_settings_that_the_model_has(tmp_path):
-    with pytest.raises(DataError, match="'3,5'") as refused:
-        fitted(tmp_path, 'user,item,score\na,w,"3,5"\nb,x,"4,1"\n')
-    named = set(re.findall(r"model\.([a-z_]+)", str(refused.value)))
-    assert "keep" in named
-    assert named <= {field.name for field in fields(Recorded)}
-
-
-def test_a_model_and_its_recorded_lists_have_the_same_values(tmp_path):
-    rows = Demo().load().interactions
-    split = RandomRows(test_size=0.2).split(rows, rng=stream(0, "split"))
-    relevant = Relevant.from_interactions(split.test, relevant_from=4)
-    made = recommend(
-        Popularity().fit(split.train, rng=stream(0, "fit")),
-        relevant.users,
-        k=10,
-        excluded=split.train.to_csr(),
-    )
-    row, place = np.nonzero(made.items >= 0)
-    path = tmp_path / "popularity.csv"
-    lines = zip(rows.user_ids[made.users[row]], rows.item_ids[made.items[row, place]], place + 1, strict=True)
-    path.write_text("user,item,rank\n" + "".join(f"{u},{i},{r}\n" for u, i, r in lines))
-    model = Recorded(str(path)).fit(split.train, rng=stream(0, "fit"))
-    again = recommend(model, relevant.users, k=10, excluded=split.train.to_csr())
-    assert (again.items == made.items).all()
-    one, two = (evaluate(some, relevant, metrics=("ndcg", "map")).values() for some in (made, again))
-    assert one == two
 
 
 def test_a_run_keeps_what_was_found_among_its_guards(tmp_path):

@@ -3,10 +3,8 @@
 from typing import get_args
 
 import numpy as np
-import pytest
 
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError
 from recgauge.experiments.leakage.window import Training, Window
 
 RNG = np.random.default_rng(0)
@@ -41,8 +39,3 @@ def test_training_parts_are_what_they_are_called():
     }
     assert len(set(of_tested.values())) == 1
     assert all(not ((part.timestamp >= 600) & (part.timestamp < 800)).any() for part in trained.values())
-
-
-def test_a_window_has_an_end():
-    with pytest.raises(ConfigError, match="test_until"):
-        Window(600)

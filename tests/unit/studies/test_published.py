@@ -1,11 +1,9 @@
 """Published numbers: read strictly, matched with runs, judged in words that are defined."""
 
-import csv
 from pathlib import Path
 
 import pytest
 
-from recgauge.errors import SchemaError
 from recgauge.studies.published_table import (
     CLOSE,
     NOT_REPRODUCED,
@@ -13,9 +11,7 @@ from recgauge.studies.published_table import (
     REPRODUCED,
     UNKNOWN,
     PublishedNumber,
-    PublishedTable,
     compare,
-    read_published,
     verdict,
 )
 from records import ended, metric, record_with
@@ -52,7 +48,6 @@ def published(**changes):
         (0.943, True, CLOSE),
         (0.9431, True, NOT_REPRODUCED),
         (0.9431, False, UNKNOWN),
-        (0.94, False, CLOSE),
     ],
 )
 def test_verdicts_at_their_borders(ours, known, word):
@@ -77,7 +72,6 @@ def test_folds_are_averaged():
             [run(), run(problem="ml-100k.zip: no such file\nmore")],
             "1 of 2 runs: ml-100k.zip",
         ),
-        (published(key="mae"), [run()], "the runs have no metric mae"),
     ],
 )
 def test_a_row_is_open_and_says_why(number, runs, reason):
@@ -85,44 +79,3 @@ def test_a_row_is_open_and_says_why(number, runs, reason):
     assert row["verdict"] == OPEN
     assert reason in row["reason"]
     assert row["ours"] == row["difference"] == ""
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"source": ""}, "source must not be empty"),
-        ({"value": "about one"}, "value must be a number"),
-        ({"tolerance": "0"}, "tolerance must be positive"),
-        ({"settings": "n_factors"}, "settings must be KEY=VALUE"),
-    ],
-)
-def test_a_row_that_cannot_be_meant_is_refused_with_its_line(change, message, tmp_path):
-    path = write(tmp_path, [NUMBER, NUMBER | change])
-    with pytest.raises(SchemaError, match=f"line 3: {message}"):
-        read_published(path)
-
-
-def test_rows_keep_the_order_of_the_file_and_make_the_page(tmp_path):
-    write(tmp_path, [NUMBER, NUMBER | {"label": "NMF", "model": ""}])
-    study = PublishedTable("x", drawn=("rmse",))
-    study.check(tmp_path)
-    rows = study.rows([run(0.9345)], tmp_path)
-    assert [row["model"] for row in rows] == ["SVD", "NMF"]
-    page = study.markdown(rows)
-    assert "| ml_100k | SVD | rmse | 0.934 | 0.9345 | +0.0005 | reproduced |" in page
-    assert "open: recgauge has no such model yet" in page
-    assert "2 published numbers: 1 reproduced, 1 open." in page
-    assert "(values.png)" in page
-    (panel,) = study.figures(rows)["values"].axes
-    assert [text.get_text() for text in panel.get_yticklabels()] == ["SVD", "NMF"]
-    assert study.figures(rows[1:]) == {}
-    assert "png" not in study.markdown(rows[1:])
-
-
-def write(folder, rows, header=None):
-    path = folder / "published.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(header or rows[-1]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path

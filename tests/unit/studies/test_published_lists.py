@@ -6,7 +6,6 @@ from hashlib import sha256
 
 import pytest
 
-from recgauge.errors import MissingDataError
 from recgauge.experiments.language_model_lists.judging import read_lists
 from recgauge.studies.published_lists import JudgingRows, PublishedLists, cells, graded
 from recgauge.studies.published_table import OPEN, REPRODUCED
@@ -105,14 +104,6 @@ def test_rows_of_missing_and_altered_files_stay_open(tmp_path, source, capsys):
     said = capsys.readouterr().err
     assert "https://github.com/us/lists-of-ours/tree/0123456789" in said
     assert sha256(FILES["ds/a.tsv"].encode()).hexdigest() in said
-
-
-def test_no_file_at_all_is_one_error_with_the_expected_digest(tmp_path, source):
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(MissingDataError) as error:
-        study(tmp_path / "empty").check(source)
-    assert "4 of 4 files" in str(error.value)
-    assert sha256(FILES["ds/train.tsv"].encode()).hexdigest() in str(error.value)
 
 
 def test_a_list_of_scores_that_is_sorted_as_ranks_is_upside_down(tmp_path):
