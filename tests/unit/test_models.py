@@ -7,7 +7,6 @@ from recgauge.data.interactions import Interactions
 from recgauge.errors import FitError
 from recgauge.models.popularity import Popularity
 from recgauge.models.random import Random
-from recgauge.models.random_rating import RandomRating
 from recgauge.models.svd import SVD
 from recgauge.utils.randomness import stream
 
@@ -68,26 +67,6 @@ def test_recent_popularity_counts_the_last_days_before_the_newest_row():
     assert scores(last_days=1, by="mean_rating", damping=1) == pytest.approx([34 / 9, 8 / 3, 10 / 3])
 
 
-def test_random_ratings_have_mean_and_spread_of_the_training_ratings(demo):
-    rows = demo.interactions
-    model = RandomRating().fit(rows, rng=stream(0, "fit"))
-    drawn = model.predict(rows.user, rows.item).astype(np.float64)
-    assert drawn.mean() == pytest.approx(rows.value.mean(), abs=0.02)
-    assert drawn.std() == pytest.approx(rows.value.std(), abs=0.02)
-    skew, excess = (np.mean(((drawn - drawn.mean()) / drawn.std()) ** power) for power in (3, 4))
-    assert (skew, excess) == pytest.approx((0, 3), abs=0.1)
-
-
-def test_svd_is_the_best_approximation_of_its_rank(rng):
-    dense = rng.integers(0, 5, (30, 20)) * rng.integers(0, 2, (30, 20))
-    user, item = np.nonzero(dense)
-    train = Interactions(user, item, dense[user, item], None, np.arange(30), np.arange(20))
-    scores = SVD(4).fit(train, rng=rng).score(np.arange(30, dtype=np.int32))
-    left, singular, right = np.linalg.svd(dense.astype(float), full_matrices=False)
-    best = (left[:, :4] * singular[:4]) @ right[:4]
-    np.testing.assert_allclose(scores, best, atol=1e-4)
-
-
 @pytest.mark.parametrize("k", [1, 5, 140])
 def test_svd_of_many_items_is_exact(k):
     """Above 500 items only products are made; some singular values are equal, some are 0."""
@@ -117,3 +96,13 @@ def test_svd_of_fewer_distinct_users_than_factors_is_finite():
 def test_svd_refuses_more_factors_than_the_matrix_has():
     with pytest.raises(FitError, match="below the 2 users and 2 items, got 2"):
         SVD(2).fit(Interactions.from_ids([1, 2], [1, 2]), rng=np.random.default_rng(0))
+
+
+def test_svd_is_the_best_approximation_of_its_rank(rng):
+    dense = rng.integers(0, 5, (30, 20)) * rng.integers(0, 2, (30, 20))
+    user, item = np.nonzero(dense)
+    train = Interactions(user, item, dense[user, item], None, np.arange(30), np.arange(20))
+    scores = SVD(4).fit(train, rng=rng).score(np.arange(30, dtype=np.int32))
+    left, singular, right = np.linalg.svd(dense.astype(float), full_matrices=False)
+    best = (left[:, :4] * singular[:4]) @ right[:4]
+    np.testing.assert_allclose(scores, best, atol=1e-4)

@@ -65,13 +65,3 @@ def test_comparisons_take_the_number_its_spread_and_each_users_own_mean(drawn):
         (result,) = evaluated(own, owner, "query").results
         assert shares.mean() == pytest.approx(own.mean(), abs=1e-12)
         assert shares.std(ddof=1) / np.sqrt(60) == pytest.approx(result.stderr, rel=1e-9)
-
-
-def test_a_metric_without_a_value_for_some_queries_has_none_of_users(drawn):
-    (values, _), owner = drawn
-    values[np.flatnonzero(owner == owner.max())[0]] = np.nan
-    entry = MetricResult(KEY, "hit_rate", 5, float(np.nanmean(values)), None, values, "HitRate()@5", True, 9)
-    evaluation = Evaluation(np.arange(len(owner)), (entry,), {"users_evaluated": len(owner)})
-    (result,) = of_users(evaluation, owner, np.arange(60), "query", 60).results
-    assert (result.per_user is None) == ((owner == owner.max()).sum() > 1)
-    assert result.value == entry.value

@@ -71,13 +71,6 @@ def test_a_training_that_fails_is_a_trial_and_is_told(tmp_path):
         best(failed[:1])
 
 
-def test_a_budget_of_seconds_ends_the_search():
-    done = [Trial(number, {}, "finished", 0.5, seconds=2.0) for number in range(3)]
-    search = Search(trials=None, seconds=3.0)
-    assert [search.goes_on(done[:n]) for n in range(4)] == [True, True, False, False]
-    assert len(search.within(done)) == 2
-
-
 @pytest.mark.parametrize(
     ("declared", "message"),
     [
@@ -91,3 +84,10 @@ def test_a_budget_of_seconds_ends_the_search():
 def test_spaces_that_are_none_are_refused(declared, message):
     with pytest.raises(ConfigError, match=message):
         parse_space(declared)
+
+
+def test_a_budget_of_seconds_ends_the_search():
+    done = [Trial(number, {}, "finished", 0.5, seconds=2.0) for number in range(3)]
+    search = Search(trials=None, seconds=3.0)
+    assert [search.goes_on(done[:n]) for n in range(4)] == [True, True, False, False]
+    assert len(search.within(done)) == 2

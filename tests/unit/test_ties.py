@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from recgauge import evaluate
 from recgauge.conventions import Definition, standard_metrics
-from recgauge.data.interactions import pairs_matrix
 from recgauge.data.lists import Relevant, TopK
-from recgauge.engine import ItemWeights, rank_candidates, top_k
+from recgauge.engine import top_k
 from recgauge.errors import ConfigError
 from recgauge.evaluation.values import EvaluationInputs
 from recgauge.judging import Policies, judge
@@ -28,7 +27,6 @@ from recgauge.metrics.precision import (
     Recall,
     RPrecision,
 )
-from recgauge.models import Factors
 
 EXACT = (
     *(Precision(denominator=one) for one in ("k", "list", "min_relevant_k")),
@@ -133,38 +131,6 @@ def test_the_expected_value_is_the_mean_over_every_order(case):
         assert entry.per_user == pytest.approx(np.array(mean), abs=1e-12), entry.definition
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_every_kind_of_source_tells_the_same_group(n_threads):
-    rng = np.random.default_rng(1)
-    n_users, n_items = 40, 200
-    factors = Factors(
-        rng.integers(-1, 2, (n_users, 3)).astype(np.float32),
-        rng.integers(-1, 2, (n_items, 3)).astype(np.float32),
-    )
-    scores = (factors.user @ factors.item.T).astype(np.float32)
-    history = pairs_matrix(*np.array([(u, u % n_items) for u in range(n_users)], np.int32).T, scores.shape)
-    weights = rng.integers(0, 2, (n_items, n_items)).astype(np.float32)
-    summed = history @ weights
-    given = pairs_matrix(
-        *np.array([(u, i) for u in range(n_users) for i in rng.choice(n_items, 50, replace=False)]).T,
-        scores.shape,
-    )
-    grades = rng.integers(0, 2, scores.shape)
-    users = np.arange(n_users, dtype=np.int32)
-    for source, plain in ((factors, scores), (ItemWeights(history, weights), summed)):
-        for rank, open_to in ((top_k, np.ones(scores.shape, bool)), (rank_candidates, given.toarray() > 0)):
-            extra = () if rank is top_k else (given,)
-
-            def ask(who, k, *, progress=None, source=source, rank=rank, extra=extra):
-                return TopK(who, *rank(source, who, k, *extra, n_threads=n_threads))
-
-            lists = recommend_with_ties(ask, users, 5, relevant_of(grades), n_items=n_items)
-            tie = (plain == lists.scores[:, -1:]) & open_to
-            inside = (lists.scores == lists.scores[:, -1:]).sum(axis=1)
-            assert (lists.beyond.size == tie.sum(axis=1) - inside).all()
-            assert lists.beyond.size.any()
-
-
 def test_random_orders_are_uniform():
     users = np.arange(24_000, dtype=np.int32)
     items = np.broadcast_to(np.arange(4, dtype=np.int32), (len(users), 4))
@@ -208,22 +174,6 @@ def test_metrics_without_a_formula_are_means_over_draws():
     # each of eight items is missed by three lists with probability (3/4)^3; item code gives 2/8
     assert values["catalog_coverage_at_2"] == pytest.approx(1 - 0.75**3, abs=0.1)
     assert measure(policies=Policies()).values()["catalog_coverage_at_2"] == 0.25
-
-
-def test_without_ties_every_policy_gives_the_same_bits():
-    rng = np.random.default_rng(4)
-    scores = rng.permuted(np.tile(np.arange(50, dtype=np.float32), (20, 1)), axis=1)
-    grades = (rng.random(scores.shape) < 0.2).astype(int)
-    grades[:, 0] = 1
-    lists, relevant = lists_of(scores, grades, 10), relevant_of(grades)
-    suite = {name: metric for name, metric in standard_metrics().items() if metric.has_expected}
-    results = [
-        evaluate_top_k(
-            suite, lists, relevant, cutoffs=(1, 5, 10), user_ids=np.arange(20), policies=Policies(ties=ties)
-        ).values()
-        for ties in ("stable", "item_code", "random", "expected")
-    ]
-    assert results[0] == results[1] == results[2] == results[3]
 
 
 def test_lists_from_outside_say_where_a_tie_is_open():

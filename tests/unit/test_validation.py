@@ -13,7 +13,7 @@ from recgauge.models import EpochModel, FactorModel, Factors
 from recgauge.models.popularity import Popularity
 from recgauge.models.recommend import rows_to_fit
 from recgauge.models.svd import SVD
-from recgauge.splits import RandomRows, StrongGeneralisation
+from recgauge.splits import RandomRows
 from recgauge.utils.progress import Progress, Timings
 from recgauge.utils.randomness import stream
 from small_runs import experiment as small
@@ -73,18 +73,6 @@ def test_a_model_may_learn_from_every_row_where_an_article_leaks(demo):
         rows_to_fit(whole, "test")
 
 
-def test_held_out_validation_users_become_training_users():
-    splitter = StrongGeneralisation(n_test=0.1, n_validation=0.1)
-    whole = parts(splitter=splitter, model=SVD())
-    final = parts(splitter=splitter, model=SVD(), fit_on="train_validation")
-    moved = np.unique(whole.validation.user)
-    assert len(final.train) + len(final.fold_in) == sum(
-        len(part) for part in (whole.train, whole.fold_in, whole.validation)
-    )
-    assert not set(moved.tolist()) & set(final.fold_in.user.tolist())
-    assert set(moved.tolist()) <= set(final.train.user.tolist())
-
-
 @pytest.mark.parametrize("fit_on", ["train_validation", "all"])
 def test_a_model_that_saw_the_validation_rows_is_not_evaluated_on_them(fit_on):
     with pytest.raises(ConfigError, match="evaluate_on=validation"):
@@ -129,21 +117,10 @@ def test_a_curve_has_loss_and_validation_value_of_every_epoch():
     assert max(values) == values[2] > values[0]
 
 
-def test_values_are_those_of_the_validation_rows():
-    learned = run_experiment(learning_experiment(Learning("ndcg_at_10"))).learned
-    alone = run_experiment(learning_experiment(None, evaluate_on="validation", model=Wavering(n_epochs=3)))
-    assert learned[2].value == pytest.approx(value(alone), abs=1e-12)
-
-
 def test_training_ends_early_and_keeps_the_best_epoch():
     result = run_experiment(learning_experiment(Learning("ndcg_at_10", patience=2)))
     assert [point.epoch for point in result.learned] == [1, 2, 3, 4, 5]
     assert value(result) == value(run_experiment(learning_experiment(None, model=Wavering(n_epochs=3))))
-
-
-def test_looking_every_second_epoch_and_at_the_last():
-    result = run_experiment(learning_experiment(Learning("recall_at_5", every=4)))
-    assert [point.epoch for point in result.learned if point.value is not None] == [4, 6]
 
 
 def test_nobody_looks_at_test_rows():
@@ -171,3 +148,8 @@ def test_models_that_predict_ratings_are_chosen_by_their_error():
     assert watched_metric(None, metrics, (10,))[0] == "ndcg_at_10"
     assert watched_metric(None, metrics, (10,), rates=True)[0] == "rmse"
     assert watched_metric(None, {"ndcg": metrics["ndcg"]}, (10,), rates=True)[0] == "ndcg_at_10"
+
+
+def test_looking_every_second_epoch_and_at_the_last():
+    result = run_experiment(learning_experiment(Learning("recall_at_5", every=4)))
+    assert [point.epoch for point in result.learned if point.value is not None] == [4, 6]
