@@ -78,10 +78,8 @@ def test_candidates_are_counted_in_a_file(command, tables, tmp_path):
     ("words", "message"),
     [
         (["--candidate", "nothing"], "the tracking store"),
-        (["--rules", "none.yaml"], "none.yaml: is no YAML that can be read"),
         (["--candidate", "lists.csv"], "Judge lists with recgauge evaluate"),
         (["--promote"], "--promote: old.csv is no alias of a registered model"),
-        (["--baseline", "models:/shop@champion"], "does not exist"),
     ],
 )
 def test_wrong_use_ends_with_two_and_one_line(command, tables, words, message):
@@ -125,23 +123,3 @@ def test_looks_that_cannot_be_read_or_kept_fail_the_check(command, tables, tmp_p
     looks.unlink()
     looks.mkdir()
     assert command(*words)[0] == 2
-
-
-def test_options_say_directions_and_users_without_a_group_are_one(command, tables):
-    for name in ("same", "old"):
-        pd.read_csv(f"{name}.csv").set_axis(["userId", "loss"], axis=1).to_csv(
-            f"{name}_loss.csv", index=False
-        )
-    (USERS.to_frame().assign(plan="a")[:100]).to_csv("users.csv", index=False)
-    words = ("check", "--candidate", "same_loss.csv", "--baseline", "old_loss.csv", "--rules", "r.yaml")
-    Path("r.yaml").write_text("segments: {plan: {loss: 20%}}")
-    code, _, err = command(*words, "--users", "users.csv")
-    assert code == 2
-    assert "--lower-is-better loss" in err
-    code, out, _ = command(*words, "--users", "users.csv", "--lower-is-better", "loss")
-    assert code == 0
-    assert "no group" in out
-    code, _, err = command(
-        "check", "--candidate", "same.csv", "--baseline", "old.csv", "--users", "users.csv"
-    )
-    assert (code, "no rule compares groups" in err) == (2, True)

@@ -12,7 +12,7 @@ import pytest
 from recgauge.cli.commands.cli import main
 from recgauge.comparison.measured_alike import require_equal_protocols
 from recgauge.comparison.run_groups import group
-from recgauge.comparison.runs import agreeing, run_names
+from recgauge.comparison.runs import run_names
 from recgauge.errors import ConfigError
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
@@ -189,16 +189,6 @@ def test_a_tuned_run_is_named_by_its_search_and_not_by_what_it_lacks():
     assert sorted(names) == ["svd size=8 values=rating", "svd tuned=tpe, 20 trials"]
 
 
-def test_without_sources_the_largest_number_of_runs_that_agree_is_compared_and_the_rest_named():
-    runs = [run_of(tuned_record(size=3)), run_of(record_of("svd"), 1), run_of(record_of("knn"), 2)]
-    kept, (note,) = agreeing(runs)
-    assert kept == runs[1:]
-    assert note.startswith("d: 2 of 3 runs are compared")
-    assert "Left out: svd tuned=tpe, 20 trials" in note
-    assert "split.validation_size: 0.0 (" in note
-    assert agreeing(runs[:1]) == ([], [])
-
-
 def test_data_sets_are_compared_apart_and_tuned_runs_marked(pair, tmp_path, capsys):
     of_e = {"dataset": SETTINGS["dataset"] | {"name": "e"}}
     records = [
@@ -214,14 +204,6 @@ def test_data_sets_are_compared_apart_and_tuned_runs_marked(pair, tmp_path, caps
     assert "by ranks, nDCG@10 on 2 data sets" in out
     tuned = [line for line in out.splitlines() if "1 trial" in line]
     assert [line.split()[0] for line in tuned] == ["svd"]
-
-
-def test_the_help_explains_letters_and_the_star(capsys):
-    with pytest.raises(SystemExit):
-        main(["compare", "--help"])
-    out = capsys.readouterr().out
-    assert "runs that share a letter are not shown to differ" in out
-    assert "*         the best mean" in out
 
 
 def run_of(record, number=0):
@@ -247,8 +229,6 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
             ["{0}", "{1}", "--metrics", "ngcd@10"],
             "--metrics: there is no ngcd@10. Did you mean ndcg@10? There are ndcg@10, recall@10 in all runs.",
         ),
-        (["{0}", "{1}", "--where", "params.seed = '0'"], "only folders and ids are given"),
-        (["{empty}"], "there is no finished run in this folder"),
         (["{0}", "{bare}"], "has stored no per_user.parquet"),
     ],
 )

@@ -207,11 +207,6 @@ def test_trials_of_a_search_are_no_conditions(uri, capsys):
 
 
 SEEDS = [(f"{model}{seed}", {"model": model, "seed": seed}) for model in "ab" for seed in range(3)]
-MANY = [
-    (f"{c}{seed}", {"seed": seed, **{f"setting_{k}": (c * (k + 3)) % 4 for k in range(20)}})
-    for seed in range(3)
-    for c in range(4)
-]
 
 
 @pytest.mark.parametrize(
@@ -239,12 +234,6 @@ def test_what_cannot_be_compared_is_said_in_one_line(uri, request, runs, words, 
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1
     assert message in lines[0]
-
-
-def test_conditions_of_many_settings_have_short_names(uri, capsys):
-    log(uri, "many", [(*run, {"test_rmse": run[1]["seed"]}) for run in MANY])
-    assert compare(uri, "many") == 0
-    assert "\nsetting_0=0 " in capsys.readouterr().out
 
 
 def test_seeds_that_change_nothing_show_no_difference(uri, capsys):

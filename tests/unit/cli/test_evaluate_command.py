@@ -108,9 +108,7 @@ def test_predicted_ratings(files, capsys):
         (["--run", "one.csv", "--metrics", "rmse,ndcg@2"], "two commands"),
         (["--run", "one.csv", "--metrics", "rmse"], "no scores"),
         (["--run", "one.csv", "--train", "/dev/zero"], "not a regular file but a device"),
-        (["--run", "one.csv", "--keep", "everything"], "everything"),
         (["--run", "one.csv", "--separator", ";"], "(--separator TEXT).\n"),
-        (["--run", "one.csv", "--out", "o.txt"], ".json"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -159,15 +157,6 @@ def test_ids_in_another_spelling_are_refused_in_every_format(tmp_path, monkeypat
     assert capsys.readouterr().out.startswith("warning  lists: " if form != "trec" else "warning  s: ")
 
 
-def test_less_than_half_that_meets_is_said_first(files, capsys):
-    (files / "half.csv").write_text("user,item,rank\n1,y,1\n1,Q1,2\n2,Q2,1\n2,Q3,2\n")
-    (files / "test.csv").write_text("user,item\n1,y\n2,z\n2,x\n")
-    assert run("--run", "half.csv", "--out", "o.json") == 0
-    assert capsys.readouterr().out.startswith("warning  half: items: 1 of 3 of the truth (33.3 %)")
-    met = json.loads((files / "o.json").read_text())["runs"]["half"]["met"]
-    assert {one["name"]: one["share"] for one in met} == {"user": 1.0, "item": 1 / 3}
-
-
 @pytest.mark.parametrize(
     ("written", "theirs"),
     [("I1", "i1"), ("i1\u200b", "i1"), ("10.0", "10"), ("007", "7"), ("\ufb01x", "fix")],
@@ -188,13 +177,6 @@ def test_some_ids_in_another_spelling_are_told(tmp_path, monkeypatch, capsys, wr
     train = {**truth, "u0": [written]}
     result = evaluate(truth, truth, train=train, metrics="recall", cutoffs=(1,))
     assert sum("in another spelling" in warning for warning in result.warnings()) == 2
-
-
-def test_numbers_and_texts_of_one_table_in_python_are_told():
-    lists = {1: [7, "8"], "2": ["7", 8], 3: [7]}
-    (users, items) = evaluate(lists, {1: [7], 2: [8], 3: [7]}, metrics="recall", cutoffs=(1,)).warnings()
-    assert "1 user of the lists is in the relevant items in another spelling, such as '2' and 2" in users
-    assert "2 items" in items
 
 
 @pytest.mark.parametrize(("grade", "told"), [(1, True), (0, False)])

@@ -49,12 +49,6 @@ def run_all(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(("codes", "ended"), [({}, 0), ({"baselines": 1}, 1), ({"baselines": 130}, 130)])
-def test_all_are_run_until_one_is_stopped(codes, ended, run_all, capsys):
-    assert run_all(codes) == (ended, ["baselines"] if ended == 130 else list(NAMES))
-    assert ("failed   baselines" in capsys.readouterr().out) == (ended == 1)
-
-
 def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures(monkeypatch, capsys):
     monkeypatch.setattr(
         experiments_command, "experiment_names", lambda: ("cornac_ml100k", "metric_disagreement")

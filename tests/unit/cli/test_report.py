@@ -18,7 +18,6 @@ from recgauge.metrics.names import metric_label
 from recgauge.page import data as gathering
 from recgauge.page import report_page, write_figures, write_page
 from recgauge.page.data import DatasetPart, ReportData, report_data
-from recgauge.page.protocol import protocol_words
 from recgauge.report.blocks import Cell, TableBlock
 from recgauge.report.comparison_tables import write_comparison
 from recgauge.tracking.finding import find_runs
@@ -145,20 +144,6 @@ def test_figures_are_written_as_png_and_svg(data, tmp_path):
     files = write_figures(ReportData(data.comparison, (part,)), tmp_path / "figures")
     assert {path.suffix for path in files} == {".png", ".svg"}
     assert all(path.stat().st_size > 500 for path in files)
-
-
-def test_the_protocol_counts_the_users_of_every_seed(tmp_path):
-    words = ("metrics=[ranking]", "cutoffs=[10]")
-    folders = [finished(tmp_path, model, *words, f"seed={seed}") for model in MODELS for seed in (0, 1)]
-    runs, _ = find_runs([str(folder) for folder in folders], "sqlite:///none.db")
-    found = compare_runs(runs, Procedure(interval="normal", correction="holm"))
-    low, high = sorted({run.record.counts["users_evaluated"] for run in runs})
-    together = found.results[0].n_users
-    assert together > high
-    (told, *_) = protocol_words(report_data(found, load_data, most_rows=10))
-    assert {f"{low} of", f"{high} of"} <= set(re.findall(r"\d+ of", told))
-    assert f"users with each seed or fold, {together:,} in all of them" in told
-    assert "each with the seeds 0, 1" in told
 
 
 def test_damaged_lists_leave_out_a_section_alone(folders, found, tmp_path, monkeypatch, undrawn):

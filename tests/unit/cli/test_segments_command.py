@@ -76,11 +76,6 @@ def test_the_order_of_models_is_printed_and_written(sweep, tmp_path, command):
     ("words", "said"),
     [
         (["--by", "plan"], "--by: there is no plan. There are activity, item_popularity, age, genre, items."),
-        (
-            ["--metric", "ndgc@5"],
-            "--metric: there is no ndgc@5. Did you mean ndcg@5? There are ndcg@1, ndcg@5, ",
-        ),
-        (["--by", ","], "--by: names no group; there are activity, item_popularity"),
         (["--users", "nothing.csv"], "--users=nothing.csv: there is no such file"),
     ],
 )

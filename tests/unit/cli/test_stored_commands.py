@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from recgauge import check, compare_segments
+from recgauge import compare_segments
 from recgauge.cli.commands.cli import main
 from recgauge.comparison import cut_groups
 
@@ -93,21 +93,6 @@ def test_segments_of_tables_are_those_of_frames(place) -> None:
         found = pd.DataFrame(json.loads((place / f"{name}.json").read_text()))
         found = found.replace({"of_new": "new", "of_old": "old"})
         assert_frame_equal(found, expected, check_dtype=False, rtol=1e-9)
-
-
-def test_check_of_tables_is_that_of_frames(place) -> None:
-    (place / "rules.yaml").write_text(
-        "{not_worse: {ndcg@5: 2%}, better_by: {recall@5: 0.3}, at_least: {ndcg@5: 0.2},"
-        " segments: {plan: {ndcg@5: 0.01}}}"
-    )
-    options = ["--rules", "rules.yaml", "--users", "users.parquet", "--out", "check.json"]
-    main(["check", "--candidate", "of_new.parquet", "--baseline", "of_old.parquet", *options])
-    found = pd.DataFrame(json.loads((place / "check.json").read_text())["verdicts"])
-    users = pd.read_csv("users.csv").set_index("user_id")
-    expected = check(frame("new"), frame("old"), "rules.yaml", users=users)
-    for name in ("outcome", "candidate", "estimate", "low", "high", "p_shown", "n_users"):
-        values = [getattr(verdict, name) for verdict in expected.verdicts]
-        assert found[name].tolist() == (values if name == "outcome" else pytest.approx(values)), name
 
 
 @pytest.mark.parametrize(

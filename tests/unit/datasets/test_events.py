@@ -140,28 +140,6 @@ def test_words_to_type_name_the_very_values(tmp_path, events):
     assert [str(value) for value in words["filters.where.values"]] == counting
 
 
-def command_of(capsys, *words):
-    assert main(["data", "look", *words]) == 0
-    return next(line for line in capsys.readouterr().out.splitlines() if line.startswith("command"))
-
-
-def test_a_look_at_clicks_leads_to_what_was_clicked(tmp_path, capsys):
-    path = tmp_path / "shown.csv"
-    path.write_text("user,item,event,clicked\n1,10,view,0\n1,11,buy,1\n2,10,view,0\n2,12,buy,1\n")
-    answered = ["filters=[where]", "filters.where.column=event", "filters.where.values=[buy]"]
-    command = command_of(capsys, str(path), *answered)
-    assert command.count("filters=") == 1  # a filter that was typed is neither asked for nor replaced
-    assert command.endswith("dataset.rating=clicked dataset.relevant_from=1")
-    command = command_of(capsys, str(path), "dataset.unused=[event]")
-    assert "filters.where.values=[1]" in command
-
-
-def test_lines_of_a_user_and_items_are_looked_at(tmp_path, capsys):
-    path = tmp_path / "train.txt"
-    path.write_text("7 1 2 3\n8 1\n")
-    assert "dataset.format=user_lines" in command_of(capsys, str(path), "dataset.format=user_lines")
-
-
 def test_a_no_break_space_is_part_of_an_id_in_a_line_of_items(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("7 a\u00a0b c\n", encoding="utf-8")

@@ -194,12 +194,6 @@ def test_what_is_said_is_taken(write):
         Table(words, header=True).load()
 
 
-def test_how_a_file_was_read_is_said_in_one_line(write, progress):
-    Table(write("shop.csv", FRAME.drop(columns="stars").to_csv(index=False, sep=";"))).load(progress)
-    line = "shop.csv: header; user=customer_id, item=sku, no rating, time=created_at (dates), separator ';'"
-    assert f"{line}; times from 2024-01-02 to 2024-01-02." in progress.notes
-
-
 def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write("recs.csv", "Customer ID;SKU;place;wert\nc7;A-1;1;0.9\nc7;B-2;2;0.4\nc9;A-1;1;0.7\n")

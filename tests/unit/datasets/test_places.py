@@ -123,17 +123,3 @@ def test_what_is_no_archive_is_refused_without_advice_to_pin_and_not_replaced(fi
         find()
     assert "pin it" not in str(caught.value)
     assert cached.read_bytes() == content
-
-
-def test_error_names_every_place_and_the_way_by_hand(find, tmp_path):
-    with pytest.raises(MissingDataError) as caught:
-        find()
-    for part in (
-        f"cache folder: there is no {tmp_path / 'cache' / 'toy.zip'}",
-        f"mirror folder: there is no {tmp_path / 'mirror' / 'toy.zip'}",
-        f"{CLOSED}/toy.zip: [Errno 111] Connection refused",
-        f"Download {CLOSED}/toy.zip by hand",
-        f"put it at {tmp_path / 'cache' / 'toy.zip'}",
-    ):
-        assert part in str(caught.value)
-    assert not (tmp_path / "cache" / "toy.zip").exists()

@@ -151,10 +151,6 @@ def in_parquet(name: str, expected: str | list[str], **columns: Any) -> Case:
     return Case(name, "r.parquet", content, users=expected, items=ITEMS)
 
 
-def seconds(*times: int | None) -> Any:
-    return pa.array(times, pa.timestamp("s"))
-
-
 def twice(path: Path) -> None:
     columns = [pa.array(USERS), pa.array(USERS), pa.array(ITEMS)]
     pq.write_table(pa.Table.from_arrays(columns, ["user", "user", "item"]), path)
