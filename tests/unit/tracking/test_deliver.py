@@ -17,7 +17,6 @@ from recgauge.runs.record import JobFacts
 from recgauge.tracking import store as stores
 from recgauge.tracking.delivering import deliver, delivered, store_of, waiting
 from recgauge.tracking.finding import run_folder, runs_of
-from recgauge.tracking.outbox import Deliveries
 from recgauge.tracking.store import Store
 from unit.tracking.conftest import ENVIRONMENT, SETTINGS, complete
 
@@ -213,11 +212,3 @@ def test_a_store_that_is_gone_is_not_begun_anew(folder, store):
     with pytest.raises(TrackingError, match="was there before and is gone"):
         deliver(folder, store)
     assert not store.file.exists()
-
-
-def test_a_reused_run_is_one_of_the_experiment_that_reuses_it(folder, store):
-    deliver(folder, store)
-    with Deliveries() as deliveries:
-        deliveries.submit(folder, store, "baselines")
-    (run,) = stored(store)
-    assert run.data.tags["recgauge.experiment.baselines"] == "true"

@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from recgauge.errors import IntegrityError, TrackingError
+from recgauge.tracking.delivering import deliver
 from recgauge.tracking.outbox import Deliveries
 from recgauge.tracking.store import Store
 from unit.tracking.conftest import complete
@@ -25,6 +28,13 @@ def test_what_fails_is_told_for_each_folder_and_nothing_here_is_imported(tmp_pat
     assert deliveries.run_address(lost) is None
 
 
+@pytest.fixture
+def within(monkeypatch):
+    """Deliver in this process, which may have none of its own."""
+    monkeypatch.setattr("recgauge.utils.workers.current_process", lambda: SimpleNamespace(daemon=True))
+
+
+@pytest.mark.usefixtures("within")
 def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
     folders = [complete(tmp_path / str(seed), store, seed=seed) for seed in range(3)]
     hidden = store.file.with_name("hidden")
@@ -40,9 +50,10 @@ def test_a_store_that_is_back_at_the_end_has_all(tmp_path, store):
     assert all(isinstance(run_id, str) for run_id in deliveries.results.values())
 
 
-def test_a_process_that_may_have_none_of_its_own_delivers_itself(folder, store, monkeypatch):
-    monkeypatch.setattr("recgauge.utils.workers.current_process", lambda: SimpleNamespace(daemon=True))
-    with Deliveries(store) as deliveries:
-        deliveries.submit(folder, store)
-    assert isinstance(deliveries.results[folder], str)
-    assert len(stored(store)) == 1
+@pytest.mark.usefixtures("within")
+def test_a_reused_run_is_one_of_the_experiment_that_reuses_it(folder, store):
+    deliver(folder, store)
+    with Deliveries() as deliveries:
+        deliveries.submit(folder, store, "another")
+    (run,) = stored(store)
+    assert run.data.tags["recgauge.experiment.another"] == "true"

@@ -9,7 +9,6 @@ import pytest
 from mlflow import MlflowClient
 
 from recgauge.tracking.delivering import deliver
-from recgauge.tracking.page import colour
 from recgauge.tracking.pages import address
 from recgauge.tracking.view import KNOWN, VIEW_TAG
 from unit.tracking.conftest import complete
@@ -36,15 +35,3 @@ def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
     assert state["selectedColumns"][-2:] == ["metrics.`ndcg_at_10`", "metrics.`recall_at_10`"]
     experiment = client.get_experiment_by_name("recgauge").experiment_id
     assert len(client.search_runs([experiment], state["searchFilter"])) == 2  # MLflow understands the search
-
-
-def test_without_anything_to_draw_the_link_finds_the_runs(store):
-    assert "&searchFilter=tags.%60sweep%60%20%3D%20%22it%27s%22" in address(store, "sweep", "it's")
-
-
-def test_a_colour_is_the_models_on_all_data_sets_seeds_and_folds():
-    assert colour("svd · a · seed 1", "a") == colour("svd · b · fold 2", "b") == colour("svd · c", "c")
-    assert colour("svd · a · n_factors 8", "a") not in (
-        colour("svd · a", "a"),
-        colour("svd · a · n_factors 16", "a"),
-    )

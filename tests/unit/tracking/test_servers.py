@@ -19,9 +19,7 @@ ANSWERS = {
         "MLFLOW_TRACKING_PASSWORD",
     ),
     "boom": (500, '{"error_code": "INTERNAL_ERROR", "message": "boom."}', JSON, "500"),
-    "full": (507, "", HTML, "507"),
     "log-in": (200, "<html>log in</html>", HTML, "JSON"),
-    "another-program": (404, "no such page", HTML, "404"),
     "a-list": (200, "[]", JSON, "cannot open the store"),
 }
 
