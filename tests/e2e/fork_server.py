@@ -36,6 +36,7 @@ import recgauge
 from recgauge.cli.main import command_line
 from recgauge.cli.settings import register_schema
 from recgauge.experiment import run_experiment
+from recgauge.runs.targets import installed_options
 from recgauge.sweeps.compose import compose
 from recgauge.sweeps.places import conf_folder, work_folder
 from recgauge.tracking import store as tracking_store
@@ -64,7 +65,8 @@ def warm_up() -> None:
     with hydra.initialize_config_dir(str(conf_folder()), version_base="1.3"):
         settings = hydra.compose("config", overrides=["model=popularity"])
     run_experiment(compose(OmegaConf.to_object(settings)))
-    Singleton.set_state(unused)  # each run looks for plugins on its own path
+    Singleton.set_state(unused)  # each run looks for plugins and packages with options on its own path
+    installed_options.cache_clear()
     work_folder.cache_clear()
     gc.collect()
     gc.freeze()  # a fork's collections pass over, and so do not copy, what was there before it

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
 from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
-from recgauge.runs.targets import TARGET
+from recgauge.runs.targets import TARGET, installed_options
 from recgauge.sweeps.places import conf_folder
 
 _REMEDIES = {
@@ -38,7 +38,8 @@ def group_options(group: str) -> list[str]:
 
 def option_files(group: str, own: str | None = None) -> list[Path]:
     """Return the files of the options of a config group, by name; `own` is the user's folder of settings."""
-    folders = [conf_folder(), *([] if own is None else [Path(own)])]
+    installed = [folder for _, folder in installed_options()]
+    folders = [conf_folder(), *installed, *([] if own is None else [Path(own)])]
     files = [file for folder in folders for file in (folder / group).glob("*.yaml")]
     return sorted(files, key=lambda file: file.stem)
 

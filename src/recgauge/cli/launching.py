@@ -21,6 +21,7 @@ from recgauge.errors import ConfigError, MissingLibraryError, RecgaugeError
 from recgauge.report.console import print_run, shown_path
 from recgauge.runs.finished import FinishedRun
 from recgauge.runs.folder import JobOutcome
+from recgauge.runs.targets import installed_options
 from recgauge.studies import Study
 from recgauge.sweeps.compose import build_store
 from recgauge.sweeps.engines import Engine, make_engine
@@ -200,6 +201,7 @@ def job_of(
 
 
 def _config_folder(config: DictConfig) -> str:
-    """Return the folder of settings that the command line names."""
+    """Return the folder of settings that the command line names beside those of installed packages."""
+    installed = {str(folder) for _, folder in installed_options()}
     named = [each.path for each in config.hydra.runtime.config_sources if "command-line" in each.provider]
-    return next((shown_path(Path(path)) for path in named), "")
+    return next((shown_path(Path(path)) for path in named if path not in installed), "")

@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from recgauge.errors import ConfigError, printable
-from recgauge.runs.targets import allowed_packages, check_plain
+from recgauge.runs.targets import allowed_packages, check_plain, installed_options
 from recgauge.sweeps.places import conf_folder
 
 _QUIET = {"version": 1, "root": {"level": "ERROR"}, "disable_existing_loggers": True}
@@ -128,8 +128,9 @@ def _texts(node: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 @cache  # of jobs that read the same files
 def _own_addresses() -> frozenset[str]:
-    """Return the addresses in recgauge's own files of settings."""
-    texts = (file.read_text(encoding="utf-8") for file in conf_folder().rglob("*.yaml"))
+    """Return the addresses in recgauge's own files of settings, and in those of installed packages."""
+    folders = (conf_folder(), *(folder for _, folder in installed_options()))
+    texts = (file.read_text(encoding="utf-8") for folder in folders for file in folder.rglob("*.yaml"))
     return frozenset(part for text in texts for part in _SIGNS_OF_LISTS.split(text) if "://" in part)
 
 

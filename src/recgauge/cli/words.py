@@ -27,6 +27,7 @@ from recgauge.cli.trust import check_trusted
 from recgauge.errors import ConfigError
 from recgauge.metrics.names import without_cutoffs
 from recgauge.runs.settings import option_groups
+from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
@@ -63,12 +64,7 @@ class CommandLine:
                 )
             if word.lstrip("+~").startswith("hydra.searchpath"):
                 raise ConfigError("hydra.searchpath: cannot be set. Type --config-dir=FOLDER.")
-        if options.config_dir is not None:
-            if not (folder := Path(options.config_dir)).is_dir():
-                raise ConfigError(f"--config-dir={options.config_dir}: there is no such folder.")
-            quoted = str(folder.absolute()).replace("\\", "\\\\").replace("'", "\\'")
-            overrides.append(f"hydra.searchpath=['file://{quoted}']")
-        return cls(tuple(overrides), vars(options))
+        return cls((*overrides, *_search_path(options.config_dir)), vars(options))
 
     @cached_property
     def parsed(self) -> list[Override]:
@@ -132,6 +128,18 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--cfg", "-c", choices=("job",))
     parser.add_argument("--config-dir", "-cd")
     return parser
+
+
+def _search_path(own: str | None) -> list[str]:
+    """Return the override with the user's folder of settings and those of installed packages, if any."""
+    folders = [folder for _, folder in installed_options()]
+    if own is not None:
+        if not Path(own).is_dir():
+            raise ConfigError(f"--config-dir={own}: there is no such folder.")
+        folders.insert(0, Path(own).absolute())
+    quoted = [str(folder).replace("\\", "\\\\").replace("'", "\\'") for folder in folders]
+    paths = ",".join(f"'file://{folder}'" for folder in quoted)
+    return [f"hydra.searchpath=[{paths}]"] if folders else []
 
 
 def _with_cutoffs(words: list[str]) -> list[str]:

@@ -173,8 +173,9 @@ def _unsplit(file: TableFile, layout: Layout) -> SchemaError:
         except csv.Error as error:
             line, reason = rows.line_num, str(error)
     return SchemaError(
-        f"{file}, line {line}: {reason}. Correct the line, or write the table without this column or as "
-        "Parquet; where quotes are ordinary characters of a table, set dataset.quotes=false."
+        f"{file}, line {line}: {reason}. Correct the line, or write the table as Parquet, in Python: "
+        'pandas.read_csv("FILE", dtype=str, keep_default_na=False).to_parquet("FILE.parquet"); where '
+        "quotes are ordinary characters of a table, set dataset.quotes=false."
     )
 
 

@@ -3,18 +3,24 @@
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from recgauge.errors import ConfigError, said
 
 OWN_PACKAGE = "recgauge"
 TARGET = "_target_"
+GROUP = "recgauge.options"
+"""Entry points of installed packages that add options."""
 _SEVERAL = ("filters", "metrics")  # groups that hold one component under each name
 
 
 def allowed_packages(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the packages whose classes may be built: recgauge, and those that the user trusts."""
+    """Return the packages whose classes may be built: recgauge, those with options, those the user trusts."""
     for name in named:
         if not isinstance(name, str) or not _is_public(name):
             raise ConfigError(f"allowed_targets: {name!r} is not the name of a package, such as mypackage.")
@@ -22,7 +28,30 @@ def allowed_packages(named: Sequence[str]) -> tuple[str, ...]:
             raise ConfigError(
                 f"allowed_targets: {name!r} is part of Python; name a package with components of your own."
             )
-    return (OWN_PACKAGE, *named)
+    return (OWN_PACKAGE, *named, *(name for name, _ in installed_options() if name not in named))
+
+
+@cache
+def installed_options() -> tuple[tuple[str, Path], ...]:
+    """Return the installed packages that add options of their own, with their folders of settings.
+
+    A package says so by an entry point in the group ``recgauge.options`` whose value is its name, and has
+    beside its modules a folder ``conf`` with ``model/``, ``metrics/`` and so on. Nothing of it is imported
+    here. Who installs such a package trusts its code, as with any package.
+    """
+    folders = []
+    for entry in entry_points(group=GROUP):
+        name, owner = entry.value, entry.dist.name if entry.dist else "?"
+        plain = name.isidentifier() and not name.startswith("_") and name not in sys.stdlib_module_names
+        spec = find_spec(name) if plain and name != OWN_PACKAGE else None  # of a name without dots: no import
+        places = [Path(place) / "conf" for place in (spec and spec.submodule_search_locations) or ()]
+        if (folder := next((place for place in places if place.is_dir()), None)) is None:
+            raise ConfigError(
+                f"the installed package {owner} has an entry point {entry.name} = {name!r} in the group "
+                f"{GROUP}, which must name a package of its own with a folder conf. Mend or uninstall it."
+            )
+        folders.append((name, folder))
+    return tuple(folders)
 
 
 def check_targets(settings: Mapping[str, Any], packages: Sequence[str]) -> None:
