@@ -151,7 +151,7 @@ def again(result, folder):
 
 
 def check_lists(result, saved, folder):
-    write_tables(result, folder, "true")
+    write_tables(result, folder, lists=True)
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     users = lists["user_id"].unique()
     for asked in (users, users[::-3]):  # some of them, in another order, have the same lists
