@@ -21,7 +21,7 @@ WRONG = [
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
     (
         ["cutoffs=10"],
-        "cutoffs=10: Invalid value assigned: int is not a ListConfig, list or tuple. Expected a list",
+        "cutoffs=10: expected a list, which is written in brackets",
     ),
     (
         ["tune.trials=5"],

@@ -20,15 +20,21 @@ _REMEDIES = {
     "tune": "Choose a search first: tune=tpe.",
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
-_EXPECTED = {
-    "converted to Integer": "Expected a whole number, such as 1.",
-    "not a ListConfig": "Expected a list, which is written in brackets, such as [5,10].",
+_TYPES = {
+    "converted to Integer": "expected a whole number, such as 1.",
+    "converted to Float": "expected a number, such as 0.5.",
+    "not a valid bool": "expected true or false.",
+    "not Optional": "expected a value.",
+    "not a ListConfig": "expected a list, which is written in brackets, such as [5,10].",
+}
+"""What OmegaConf says of a value of the wrong type, and what is expected."""
+_MENDED_BY = {
     "nterpolation": "${...} refers to another setting; for a file with such a name write ? instead of $.",
     "Missing mandatory": "Add KEY=VALUE.",
     "KeyError": "hydra.job.env_copy: set variables of the environment in the shell.",
     "": "docs/settings.md says what can be set, and to what.",
 }
-"""What Hydra and OmegaConf say, and what is to be typed instead; the last for all else."""
+"""What else Hydra and OmegaConf say, and what is to be typed instead; the last for all else."""
 
 
 def group_options(group: str) -> list[str]:
@@ -79,8 +85,10 @@ def _explain(error: Exception) -> str:
     subject = getattr(error, "full_key", None) or "settings"
     if cause is not error:
         subject = first.removeprefix("Error merging override ")
-    expected = next(text for words, text in _EXPECTED.items() if words in reason)
-    return f"{subject}: {reason}. {expected}"
+    if expected := next((text for words, text in _TYPES.items() if words in reason), ""):
+        return f"{subject}: {expected}"
+    remedy = next(text for words, text in _MENDED_BY.items() if words in reason)
+    return f"{subject}: {reason}. {remedy}"
 
 
 def _explain_option(error: MissingConfigException) -> str:
@@ -105,6 +113,10 @@ def _explain_key(error: OmegaConfBaseException) -> str:
     owner = parent or "recgauge"
     if TARGET in settings:
         owner += f" ({settings[TARGET].rpartition('.')[2]})"
+    inside = [
+        f"{each}.{name}" for each in names if isinstance(settings[each], dict) and name in settings[each]
+    ]
     remedy = _REMEDIES.get(parent, "")
-    reason = f"{owner} has no such setting. {did_you_mean(name, names)}Settings"
+    likely = f"Did you mean {' or '.join(inside)}? " if inside else did_you_mean(name, names)
+    reason = f"{owner} has no such setting. {likely}Settings"
     return f"{key}: {reason}: {', '.join(names) or 'none'}. {remedy}".rstrip()

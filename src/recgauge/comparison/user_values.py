@@ -221,7 +221,7 @@ def choose_metrics(
             text, labels = label(as_key(name)), [label(key) for key in common]
             raise ConfigError(
                 f"{place}: there is no {text}. {did_you_mean(text, labels)}There are {listed(labels)} in all "
-                "runs."
+                "runs; another cutoff needs runs with it: cutoffs=[10,50]."
             )
         chosen[key] = None
     return tuple(chosen)

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         return command_line(words=words[1:])
     with private_output(words):
         parser = _parser(words[:1])
-        if not words:
+        if words in ([], ["help"]):
             parser.print_help()
             return 0
         if words[0] not in (*COMMANDS, "-h", "--help", "--version"):
