@@ -161,20 +161,6 @@ def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tm
     assert "[svd size=8, svd size=16]" in out
 
 
-def test_folds_and_seeds_of_a_model_are_one_run(tmp_path, capsys):
-    folders = []
-    for model, value in (("svd", 0.6), ("knn", 0.5)):
-        for fold in range(3):
-            record = with_part(
-                record_of(model, value=value + fold / 100, split=SPLIT | {"fold": fold}), "test", f"{fold}"
-            )
-            folders.append(store(tmp_path / f"{model}{fold}", record))
-    code, out, _ = compare(capsys, *folders)
-    assert code == 0
-    assert "d: 6 runs of 2 models" in out
-    assert "±0.0100 of 3" in out
-
-
 def tuned_record(**chosen):
     trials = (Trial(0, chosen, "finished", 0.5, 1.0),)
     search = SearchFacts("s", "ndcg_at_10", True, "tpe", "20 trials", trials)

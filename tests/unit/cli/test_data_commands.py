@@ -8,8 +8,6 @@ import pytest
 
 from recgauge.cli.explain import group_options
 from recgauge.data.card import DataCard
-from recgauge.splits.shares import RandomRows
-from recgauge.utils.randomness import stream
 
 
 @pytest.fixture
@@ -99,18 +97,6 @@ def test_wrong_words_get_one_message(cache, data, words, message):
     assert err.count("error:") == 1
 
 
-def test_a_card_has_the_split_of_a_run(cache, data, demo):
-    code, out, _ = data("card", "demo")
-    assert code == 0
-    assert row(out, "rows").split() == ["rows", "60,000"]
-    assert "split=random" in out
-    code, out, _ = data("card", "demo", "split=random", "split.test_size=0.5", "seed=3")
-    assert row(out, "split").split(maxsplit=1)[1].startswith("random: test_size 0.5")
-    assert "Test against train" in out
-    split = RandomRows(test_size=0.5).split(demo.interactions, rng=stream(3, "split"))
-    assert split.test.sha256() in out
-
-
 def test_a_card_of_a_table_is_written_with_a_figure(cache, data, ratings, tmp_path):
     out_folder = tmp_path / "card"
     words = (f"dataset.path={ratings}", "split=random", "--out", str(out_folder))
@@ -122,15 +108,3 @@ def test_a_card_of_a_table_is_written_with_a_figure(cache, data, ratings, tmp_pa
     page = (out_folder / "data_card.md").read_text()
     assert [path.name for path in (out_folder / "figures").iterdir()] == ["long_tail.png"]
     assert "(figures/long_tail.png)" in page
-
-
-def test_a_look_says_what_a_file_of_another_country_needs(cache, data, tmp_path):
-    rows = [f"k{n % 7};a{n % 11};{n % 5},5;{n % 28 + 1:02}.03.2024" for n in range(30)]
-    (tmp_path / "g.csv").write_text("user;item;rating;date\n" + "\n".join(rows) + "\n")
-    for words, setting in (((), "dataset.decimal="), (("dataset.decimal=,",), "dataset.time_format=")):
-        code, _, err = data("look", str(tmp_path / "g.csv"), *words)
-        assert code == 1
-        assert setting in err
-    code, out, _ = data("look", str(tmp_path / "g.csv"), "dataset.decimal=,", "dataset.time_format=%d.%m.%Y")
-    assert code == 0
-    assert "30 rows" in out

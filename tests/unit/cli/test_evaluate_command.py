@@ -130,33 +130,6 @@ def test_it_is_light():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "trec"])
-def test_ids_in_another_spelling_are_refused_in_every_format(tmp_path, monkeypatch, capsys, form):
-    monkeypatch.chdir(tmp_path)
-    lists = pd.DataFrame({"user": ["u1"] * 2, "item": ["0031", "0042"], "rank": [1, 2]})
-    truth = pd.DataFrame({"user": ["u1"], "item": ["42"]})
-    names, more = (f"lists.{form}", f"truth.{form}"), []
-    for table, name in zip((lists, truth), names, strict=True):
-        if form == "csv":
-            table.to_csv(name, index=False)
-        elif form == "jsonl":
-            table.to_json(name, orient="records", lines=True)
-        elif form == "parquet":
-            table.to_parquet(name)
-        else:
-            rows = [f"{row.user} Q0 {row.item} {row[0] + 1} {-row[0]} s" for row in table.itertuples()]
-            rows = [f"{row.user} 0 {row.item} 1" for row in table.itertuples()] if name[0] == "t" else rows
-            (tmp_path / name).write_text("\n".join(rows) + "\n")
-            more = ["--run-format", "trec_run", "--truth-format", "trec_qrels"]
-    words = ["evaluate", "--run", names[0], "--truth", names[1], "--metrics", "recall@2", *more]
-    assert main(words) == 1
-    said = capsys.readouterr().err
-    assert "likely cause" in said
-    assert "--keep unmet" in said
-    assert main([*words, "--keep", "unmet"]) == 0
-    assert capsys.readouterr().out.startswith("warning  lists: " if form != "trec" else "warning  s: ")
-
-
 @pytest.mark.parametrize(
     ("written", "theirs"),
     [("I1", "i1"), ("i1\u200b", "i1"), ("10.0", "10"), ("007", "7"), ("\ufb01x", "fix")],

@@ -94,14 +94,6 @@ def test_look_shows_roles_the_question_and_a_command_that_runs(log, tmp_path, mo
     assert "filters.where.column=event_type" in command
 
 
-def test_look_asks_for_the_columns_of_a_file_without_header(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "orders.csv").write_text("2024-01-02;c1;a9;1\n2024-01-03;c2;a9;2\n")
-    assert main(["data", "look", "orders.csv"]) == 1
-    assert "dataset.user=1" in capsys.readouterr().err
-    assert main(["data", "look", "orders.csv", "dataset.user=1", "dataset.item=2", "dataset.time=0"]) == 0
-
-
 @pytest.mark.parametrize(
     ("text", "choices"),
     [
