@@ -56,14 +56,3 @@ def test_evaluations_and_comparisons_show_themselves_as_tables(shown):
         for cell in cells:
             assert re.search(rf">\s*{cell}\s*<", value._repr_html_()), cell
     assert figure.axes
-
-
-def test_who_gains_as_the_command_says(shown):
-    _, names = shown
-    page = (REPOSITORY / "docs" / "tutorial.md").read_text(encoding="utf-8")
-    printed = re.search(r"12–24 +(\d+)  popularity +(\S+) .*\n +item_knn +(\S+) .*\n +svd +(\S+) ", page)
-    rows = {row.run: row for row in names["segments"].rows if row.segment == "12–24"}
-    assert {row.n_users for row in rows.values()} == {int(printed[1])}
-    assert [f"{rows[run].mean:.4f}" for run in ("popularity", "item_knn", "svd")] == list(
-        printed.groups()[1:]
-    )

@@ -97,9 +97,3 @@ def test_help_lists_models_and_splits(workplace):
     assert all(f"\n  {option} " in done.out for option in options)
     assert max(map(len, done.out.splitlines())) <= 80
     assert "run.py" not in done.out  # which is not in this folder
-
-
-def test_help_of_an_option_lists_its_settings(workplace):
-    done = workplace.run("model=ease", "--help")
-    assert done.code == 0
-    assert "model.l2: 250.0" in done.out

@@ -32,23 +32,6 @@ def test_the_list_names_every_experiment_with_what_it_found(capsys):
     assert "results  in the tracking store" in out  # of one without a study
 
 
-@pytest.fixture
-def run_all(monkeypatch):
-    """Run all, which end with these exit codes; return the exit code and what was begun."""
-
-    def run(codes):
-        ran = []
-
-        def command_line(words, on_error):
-            ran.append(words[0].removeprefix("experiment="))
-            return codes.get(ran[-1], 0)
-
-        monkeypatch.setattr(experiments_command, "command_line", command_line)
-        return main(["experiments", "--run"]), ran
-
-    return run
-
-
 def test_experiments_without_their_data_or_libraries_are_skipped_and_no_failures(monkeypatch, capsys):
     monkeypatch.setattr(
         experiments_command, "experiment_names", lambda: ("cornac_ml100k", "metric_disagreement")
