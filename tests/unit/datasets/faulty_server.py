@@ -1,17 +1,9 @@
-"""A real HTTP(S) server on this machine that serves files and, when told to, fails in a given way."""
+"""A real HTTP server on this machine that serves files and, when told to, fails in a given way."""
 
-import datetime
-import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 Fault = Callable[["_Handler", bytes], None]
 
@@ -100,20 +92,14 @@ class FaultyServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, certificate: Path | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files: dict[str, bytes] = {}
         self.faults: deque[Fault] = deque()
         self.requests: list[str] = []
         self.encodings: list[str | None] = []
         self.n_sent = 0
-        scheme = "http"
-        if certificate is not None:
-            scheme = "https"
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.socket = context.wrap_socket(self.socket, server_side=True)
-        self.address = f"{scheme}://127.0.0.1:{self.server_address[1]}"
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 
@@ -124,27 +110,3 @@ class FaultyServer(ThreadingHTTPServer):
         self.shutdown()
         self._thread.join()
         self.server_close()
-
-
-def write_certificate(path: Path) -> Path:
-    """Write a self-signed certificate of this machine and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=100))
-        .not_valid_after(now + datetime.timedelta(days=30))
-        .sign(key, hashes.SHA256())
-    )
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    return path

@@ -11,12 +11,10 @@ from recgauge.datasets.archives import find_archive
 from recgauge.datasets.published_files import PUBLISHED, Locations, PublishedFile
 from recgauge.errors import DataError, IntegrityError, MissingDataError
 from unit.datasets.faulty_server import (
-    FaultyServer,
     busy,
     cut,
     endless,
     silence,
-    write_certificate,
     wrong_bytes,
 )
 
@@ -116,16 +114,3 @@ def test_pipe_in_a_mirror_is_refused(fetch, tmp_path, name):
 def test_a_mirror_is_asked_before_the_publisher(fetch, server, content):
     assert fetch(mirror=f"{server.address}/absent").path.read_bytes() == content
     assert server.requests == ["/absent/toy.zip", "/toy.zip"]
-
-
-def test_a_certificate_of_nobody_is_not_accepted(fetch, content, tmp_path):
-    secure = FaultyServer(write_certificate(tmp_path / "server.pem"))
-    secure.files["/toy.zip"] = content
-    try:
-        with pytest.raises(MissingDataError, match="self-signed") as caught:
-            fetch(address=secure.address)
-    finally:
-        secure.stop()
-    message = str(caught.value)
-    assert "curl --insecure -O" in message
-    assert secure.requests == []
