@@ -141,6 +141,7 @@ HEAVY = {"hydra", "omegaconf", "mlflow", "pandas", "numba", "matplotlib"}
         ("recgauge", HEAVY | {"numpy", "scipy", "pyarrow"}),
         ("recgauge.engine, recgauge.evaluation.evaluate", HEAVY),
         ("recgauge.tracking", {"mlflow", "sqlalchemy", "pandas"}),
+        ("recgauge.sweeps.jobs, recgauge.sweeps.artifacts", {"matplotlib"}),
     ],
 )
 def test_imports_are_light(modules, heavy):

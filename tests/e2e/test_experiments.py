@@ -82,27 +82,3 @@ def test_one_missing_data_set_leaves_its_rows_open(workplace):
     assert len([row for row in rows if row["dataset"] == "demo" and row["value"]]) > 50
     assert not (workplace.folder / "experiments").exists()  # the command line made another experiment of it
     assert [run.info.status for run in workplace.runs()] == ["FINISHED"] * 2
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_poprec_and_sequential_rules_have_the_numbers_of_the_page(workplace, mirror):
-    """Six of the 49 runs of counting_rivals, where users' rows have an order and no times."""
-    few = "beauty,lastfm,lastfm_sampled"
-    workplace.succeed(
-        "experiment=counting_rivals",
-        f"+experiment/counting_rivals={few}",
-        "+experiment/counting_rivals/model=poprec,rules",
-        "tracking=off",
-        RECGAUGE_MIRROR=mirror,
-    )
-    (folder,) = (path for path in workplace.output() if (path / "results.csv.gz").is_file())
-    page = read_results(REPOSITORY / "experiments" / "counting_rivals" / "results.csv")
-    names = ("dataset", "model", "metric", "published", "source")
-    shown = {tuple(row[name] for name in names): row["ours"] for row in page}
-    ours = {tuple(row[name] for name in names): row for row in read_results(folder / "results.csv")}
-    computed = {key: row["ours"] for key, row in ours.items() if row["ours"] and row["runs"]}
-    assert len(computed) > 20
-    assert computed == {key: shown[key] for key in computed}
-    of_beauty = [row for row in ours.values() if row["published"] and row["dataset"] == "cikm2020_beauty"]
-    assert [row["verdict"] for row in of_beauty if row["model"] == "PopRec"] == ["reproduced"] * 6
