@@ -237,7 +237,7 @@ def test_a_cluster_judges_parts_of_lists(engine, lists, workplace, tmp_path_fact
     here = evaluated(Workplace(tmp_path_factory.mktemp("here")), lists)
     words = ["--launcher", launcher.removeprefix("hydra/launcher="), *settings]
     assert evaluated(workplace, lists, *words) == here
-    finished = list(workplace.folder.glob("parts/*/*/part-*.arrow"))
+    finished = list(workplace.folder.glob("parts/*/*part-*.npz"))
     assert len(finished) > 2
     finished[0].unlink()
     known = {file: file.stat().st_mtime_ns for file in finished[1:]}

@@ -6,7 +6,7 @@ beginning of a printed line, where ``...`` stands for anything. Comments, which 
 what else there is:
 
 ``<!-- not run: WHY -->``
-    The next block, or all that follow on the page if it ends with "from here on", cannot run in a test.
+    The next block cannot run in a test.
 ``<!-- file: PATH -->``
     The next block is a file.
 ``<!-- needs: NAME, ... -->``
@@ -22,7 +22,7 @@ what else there is:
     What the page takes for done at this point: the test does it.
 
 RUN_ID, outputs/... and the like stand for the newest runs and the newest sweep of the folder, and ratings.csv
-for the demo data; where there is none, the test makes it first. http://server:5000 is the folder's store.
+for the demo data; where there is none, the test makes it first.
 """
 
 import re
@@ -97,9 +97,8 @@ def not_understood(page: Path) -> list[str]:
     text, found = page.read_text(encoding="utf-8"), []
     for block in blocks(text):
         if block.marks.keys() & {"not run", "file"}:
-            if block.marks.get("not run", "").endswith("from here on"):
-                break
-        elif block.kind not in KINDS:
+            continue
+        if block.kind not in KINDS:
             found.append(f"a block that is {block.kind or 'of no kind'}:\n{block.text}")
         elif block.kind == "bash":
             found += [line for line in block.commands() if not runner_of(shlex.split(line))]
@@ -127,8 +126,6 @@ class Reader:
     def follow(self, page: Path) -> None:
         left_out = False  # what shows the output of a block that was left out is left out, too
         for block in blocks(page.read_text(encoding="utf-8")):
-            if block.marks.get("not run", "").endswith("from here on"):
-                break
             if block.kind != "text" or block.marks.keys() & {"not run", "needs", "file"}:
                 left_out = "not run" in block.marks or self.lacks(block.marks.get("needs", ""))
             if not left_out:
@@ -220,7 +217,6 @@ class Reader:
         """Put the folder's own runs and sweep in place of RUN_ID, outputs/... and the like."""
         if not re.search(DATA, self.needs):
             text = re.sub(rf"{DATA}(,{DATA})*", "demo", text)
-        text = text.replace("http://server:5000", self.workplace.uri)
         if "ratings.csv" in text and not Path("ratings.csv").exists():
             rows = Demo().load().interactions
             named = {"user": rows.user, "item": rows.item, "rating": rows.value, "time": rows.timestamp}

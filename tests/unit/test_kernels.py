@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from hypothesis.extra import numpy as hnp
 
-from recgauge.data.interactions import Interactions, pair_codes
 from recgauge.judging import _lookup
 from recgauge.utils import grouped
 from recgauge.utils.exact import Moments, exact_dot, exact_sum
@@ -51,37 +50,6 @@ def test_standard_errors_are_right_where_squares_cancel() -> None:
 def test_what_is_not_finite_is_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
         exact_sum(np.array([1.0, np.inf]))
-
-
-PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=25)
-
-
-def part(pairs):
-    user, item = (np.array([pair[at] for pair in pairs], np.int32) for at in (0, 1))
-    return Interactions(user, item, np.ones(len(pairs)), None, np.arange(6), np.arange(6))
-
-
-@given(PAIRS, st.booleans())
-def test_rows_are_chosen_counted_and_summed_as_numpy_does(chosen, in_order):
-    rows = part(sorted(chosen) if in_order else chosen)
-    mask = rows.item % 2 == 0
-    taken, rises, counts, matrix = rows.take(mask), rows.pairs_rise(), rows.item_counts(), rows.to_csr()
-    shared = rows.to_csr(copy=False)
-    codes = pair_codes(rows)
-    assert rises == bool((codes[1:] > codes[:-1]).all())
-    np.testing.assert_array_equal(counts, np.bincount(rows.item, minlength=6))
-    for name in ("user", "item", "value"):
-        column = getattr(taken, name)
-        np.testing.assert_array_equal(column, getattr(rows, name)[mask])
-        assert column.dtype == getattr(rows, name).dtype
-        assert not column.flags.writeable
-    plain = np.zeros((6, 6), np.float32)
-    np.add.at(plain, (rows.user, rows.item), rows.value)
-    np.testing.assert_array_equal(matrix.toarray(), plain)
-    np.testing.assert_array_equal(shared.toarray(), plain)
-    assert matrix.has_canonical_format
-    assert matrix.nnz == len(set(codes.tolist()))
-    assert (matrix.data.dtype, matrix.indices.dtype, matrix.indptr.dtype) == (np.float32, np.int32, np.int32)
 
 
 CODES = 12

@@ -377,9 +377,3 @@ def test_a_set_pairs_no_rows(users):
 def test_times_that_are_no_whole_seconds_are_refused(times):
     with pytest.raises(RecgaugeError, match="timestamp"):
         Interactions.from_ids([1, 2], [1, 2], timestamp=times)
-
-
-def test_columns_of_ranks_are_refused() -> None:
-    wide = pd.DataFrame({"user": [1, 2], "rec_1": [7, 9], "rec_2": [5.0, np.nan]})
-    with pytest.raises(RecgaugeError, match="one row per item, or one list per cell"):
-        evaluate(wide, {1: [5], 2: [8]}, metrics="recall", cutoffs=(2,))

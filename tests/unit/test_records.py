@@ -1,9 +1,7 @@
 """Records of runs: what MLflow is told of them, and fingerprints."""
 
-import dataclasses
 from copy import deepcopy
 
-import numpy as np
 import pytest
 
 from recgauge.experiment import run_experiment
@@ -11,7 +9,6 @@ from recgauge.filters.rows import NCore
 from recgauge.runs.protocol import protocol
 from recgauge.runs.record import RunRecord
 from recgauge.runs.settings import NUMERIC, fingerprint, part
-from recgauge.tracking.page import COUNTS, LONGEST, metric_values, run_note, shortened
 from records import record_with
 from small_runs import experiment
 
@@ -32,27 +29,6 @@ def record(result):
         settings={"seed": 0},
         environment={"python": "3"},
     )
-
-
-def test_the_metrics_to_read_first_are_logged_first(record):
-    values = metric_values(record)
-    ends = [f"{key}_{end}" for key in ("ndcg_at_10", "recall_at_10") for end in ("low", "high")]
-    assert list(values) == ["ndcg_at_10", "recall_at_10", "ndcg_at_5", "recall_at_5", *ends, *COUNTS]
-    assert values["ndcg_at_10_low"] < values["ndcg_at_10"] < values["ndcg_at_10_high"]
-    assert all(np.isfinite(value) for value in values.values())
-
-
-def test_a_note_that_mlflow_would_cut_ends_with_a_whole_row(record):
-    many = tuple(
-        dataclasses.replace(record.results[0], key=f"m{n}_at_10", name=f"m{n}", k=10) for n in range(500)
-    )
-    note = run_note(dataclasses.replace(record, results=many))
-    assert len(note) <= LONGEST
-    rows = [line for line in note.splitlines() if line.startswith("| m")]
-    assert len(rows) > 50
-    assert all(line.endswith(" |") for line in rows)
-    assert note.endswith("The rest is in record.json.")
-    assert shortened(["short"], "record.json") == "short"
 
 
 SETTINGS = {

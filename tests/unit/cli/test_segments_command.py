@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from dataclasses import replace
 
 import pandas as pd
@@ -84,13 +83,6 @@ def test_a_wrong_option_is_told_in_one_line(sweep, command, words, said):
     assert (code, out) == (1, "")
     assert said in err
     assert err.count("\n") == 1
-
-
-def test_runs_that_differ_in_more_than_the_model_are_refused(sweep, tmp_path, command):
-    other = finished(tmp_path, "popularity", "seed=1", *SMALL)
-    code, _, err = command("segments", sweep / "svd0", other)
-    assert code == 1
-    assert re.search(r"differ in more than the model.*\n +seed: 0 \(.*svd0\); 1 \(", err)
 
 
 @pytest.mark.parametrize(("part", "what"), [("data", "data"), ("test", "test rows")])

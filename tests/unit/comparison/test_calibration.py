@@ -42,16 +42,3 @@ def test_equally_good_runs_are_seldom_told_apart(calibration, rng, kind):
         assert found[f"{test}, Holm"] <= most(0.05, 150), found
         assert 0.03 <= found[f"{test}, one pair"] <= 0.07, found
     assert found["max_t"] <= most(0.05, 150), found
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_equally_good_runs_on_movielens_1m_are_seldom_told_apart(calibration, monkeypatch, mirror, rng):
-    monkeypatch.setenv("RECGAUGE_MIRROR", mirror)
-    values = calibration.population()
-    assert values.shape[0] == 10
-    assert np.isfinite(values).all()
-    for kind in ("centred", "permuted"):
-        found = calibration.false_findings(values, kind, 1000, 100, rng)
-        assert found["max_t"] <= most(0.05, 100), found
-        assert found["t, Holm"] <= most(0.05, 100), found

@@ -74,22 +74,6 @@ def test_one_long_table_says_the_same_in_any_order_of_rows(frames, tmp_path):
     assert several.over_datasets[0].mean_ranks == {"a": 1.0, "b": 2.0, "c": 3.0}
 
 
-def test_evaluations_frames_and_files_are_the_same_sources(tmp_path):
-    relevant = {f"u{i}": ["x"] for i in range(20)}
-    runs = {
-        "good": recgauge.evaluate({user: ["x", "y"] for user in relevant}, relevant, cutoffs=(2,)),
-        "bad": recgauge.evaluate(
-            {user: ["y", "x"] if i % 3 else ["x"] for i, user in enumerate(relevant)}, relevant, cutoffs=(2,)
-        ),
-    }
-    direct = compare(runs, n_resamples=200)
-    for name, evaluation in runs.items():
-        frame = evaluation.to_frame().rename_axis("user_id").reset_index()
-        frame.to_parquet(tmp_path / f"{name}.parquet")
-    assert compare({name: tmp_path / f"{name}.parquet" for name in runs}, n_resamples=200) == direct
-    assert direct.result("ndcg_at_2").rows[0].run == "good"
-
-
 def test_users_without_a_value_everywhere_are_left_out_and_counted(frames):
     frames["b"] = frames["b"].iloc[50:]
     frames["c"].iloc[290:, 0] = np.nan

@@ -163,11 +163,3 @@ def test_a_damaged_copy_is_made_anew(ratings, cache, no_reading, damage):
     check_same(source.load(), fresh)
     no_reading()
     check_same(source.load(), fresh)
-
-
-def test_a_folder_that_cannot_be_used_costs_a_note(ratings, tmp_path, progress):
-    (tmp_path / "file").write_text("")
-    found = Table(str(ratings), cache=str(tmp_path / "file")).load(progress)
-    assert len(found.interactions) == 4
-    assert "cannot be kept" in progress.notes[0]
-    assert "data.prepared=false" in progress.notes[0]

@@ -1,10 +1,7 @@
 """Tables with columns of the user's own: cells are what they were, in files and in frames."""
 
-import json
-
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from recgauge.errors import SchemaError
@@ -27,26 +24,6 @@ def test_cells_are_text_until_their_role_says_what_they_are(tmp_path):
         read_table(path, "--users", missing=["NA"]).numbers("region")
     with pytest.raises(SchemaError, match=r"userId, region, age"):
         table.column("plan")
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "pandas", "index", "arrow"])
-def test_every_form_gives_the_same(tmp_path, form):
-    frame = pd.DataFrame({"user": ["a", "b"], "n": [1.5, 2.0]})
-    source = tmp_path / f"users.{form}"
-    match form:
-        case "csv" | "tsv":
-            frame.to_csv(source, index=False, sep="\t" if form == "tsv" else ",")
-        case "jsonl":
-            source.write_text("\n".join(map(json.dumps, frame.to_dict("records"))))
-        case "parquet":
-            frame.to_parquet(source)
-        case "pandas" | "index":
-            source = frame.set_index("user") if form == "index" else frame
-        case _:
-            source = pa.Table.from_pandas(frame)
-    table = read_table(source, "--users")
-    assert table.ids(table.key("user")).tolist() == ["a", "b"]
-    assert table.numbers("n").tolist() == [1.5, 2.0]
 
 
 def test_polars_frames_are_tables():

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-import recgauge
 from beyond_lists import catalogue_of_train, judged_lists
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.popularity import short_head
@@ -37,27 +35,6 @@ from recgauge.metrics.beyond.novelty import (
     RankSerendipity,
 )
 from recgauge.metrics.examples import beyond_example
-
-LISTS = {"ann": ["x", "y", "z"], "bob": ["y", "z", "w"], "cid": []}
-RELEVANT = {"ann": ["x"], "bob": ["q"]}
-VECTORS = {item: [float(item in "xy"), 1.0] for item in "vwxyzq"}
-
-
-def test_similarities_reach_list_diversity_as_a_mapping_or_a_matrix_or_from_features() -> None:
-    """CAPRI's function: one minus the mean of what the matrix holds for the pairs of a list."""
-    lists = {"ann": [0, 2, 1], "bob": [2, 1, 3]}
-    matrix = np.array([[1, 0.5, 0.2, 0], [0.5, 1, 0.1, 0.3], [0.2, 0.1, 1, 0], [0, 0.3, 0, 1]])
-    pairs = {0: {1: 0.5, 2: 0.2}, 1: {2: 0.1, 3: 0.3}, 2: {1: 0.1}, 3: {}}
-    for given in (matrix, matrix.tolist(), sparse.csr_array(matrix), pairs):
-        found = recgauge.evaluate(
-            lists, {"ann": [1]}, metrics="list_diversity", cutoffs=(3,), item_similarity=given,
-            users=["ann", "bob"], conventions="article_capri",
-        )  # fmt: skip
-        assert found.per_user("list_diversity_at_3") == pytest.approx([1 - 0.8 / 3, 1 - 0.4 / 3])
-    names = ("diversity", "list_diversity")
-    cosine = recgauge.evaluate(LISTS, RELEVANT, metrics=names, cutoffs=(2,), item_features=VECTORS)
-    assert cosine.values()["list_diversity_at_2"] == cosine.values()["diversity_at_2"]
-
 
 TRAIN = [[0, 1], [0], [0, 1, 2]]
 FEATURES: list[list[float]] = [[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]]

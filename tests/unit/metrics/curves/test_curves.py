@@ -1,7 +1,5 @@
 """Curves and areas of full rankings: against loops over pairs, lists and scikit-learn; means; in a run."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,15 +20,6 @@ from recgauge.metrics.curves.full_ranking import (
     rank_one,
 )
 from small_runs import experiment
-
-
-def test_weighted_by_relevant_candidates():
-    users = ([1, 1, 0], [3.0, 2.0, 1.0]), ([1, 0], [0.0, 1.0]), ([1], [0.0])
-    rankings = FullRankings.merge([rank_one(*user) for user in users])
-    assert AUC().per_user(rankings)[:2].tolist() == [1.0, 0.0]
-    assert AUC().value(rankings) == 1 / 2
-    assert AUC(aggregate="weighted").value(rankings) == 2 / 3
-    assert math.isnan(AUC().value(rank_one([1], [0.0])))
 
 
 @pytest.mark.parametrize(
