@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recgauge.candidates import AllItems, OwnTestItems, TrainItems
+from recgauge.candidates import AllItems, TrainItems
 from recgauge.candidates.named import AllowList, NegativesFile
 from recgauge.candidates.sampled import SampledNegatives, draw_negatives
 from recgauge.data.interactions import Interactions, pairs_matrix
@@ -62,12 +62,6 @@ def test_items_that_occur_in_train(split):
     chosen = TrainItems().choose(split, rng=RNG)
     assert chosen.items.tolist() == sorted(set(split.train.item.tolist()))
     assert not chosen.incomparable
-
-
-def test_own_test_items_mark_the_run(split):
-    chosen = OwnTestItems().choose(split, rng=RNG)
-    assert stored_pairs(chosen.per_user) == pairs(split.test)
-    assert "own test items" in chosen.incomparable
 
 
 def test_allow_list_of_ids(split, tmp_path):

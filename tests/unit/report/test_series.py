@@ -4,14 +4,12 @@ import dataclasses
 import statistics
 
 import pytest
-from rich.console import Console
 
 from recgauge.comparison.run_groups import group, has_rivals
-from recgauge.report.console import render_terminal
 from recgauge.report.run_tables import sweep_mark_lines
 from recgauge.runs.folder import JobOutcome
 from recgauge.runs.record import PartFacts, SplitFacts
-from recgauge.sweeps.tables import sweep_blocks, sweep_table
+from recgauge.sweeps.tables import sweep_table
 from records import NAMES, metric, record_with
 
 
@@ -87,27 +85,6 @@ def test_means_over_other_folds_are_not_compared():
         "model=b seed=0 mean ± deviation of 2",
     ]
     assert rows[-1][0] == "5"  # failed jobs come last
-
-
-@pytest.mark.parametrize("width", [60, 120])
-def test_no_number_is_cut_and_no_header_divided_at_any_width(width):
-    names = [f"a_metric_with_a_name_{number}" for number in range(12)]
-    jobs = []
-    for number, model in enumerate(("random", "popularity")):
-        values = [metric(name, 10, number + place / 7) for place, name in enumerate(names)]
-        record = record_with(*values, names=NAMES | {"model": model}, settings={"model": model})
-        jobs.append(JobOutcome(number, f"model={model} split.fold=1", record=record))
-    jobs.append(JobOutcome(2, "model=nosuch split.fold=1", "failed", "no such option"))
-    console = Console(width=width)
-    with console.capture() as captured:
-        render_terminal(sweep_blocks(jobs), console)
-    text = captured.get().rpartition("*        best")[0]
-    assert "\u2026" not in text
-    for place, name in enumerate(names):
-        assert text.count(f"{name}@10") == 1
-        assert f"{1 + place / 7:.4f}*" in text
-    assert text.count("a_metric") == len(names)
-    assert text.count("model=popularity") == 1  # settings stand in the first table
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from recgauge.comparison.stability_axes import stability_of
@@ -78,20 +77,3 @@ def test_models_measured_on_other_rows_are_refused(tmp_path):
     moved = FinishedRun(replace(other.record, split=rows), other.folder)
     with pytest.raises(DataError, match="other test rows"):
         stability_of([one, moved])
-
-
-def test_losses_without_cutoff_are_ordered_from_the_lowest_along_every_choice(tmp_path):
-    some = [stored(tmp_path, m, skill, seed) for seed in (0, 1) for m, skill in (("a", 0.2), ("b", 0.9))]
-    for run in some:
-        table = pd.read_parquet(run.folder / "per_user.parquet")[["user_id", "ndcg_at_5"]]
-        table["rmse"], table["mae"] = 2 - table["ndcg_at_5"], 1 - table.pop("ndcg_at_5")
-        table.to_parquet(run.folder / "per_user.parquet")
-    losses = (
-        metric("rmse", None, 1.0, higher_is_better=False),
-        metric("mae", None, 1.0, higher_is_better=False),
-    )
-    some = [FinishedRun(replace(run.record, results=losses), run.folder) for run in some]
-    axes = {axis.axis: axis for axis in stability_of(some, "mae").axes}
-    assert set(axes) == {"metric", "seed"}
-    assert axes["metric"].options == ("mae", "rmse")
-    assert [axis.order(option) for axis in axes.values() for option in axis.options] == [["b", "a"]] * 4
