@@ -40,6 +40,7 @@ def test_a_damaged_run_is_made_again(stored, signed):
 
 def test_a_run_without_lists_does_not_stand_for_one_with_them(stored):
     workplace, folder = stored
+    assert not (folder / "recommendations.parquet").exists()
     assert "reused the run" in workplace.succeed(*RUN, "artifacts.lists=false", "reuse=true").out
     workplace.succeed(*RUN, "reuse=true", "hydra.run.dir=again")
     assert (folder.parent / "again" / "recommendations.parquet").exists()
