@@ -8,7 +8,12 @@ from typing import Any
 
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from omegaconf.errors import (
+    ConfigAttributeError,
+    ConfigKeyError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+)
 
 from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
 from recgauge.runs.targets import TARGET, installed_options
@@ -16,6 +21,7 @@ from recgauge.sweeps.places import conf_folder
 
 _REMEDIES = {
     "dataset": "A file of yours: dataset=table dataset.path=FILE.",
+    "model": "One of yours: --config-dir=FOLDER (docs/own_model.md).",
     "filters": "Choose a filter first: filters=[NAME].",
     "tune": "Choose a search first: tune=tpe.",
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
@@ -25,12 +31,12 @@ _TYPES = {
     "converted to Float": "expected a number, such as 0.5.",
     "not a valid bool": "expected true or false.",
     "not Optional": "expected a value.",
-    "not a ListConfig": "expected a list, which is written in brackets, such as [5,10].",
+    "not a ListConfig": "expected a list, which is written in brackets, such as [A,B].",
+    "DictConfig with ListConfig": "has settings of its own. For a list: '~NAME' '+NAME=[A,B]'.",
 }
 """What OmegaConf says of a value of the wrong type, and what is expected."""
 _MENDED_BY = {
     "nterpolation": "${...} refers to another setting; for a file with such a name write ? instead of $.",
-    "Missing mandatory": "Add KEY=VALUE.",
     "KeyError": "hydra.job.env_copy: set variables of the environment in the shell.",
     "": "docs/settings.md says what can be set, and to what.",
 }
@@ -83,6 +89,8 @@ def _explain(error: Exception) -> str:
     if not isinstance(cause, (HydraException, OmegaConfBaseException)):
         reason = f"{type(cause).__name__} {said(cause)}"
     subject = getattr(error, "full_key", None) or "settings"
+    if isinstance(error, MissingMandatoryValue):
+        return f"{subject} has no value, and must have one: add {subject}=VALUE."
     if cause is not error:
         subject = first.removeprefix("Error merging override ")
     if expected := next((text for words, text in _TYPES.items() if words in reason), ""):

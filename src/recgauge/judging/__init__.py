@@ -81,7 +81,9 @@ class Policies(Checked):
     repeats : {"refuse", "miss", "drop", "every", "distinct"}, default "refuse"
         A repeated item in a list: refused; a hit only at its first rank; left out, so that later items move
         up; a hit at every rank, so that values above 1 appear; or each rank is another item, so that a user
-        has one more relevant item for every repeat of one.
+        has one more relevant item for every repeat of one. `recgauge.evaluate`, `recgauge evaluate` and
+        `model=recorded` take ``miss`` where nothing else is set. Texts of definitions call it ``duplicates``
+        (``error`` is ``refuse``, ``first`` is ``miss``), as those of stored runs do.
     longest : int or None, default None
         Items of a list that are looked at, before any is dropped.
     lists_of : {"all", "relevant", "evaluated"}, default "all"

@@ -76,9 +76,7 @@ class Deliveries(AbstractContextManager["Deliveries"]):
     def finish(self) -> None:
         """Wait for all folders, and deliver those once more that their store did not take."""
         if waiting := len(wait(self._done.values(), timeout=_PATIENCE).not_done):
-            print_note(
-                f"results are complete; waiting for the tracking store, which has {waiting} still to take."
-            )
+            print_note(f"waiting for the tracking store, which has the results of {waiting} still to take.")
         self._wait()
         failed = {folder for folder, result in self.results.items() if isinstance(result, TrackingError)}
         for folder in failed - self._repeated:

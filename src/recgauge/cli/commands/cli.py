@@ -90,7 +90,7 @@ def _parser(chosen: Collection[str]) -> argparse.ArgumentParser:
         "\n".join([title, *(f"  {name:{width}}{text}" for name, text in group.items())])
         for title, group in GROUPS.items()
     )
-    form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     epilog = "\n\n".join([*groups, "`recgauge COMMAND --help` says more."])
     parser = argparse.ArgumentParser(
         "recgauge", "recgauge COMMAND ...", "Evaluate recommender systems.", epilog, **form
