@@ -95,6 +95,7 @@ def _end_alone(sweep: Sweep, deliveries: Deliveries) -> bool:
 def start_sweep(config: DictConfig, typed: Sequence[Override]) -> None:
     """Run every combination of what is swept; SystemExit if a job did not end well."""
     HydraConfig.instance().set_config(config)  # settings may refer to it
+    check_trusted(config, typed)  # which could not resolve those that do
     store = build_store(OmegaConf.to_container(config.tracking, resolve=True))
     experiment = config.hydra.runtime.choices.get("experiment") or ""
     folder = Path(config.hydra.sweep.dir).absolute()
@@ -185,6 +186,7 @@ def job_of(
     `typed` is the command line, `words` what this job has of it, `sweep` the folder of all jobs.
     """
     HydraConfig.instance().set_config(config)  # settings may refer to it
+    check_trusted(config, typed)  # which could not resolve those that do
     check_trusted(config, typed)
     check_words(words)
     shared = {word.input_line for word in typed if not word.is_sweep_override()}

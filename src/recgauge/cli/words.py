@@ -85,7 +85,7 @@ class CommandLine:
         check_words(self.parsed)
         for word in self.parsed:
             if word.key_or_group == "metrics":
-                offer_metrics(word.get_value_element_as_str())
+                offer_metrics(str(word.input_line).partition("=")[2])
         with explained(), hydra_loader():
             words = [str(word.input_line) for word in _single(self.parsed)]
             config = compose("config", words, return_hydra_config=True)
@@ -188,6 +188,8 @@ def check_words(parsed: Sequence[Override]) -> None:
         group, value, reason = word.key_or_group, word.value(), ""
         if not word.is_delete() and (before := typed.setdefault(group, word)) is not word:
             reason = f"{group} is set twice: {before.input_line} and {word.input_line}. Leave one out"
+        elif word.is_sweep_override() and word.is_hydra_override():
+            reason = "is of the whole sweep and cannot have several values"
         elif group in _TAKES_ONE and (value is None or isinstance(value, list)):
             reason = f"{group} takes one option. To run several: -m {group}=A,B; for none leave it out"
         elif group == "metrics" and isinstance(value, dict) and not word.is_add():

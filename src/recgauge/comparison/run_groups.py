@@ -156,10 +156,15 @@ def has_rivals(groups: Sequence[RunGroup]) -> bool:
 def _but_fold_and_seed(record: RunRecord) -> str:
     """Return everything that counts but the fold, the window and the seed, as text.
 
-    A search chooses other settings on every fold; what was searched, and how, stands for them.
+    Stored runs lack settings that came after them, whose null changes nothing. A search chooses other
+    settings on every fold; what was searched, and how, stands for them.
     """
     search = record.search
-    settings = {key: value for key, value in numeric_settings(record.settings).items() if key != "seed"}
+    settings = {
+        key: value
+        for key, value in numeric_settings(record.settings).items()
+        if key != "seed" and value is not None
+    }
     split, model = settings.get("split"), settings.get("model")
     if isinstance(split, dict):
         settings["split"] = {key: value for key, value in split.items() if key not in FOLDS}

@@ -72,11 +72,12 @@ class Meeting:
     respelling: str = ""
 
     def __add__(self, other: "Meeting") -> "Meeting":
-        """Return the same of two parts of the ids, which are distinct."""
+        """Return the same of two parts: users are in one of them, items are counted in each."""
+        name = self.name if self.name == "user" else "part's item"
         n_ids = self.n_ids[0] + other.n_ids[0], self.n_ids[1] + other.n_ids[1]
         cause, examples = self.cause or other.cause, self.examples or other.examples
         respelled = self.respelled or other.respelled
-        return Meeting(self.name, self.sides, n_ids, self.n_both + other.n_both, cause, examples, respelled)
+        return Meeting(name, self.sides, n_ids, self.n_both + other.n_both, cause, examples, respelled)
 
     @property
     def share(self) -> float:

@@ -34,8 +34,8 @@ def find_uv() -> str:
     if path := shutil.which("uv", path=os.pathsep.join(folders)):
         return path
     raise MissingLibraryError(
-        "RecBole, LensKit and RecTools are installed and run by uv, which is not here. Install it with: "
-        "pip install 'recgauge[isolated]'"
+        "models of libraries in environments of their own are installed and run by uv, which is not here. "
+        "Install it with: pip install 'recgauge[isolated]'"
     )
 
 

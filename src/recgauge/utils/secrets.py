@@ -28,12 +28,12 @@ _IN_A_TEXT = [  # what follows an address in a text is not its own, so spaces an
     r"/[^\s:/@\"']+:(?P<secret>[^\s/@\"']+)@",  # in a path, or behind one slash
     r"[?&;](?:[^\s=&;\"']*[_.-])?(?:sig|sas|key|auth|authorization)=(?P<secret>[^\s&;\"'`<>]+)",
     r"\bauthorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer)\s+(?P<secret>[^\s\"',]+)",
-    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<quote>[\"'])(?P<secret>.*?)(?P=quote)",
-    rf"\b[\w.-]*(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<secret>[^\s&;,|\"'}}\])]+)",
+    rf"(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<quote>[\"'])(?P<secret>.*?)(?P=quote)",
+    rf"(?:{_NAME})[\"']?\s*(?:=|:|%3D)\s*(?P<secret>[^\s&;,|\"'}}\])]+)",
 ]
 _ADDRESS = [  # a setting that is an address: it may lack its scheme, and its password may have any signs
     r"\A(?!.*://.*://)(?:https?:/+[^:/]*:(?!\d+[/?#])|(?!https?:)(?:[\w+.-]+:/+)?[^:/]*:(?!/))(?P<secret>.+)@[^@]*\Z",
-    r"\A[^?#]*:/[^?#]*[?#](?P<secret>[^\"'\]]+)",
+    r"\A(?=[^?#]*:/)[^?#]*[?#](?P<secret>[^\"'\]]+)",
     # the name of a shared folder that lets in who knows it
     r"https?://[^?#]*/(?P<secret>(?=[^/]*\d)(?=[^/]*[A-Za-z])[\w~-]{16,})(?=[/?#\"'\]]|\Z)",
 ]
