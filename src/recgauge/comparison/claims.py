@@ -41,6 +41,8 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
         power = f"so few {result.unit} can show no difference at all"
         if result.unit == "seeds" and pair.users_needed is not None:
             power = f"too few seeds to tell: about {pair.users_needed:,} of each would (80 % power)"
+        elif pair.detectable is not None and pair.detectable > _largest_mean(pair, result):
+            power = f"too few {result.unit} to tell"
         elif pair.detectable is not None:
             power = f"a difference of {short(pair.detectable, decimals)} would have been seen with 80 % power"
         text = _with_interval(pair.difference, pair.low, pair.high, decimals) + result.of_few
@@ -55,6 +57,10 @@ def pair_claim(pair: "Pair", result: "MetricComparison", confidence: float) -> s
         f"{pair.a} is {'better' if wins else 'worse'} than {pair.b} by {text} {metric}, {sure}"
         f"{shares if result.unit == 'users' else ''}."
     )
+
+
+def _largest_mean(pair: "Pair", result: "MetricComparison") -> float:
+    return max(abs(result.row(run).mean) for run in (pair.a, pair.b))
 
 
 def metric_words(result: "MetricComparison") -> str:

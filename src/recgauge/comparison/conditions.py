@@ -79,8 +79,8 @@ def conditions_of(runs: Sequence[LoggedRun], over: Sequence[str] = ()) -> tuple[
     ----------
     runs : sequence of LoggedRun
     over : sequence of str
-        Params and tags in which the runs of a condition may differ; those with usual names of seeds and folds
-        if there are none.
+        Params and tags in which the runs of a condition may differ, besides those with usual names of seeds
+        and folds.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def conditions_of(runs: Sequence[LoggedRun], over: Sequence[str] = ()) -> tuple[
             f"--over {unknown[0]}: no run has such a param or tag. {did_you_mean(unknown[0], names)}"
             f"There are {listed([*names, RUN_ID])}."
         )
-    repeated = list(over) or [name for name in names if _REPEAT.fullmatch(name)]
+    repeated = list(dict.fromkeys([*filter(_REPEAT.fullmatch, names), *over]))
     alike: dict[frozenset[tuple[str, str]], list[LoggedRun]] = {}
     for run in reversed(runs):
         own = {(name, value) for name, value in run.facts.items() if name not in repeated}
@@ -180,7 +180,7 @@ def chosen_metrics(
     """
     common = [key for key in sorted(runs[0].metrics) if all(key in run.metrics for run in runs)]
     measures = _measures(common)
-    if not (common if metrics else measures):
+    if not (metrics or measures):
         has = "; ".join(f"{run.name}: {listed(_measures(run.metrics), 4) or 'none'}" for run in runs[:3])
         raise ConfigError(
             f"the runs have no metric in common ({has}). Choose runs that have one: --where "

@@ -27,8 +27,9 @@ def sure_winner(result: "MetricComparison", procedure: "Procedure") -> str | Non
 def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     r"""Return the answer by the first metric, on a data set if there are several, without statistics.
 
-    It is of the best run against the second, or against the baseline. How much more a run finds is said of
-    recall at the metric's cutoff, if that is compared and shows the difference, too.
+    The first line is the answer, others say how sure it is. It is of the best run against the second, or
+    against the baseline. How much more a run finds is said of recall at the metric's cutoff, if that is
+    compared and shows the difference, too.
 
     Raises
     ------
@@ -42,10 +43,9 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     >>> users = pd.Index(range(40), name="user")
     >>> values = {"new": [0.6, 0.7] * 20, "old": [0.5] * 40}
     >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
-    >>> print(plain_claim(comparison).replace(". ", ".\n"))
+    >>> print(plain_claim(comparison))
     new finds 30 % more of what people want than old (Recall).
-    Chance alone would show as much in at most 5 % of comparisons.
-    100 % of users gain, 0 % lose.
+    Chance alone would show as much in at most 5 % of comparisons. By Recall 100 % of users gain, 0 % lose.
     """
     result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
     best, level = _best(result, procedure)
@@ -56,13 +56,13 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     elif not level:
         pair, measure = _by_recall(pair, result, comparison)
         text = (
-            f"{_sentence(pair, measure)}. Chance alone would show as much in at most "
-            f"{100 * procedure.alpha:g} % of comparisons. {100 * pair.better:.0f} % of users gain, "
-            f"{100 * pair.worse:.0f} % lose."
+            f"{_sentence(pair, measure)}.\nChance alone would show as much in at most "
+            f"{100 * procedure.alpha:g} % of comparisons. By {metric_label(measure.metric)} "
+            f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
         )
     else:
         text = _doubt(result, best, level)
-    few = f" Only {result.n_users} users are evaluated." if result.n_users < FEW_USERS else ""
+    few = f"\nOnly {result.n_users} users are evaluated." if result.n_users < FEW_USERS else ""
     return f"{text}{few}"
 
 
@@ -125,7 +125,7 @@ def _doubt(result: "MetricComparison", best: str, level: "Sequence[Pair]") -> st
     rivals = [pair.b if pair.a == best else pair.a for pair in level]
     pairs = [pair for pair in result.pairs if best in (pair.a, pair.b) and pair.differs]
     worse = [pair.b if pair.a == best else pair.a for pair in pairs]
-    shown = f" {best} is shown to be better than {listed(worse, MOST)}." if worse else ""
+    shown = f"\n{best} is shown to be better than {listed(worse, MOST)}." if worse else ""
     if len(rivals) > 1:
         names = listed([best, *rivals], MOST)
         return f"Which is the best of {names} is not sure: their differences may be chance.{shown}"
@@ -133,7 +133,7 @@ def _doubt(result: "MetricComparison", best: str, level: "Sequence[Pair]") -> st
     size = "" if pair.relative is None else f" of {100 * abs(pair.relative):.1f} %"
     more = ""
     if pair.users_needed is not None and pair.users_needed > n:
-        more = f" To show one of this size takes about {_rounded(pair.users_needed)} users; there are {n:,}."
+        more = f"\nTo show one of this size takes about {_rounded(pair.users_needed)} users; there are {n:,}."
     text = f"Whether {best} or {rivals[0]} is better is not sure: a difference{size} may be chance."
     return f"{text}{more}{shown}"
 

@@ -57,9 +57,9 @@ def compare_runs(
             f"a comparison needs at least two runs on one data set, got {listed(models)}; seeds and folds of "
             "a run are one. Name more runs, or run another model."
         )
-    keys, own_notes = _choose_keys([each for groups in comparable.values() for each in groups], metrics)
+    keys = _choose_keys([each for groups in comparable.values() for each in groups], metrics)
     single = by_dataset.keys() - comparable.keys()
-    own_notes += [f"{dataset} is left out: it has one run alone" for dataset in single]
+    own_notes = [f"{dataset} is left out: it has one run alone" for dataset in single]
     tables: list[UserValues] = []
     compared: dict[tuple[str, str], RunGroup] = {}
     for dataset, groups in comparable.items():
@@ -77,17 +77,15 @@ def compare_runs(
     return replace(comparison, groups=compared, notes=all_notes)
 
 
-def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """Return the keys of the metrics to compare, and notes."""
+def _choose_keys(groups: Sequence[RunGroup], metrics: Sequence[str] | None) -> list[str]:
+    """Return the keys of the metrics to compare."""
     runs = [run for run_group in groups for run in run_group.runs]
     keys_of_runs = [(run.label, run.user_metrics()) for run in runs]
     common = choose_metrics(metrics, keys_of_runs, "--metrics")
     if metrics:
-        return [*common], []
+        return [*common]
     headline = [key for key in headline_keys([run.record for run in runs]) if key in common]
-    chosen = sorted(headline or common, key=importance)[:MOST_METRICS]
-    n_left = len(common) - len(chosen)
-    return chosen, [f"{n_left} more metrics are in all runs and not compared here"] if n_left else []
+    return sorted(headline or common, key=importance)[:MOST_METRICS]
 
 
 def agreeing(runs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[str]]:

@@ -218,10 +218,16 @@ def choose_metrics(
     for name in names if metrics and names else common:
         key = _key_of(name, common)
         if key is None:
-            text, labels = label(as_key(name)), [label(key) for key in common]
+            text, there = label(as_key(name)), listed(map(label, common)) or "none"
+            lacking = [run for run, keys in runs if _key_of(name, keys) is None]
+            if n_with := len(runs) - len(lacking):
+                raise ConfigError(
+                    f"{place}: {text} is in {n_with} of {len(runs)} runs, not in {listed(lacking, most=6)}. "
+                    f"Leave these runs out, or name a metric of all runs: {there}."
+                )
             raise ConfigError(
-                f"{place}: there is no {text}. {did_you_mean(text, labels)}There are {listed(labels)} in all "
-                "runs; another cutoff needs runs with it: cutoffs=[10,50]."
+                f"{place}: there is no {text}. {did_you_mean(text, map(label, common))}There are {there} in "
+                "all runs; another cutoff needs runs with it: cutoffs=[10,50]."
             )
         chosen[key] = None
     return tuple(chosen)

@@ -23,11 +23,12 @@ MOST_NOTES = 3  # more are folded
 def answer(data: ReportData) -> Section:
     """Return the claims by the first metric for all to see, those by the others folded."""
     comparison = data.comparison
-    headline, blocks = plain_claim(comparison, comparison.datasets[0]), list[PageBlock]()
+    headline, *details = plain_claim(comparison, comparison.datasets[0]).split("\n")
+    blocks: list[PageBlock] = [*lines(details, "claims")]
     if len(comparison.datasets) > 1:
         headline = winners_claim(comparison)
         claims = [f"{dataset}: {plain_claim(comparison, dataset)}" for dataset in comparison.datasets]
-        blocks += lines(claims, "claims")
+        blocks = [*lines(claims, "claims")]
     claims_by_metric = [
         [claim for result in comparison.results if result.metric == metric for claim in result.claims]
         + [claim for over in comparison.over_datasets if over.metric == metric for claim in over.claims]

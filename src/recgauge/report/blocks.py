@@ -48,6 +48,7 @@ class TableBlock:
     rows: tuple[Row, ...]
     words: tuple[str, ...] = ()  # columns that hold words, which are aligned to the left as the first one is
     note: str = ""  # how to read it
+    legend: tuple[str, ...] = ()  # sentences of the note that go with a column: "NAME: what it is."
     sortable: bool = False
     look: str = ""  # class of the page's style sheet
     groups: tuple[str, ...] = ()  # of each row; a terminal draws a line between them

@@ -110,9 +110,10 @@ PAIR_COLUMNS: dict[str, Callable[["Pair"], str]] = {
 
 
 PAIR_WORDS = (
-    "better/equal/worse: shares of users for whom a is. effect: the difference in standard deviations of the "
-    "users' differences; .2 is small, .8 large. detectable: the smallest difference that so many users show "
-    "in four of five samples. users needed: how many would show this difference."
+    "better/equal/worse: shares of users for whom a is.",
+    "effect: the difference in standard deviations of the users' differences; .2 is small, .8 large.",
+    "detectable: the smallest difference that so many users show in four of five samples.",
+    "users needed: how many would show this difference.",
 )
 """What the columns of a table of pairs mean."""
 
@@ -189,13 +190,15 @@ def pair_table(
         texts[3] += result.of_few  # the interval
         rows.append(tuple(Cell(text, look="" if pair.differs else "faint") for text in texts))
     dataset = f"{result.dataset}, " if result.dataset else ""
+    legend = tuple(text.replace("users", result.unit) for text in PAIR_WORDS)
     return TableBlock(
         f"{dataset}{label(result.metric)}: a minus b",
         ("a", "b", *(name.replace("users", result.unit) for name in PAIR_COLUMNS)),
         tuple(rows),
         words=("b",),
         names=2,
-        note=" ".join(filter(None, [note, PAIR_WORDS.replace("users", result.unit)])),
+        note=" ".join(filter(None, [note, *legend])),
+        legend=legend,
         sortable=True,
         look="pairs",
         droppable=True,

@@ -120,18 +120,22 @@ def _print_table(table: TableBlock, console: Console) -> None:
     show, rows = partial(console.print, markup=False, highlight=False), table.cells()
     if table.caption:
         show(table.caption, style="bold")
+    note, shown = table.note, set[object]()
     if table.header:
         for number, drawn in enumerate(_drawn(table, console)):
             if number:
                 console.print()
             console.print(drawn)
+            shown |= {column.header for column in drawn.columns}
     else:
         width = max(len(name.text) for name, *_ in rows)
         for name, *values in rows:
             show(f"{name.text:<{width}}  {' '.join(cell.text for cell in values)}", soft_wrap=True)
-    if table.note:
+    for text in table.legend:
+        note = note if text.partition(":")[0] in shown else note.replace(text, "").replace("  ", " ").strip()
+    if note:
         best = any(cell.rank == "best" for row in rows for cell in row)
-        show(f"*        best. {table.note}" if best else table.note)
+        show(f"*        best. {note}" if best else note)
 
 
 def _drawn(table: TableBlock, console: Console) -> list[Table]:

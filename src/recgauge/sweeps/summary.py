@@ -30,15 +30,13 @@ def comparison_summary(comparison: Comparison, job: JobFacts, name: str, runs: M
     answers = [_answer(comparison, dataset) for dataset in comparison.datasets]
     parts = ["\n".join([answer, "", *table]) for answer, table in zip(answers, tables, strict=True)]
     text = "\n\n".join([*_first(comparison), *parts])
-    # MLflow shows the first lines of a run's note: a table, or which table is of which data set
-    head = [*tables[0], "", answers[0]] if len(tables) == 1 else text.split("\n")
     claims = [f"- {markdown_line(claim)}" for claim in comparison.claims]
     markdown = comparison.to_markdown()
     return Summary(
         job=job,
         subject=name,
         fingerprint=sha256(f"{name}\n{markdown}\n".encode()).hexdigest(),
-        note=shortened([*head, "", *claims, "", *markdown.splitlines()], f"{name}.md"),
+        note=shortened([*text.split("\n"), "", *claims, "", *markdown.splitlines()], f"{name}.md"),
         values=_values(comparison),
         text=text,
     )
@@ -77,8 +75,8 @@ def _answer(comparison: Comparison, dataset: str) -> str:
     """Return the answer on a data set in plain words, and in those of statistics."""
     place = f"{dataset}: " if len(comparison.datasets) > 1 else ""
     result = comparison.result(comparison.metrics[0], dataset)
-    exact = [f"\n{escaped(claim)}" for claim in result.claims[:1]]
-    return "\n".join([f"**{escaped(place + plain_claim(comparison, dataset))}**", *exact])
+    first, *rest = plain_claim(comparison, dataset).split("\n")
+    return "\n\n".join([f"**{escaped(place + first)}**", *map(escaped, [*rest, *result.claims[:1]])])
 
 
 def _table(comparison: Comparison, results: list[MetricComparison], runs: Mapping[Path, str]) -> list[str]:

@@ -224,6 +224,11 @@ SEEDS = [(f"{model}{seed}", {"model": model, "seed": seed}) for model in "ab" fo
         ([(*run, {"ndcg": 1}) for run in SEEDS], ["--correction", "max_t"], "need values of users"),
         ([(*run, {"ndcg": 1}) for run in SEEDS], ["--metrics", "recall"], "no recall"),
         ([(*run, {"ndcg": 1}) for run in SEEDS], ["--baseline", "c"], "no run 'c'"),
+        (
+            [(*run, {"ndcg": 1} if run[0] == "a1" else {"ndcg": 1, "hr": 1}) for run in SEEDS],
+            ["--metrics", "hr"],
+            "hr is in 5 of 6 runs, not in a1. ",
+        ),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_one_line(uri, request, runs, words, message, capsys):
@@ -234,6 +239,13 @@ def test_what_cannot_be_compared_is_said_in_one_line(uri, request, runs, words, 
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1
     assert message in lines[0]
+
+
+def test_over_adds_to_the_usual_names(uri, capsys):
+    runs = [(name, {**params, "note": name}, {"ndcg": 0.1 * params["seed"]}) for name, params in SEEDS]
+    log(uri, "notes", runs)
+    assert compare(uri, "notes", "--over", "note") == 0
+    assert "6 runs, seeds of 2 conditions" in capsys.readouterr().out
 
 
 def test_seeds_that_change_nothing_show_no_difference(uri, capsys):

@@ -24,10 +24,17 @@ def answer(metric, means, noise, **options):
 @pytest.mark.parametrize(
     ("metric", "means", "noise", "options", "begin", "winner"),
     [
-        ("ndcg@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its nDCG@10 is 20 % higher. ", "a"),
+        ("ndcg@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its nDCG@10 is 20 % higher.\n", "a"),
         ("recall@10", {"a": 0.6, "b": 0.5}, 0.01, {}, "a finds 20 % more of what people want than b (", "a"),
-        ("rmse", {"a": 0.8, "b": 1.0}, 0.01, {}, "a errs 20 % less than b in the ratings it predicts. ", "a"),
-        ("mrr", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its MRR is 20 % higher. ", "a"),
+        (
+            "rmse",
+            {"a": 0.8, "b": 1.0},
+            0.01,
+            {},
+            "a errs 20 % less than b in the ratings it predicts.\n",
+            "a",
+        ),
+        ("mrr", {"a": 0.6, "b": 0.5}, 0.01, {}, "a is better than b: its MRR is 20 % higher.\n", "a"),
         ("ndcg", {"a": 0.5, "b": 0.5, "c": 0.1}, 0.2, {}, "Whether ", None),
         ("ndcg", {"a": 0.5, "b": 0.5, "c": 0.5}, 0.2, {}, "Which is the best of ", None),
         (
@@ -46,3 +53,11 @@ def test_the_answer_claims_what_is_shown(metric, means, noise, options, begin, w
     assert text.startswith(begin)
     assert sure == winner
     assert ("shown to be better than c" in text) == (len(means) == 3 and means["c"] == 0.1)
+
+
+def test_what_no_metric_can_differ_by_is_no_detectable_difference():
+    users = pd.Index(range(3), name="user")
+    values = {"a": [0.0, 1.0, 0.5], "b": [1.0, 0.0, 0.6]}
+    runs = {name: pd.DataFrame({"ndcg@2": own}, users) for name, own in values.items()}
+    (claim,) = compare(runs, n_resamples=200).results[0].claims
+    assert claim.endswith("; too few users to tell.")

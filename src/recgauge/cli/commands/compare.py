@@ -44,7 +44,7 @@ def add_compare_options(parser: ArgumentParser) -> None:
     add_directions(parser)
     logged = "compare the finished runs of an MLflow experiment, a name or an id, of any library"
     parser.add_argument("--mlflow", metavar="EXPERIMENT", help=logged)
-    over = "params and tags in which repeats of a run differ (default: usual names of seeds and folds)"
+    over = "more params and tags in which repeats of a run differ, besides usual names of seeds and folds"
     parser.add_argument("--over", metavar="NAMES", type=named, default=(), help=over)
     log = "write the comparison of --mlflow back, as a run and into the experiment's description"
     parser.add_argument("--log", action="store_true", help=log)
