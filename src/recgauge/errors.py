@@ -148,7 +148,10 @@ class SchemaError(DataError):
 
 
 class QuestionError(SchemaError):
-    """A column may mean several things; `answers` are words to type, each of which says one."""
+    """A column may mean several things; `answers` are words to type, each of which says one.
+
+    `column` may also stay unused; it is empty where it may not.
+    """
 
     def __init__(self, message: str, column: str = "", answers: Iterable[str] = ()) -> None:
         super().__init__(message)

@@ -1,7 +1,6 @@
 """Any table of interactions: CSV, TSV, ``::``, Parquet, JSON lines, RecBole, LightGCN; packed or not."""
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -213,12 +212,6 @@ class Table(DatasetSource):
         """The setting that names the files."""
         return "path"
 
-    @property
-    def command(self) -> str:
-        """What is typed before settings."""
-        path = f"[{','.join(self._paths)}]" if len(self._paths) > 1 else self._paths[0]
-        return f"recgauge run dataset=table {shlex.quote(f'dataset.path={path}')}"
-
     def with_attributes(self, names: Sequence[str]) -> Self:
         """Return the table with further columns of its rows."""
         return replace(self, keep=tuple(dict.fromkeys([*self.keep, *names])))
@@ -283,6 +276,10 @@ class Table(DatasetSource):
         labels: dict[Role, str] = self._prepared(self._files(), Progress())[0].facts["labels"]
         return labels
 
+    def known_roles(self, names: Sequence[str], *, header: bool) -> dict[str, Role]:
+        """Return the role of each of these columns that has one, by choice or by its usual name."""
+        return {names[at]: role for role, at in self._roles().positions(names, header=header)[0].items()}
+
     def first_rows(self, n: int, *, header: bool | None = None) -> "pa.Table":
         """Return the first rows of the first file, a column for each of its columns; see `read_cells`.
 
@@ -300,7 +297,7 @@ class Table(DatasetSource):
                 )
             if header is None:
                 header = not any(label.startswith("column ") for label in self.labels().values())
-            rows = read_cells(file, replace(self._text_format(), header=header))
+            rows = read_cells(file, replace(self._text_format(), header=header), skip=True)
             return pa.table(dict(rows.further)).slice(0, n)
         return next(file.dataset.get_fragments()).head(n)
 
@@ -335,7 +332,6 @@ class Table(DatasetSource):
                 choices=self._choices(),
                 needed=(("user",), ("item",)) if self.weights is None else (("user",), ("item",), ("event",)),
                 option=f"{self.group}.{{}}={{}}",
-                command=self.command,
                 setting=f"{self.group}.{{}}={{}}",
                 cells=CellFormat.of(self),
             )

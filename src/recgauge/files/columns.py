@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Literal, Self, TypeGuard
 
-from recgauge.errors import ColumnsError, ConfigError, SchemaError, listed, shortened
+from recgauge.errors import ColumnsError, ConfigError, SchemaError, did_you_mean, listed, shortened
 from recgauge.utils.checks import check_choice, shown
 
 Role = Literal["user", "item", "rating", "time", "rank", "score", "tag", "event", "items"]
@@ -38,7 +38,7 @@ ITEMS = (
     "docid docno doc",
 )
 _RATED = "rating ratings stars overall"
-_RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue"
+_RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue bewertung"
 _GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
 RATINGS = (f"{_RATED} score", _RATED_MORE, _GRADED)
@@ -168,7 +168,7 @@ class Roles:
         `numbers` are those of numbers or truth values, `lists` those whose cells are lists by their type.
         Without a `header`, `names` are positions; roles are chosen by position, or known from the order.
         """
-        positions, problems = self._positions(names, header=header)
+        positions, problems = self.positions(names, header=header)
         if header and {"item", "items"} <= {*positions} and not self._chosen("items", names):
             del positions["items"]  # any column may be called list
         if "items" in self.names and "items" not in positions and positions.get("item") in lists:
@@ -199,14 +199,15 @@ class Roles:
         *,
         header: bool,
     ) -> SchemaError:
-        text = f"{location}: {'; '.join(problems.values())}. The columns are: {listed(names)}. Choose with "
-        text += f"{self._words([*problems])}."
+        hints = {did_you_mean(str(self.choices.get(role) or ""), map(bare, names)) for role in problems}
+        text = f"{location}: {'; '.join(problems.values())}. {''.join(sorted(hints))}The columns are: "
+        text += f"{listed(names)}. Choose with {self._words([*problems])}."
         if any(self.choices.get(role) is not None for role in problems):
             return SchemaError(text)  # a choice is wrong
         rest = (bare(name) for at, name in enumerate(names) if at not in positions.values())
         return ColumnsError(text, dict(zip(problems, rest, strict=False)), header=header)
 
-    def _positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
+    def positions(self, names: Sequence[str], *, header: bool) -> tuple[dict[Role, int], dict[Role, str]]:
         """Return the position of each role's column, and what is wrong with others."""
         choices = [choice for choice in self.choices.values() if choice is not None and choice is not False]
         if not header and all(self.of_lists and isinstance(choice, str) for choice in choices):
@@ -281,7 +282,8 @@ class Roles:
         else:
             options = [self.option.format(role, at) for role, at in zip(_PAIR, places, strict=False)]
             options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
-            words = f"{self.command} {' '.join(options)}, with the right columns from 0, if it is a row; "
+            words = " ".join(filter(None, [self.command, *options]))
+            words += ", with the right columns from 0, if it is a row; "
             words += f"{self._words(_PAIR)} if it names the columns"
         begin = ", ".join(shown(shortened((separator or " ").join(row))) for row in rows[:3])
         examples = zip(_PAIR, map(bare, first) if is_header else places, strict=False)

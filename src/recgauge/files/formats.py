@@ -112,8 +112,8 @@ def read(file: Source, roles: Roles, how: TextFormat | None = None, *, form: str
     return checked(_read_as(form, file, roles, how), form, roles)
 
 
-def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
-    """Return the rows of a file with all its columns, in `Rows.further`.
+def read_cells(file: TableFile, how: TextFormat | None = None, *, skip: bool = False) -> Rows:
+    """Return the rows of a file with all its columns, in `Rows.further`; `skip` leaves out bad ones.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def read_cells(file: TableFile, how: TextFormat | None = None) -> Rows:
     """
     roles = Roles({}, needed=())
     rows = _read_as(_format_of(file, roles), file, roles, how)
-    if rows.problems:
+    if rows.problems and not skip:
         raise SchemaError(f"{rows.first_bad()}. Correct the file.")
     return rows
 

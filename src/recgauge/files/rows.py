@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from recgauge.errors import SchemaError, listed, shortened
+from recgauge.errors import QuestionError, SchemaError, listed, shortened
 from recgauge.files.cells import numbers_of, read_times, texts_of, unit_of, without
 from recgauge.files.columns import Columns, Role, Roles, TimeUnit
 from recgauge.files.ids import NO_ID, NO_IDS, Ids, read_ids
@@ -25,6 +25,9 @@ Lines = LongArray | range
 
 _UNITS = {"date": "dates", "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _LONGEST_EXAMPLE = 60
+_DATE = re.compile(r"\d+([./-])\d+\1\d+(?:([ T])\d\d?:\d\d(:\d\d)?)?")
+_ORDERS = ("%d-%m-%Y", "%m-%d-%Y", "%d-%m-%y", "%m-%d-%y", "%Y-%m-%d")
+_SAMPLE = 10_000  # dates that tell their form
 _COMMA = '","'  # as Hydra takes it
 
 
@@ -37,6 +40,7 @@ class Problem:
     example: str  # what the first one contains
     hint: str = ""  # what may have been meant
     role: Role | None = None  # of the column that is bad
+    answers: Sequence[str] = ()  # words to type, each of which may read these rows
 
 
 def broken_rows(reason: str, broken: Sequence[tuple[int, str]]) -> tuple[Problem, ...]:
@@ -238,22 +242,55 @@ def _passing(
             cell = rows.cells[role][int(bad[0])].as_py()
             lines = lines_at(rows.lines, bad)
             example = "empty" if cell is None or cell == "" else shortened(repr(cell), _LONGEST_EXAMPLE)
-            problems.append(Problem(reason, lines, example, _hint(role, cell, roles), role))
+            answers = _answers(role, rows.cells[role], roles)
+            problems.append(Problem(reason, lines, example, _hint(role, cell, roles, answers), role, answers))
             kept = kept & good
     return kept, tuple(problems)
 
 
-def _hint(role: Role, cell: Any, roles: Roles) -> str:
+def _hint(role: Role, cell: Any, roles: Roles, answers: Sequence[str]) -> str:
     """Return how to say what a number or date means that is written as elsewhere."""
-    words = roles.setting.format
+    words = " or ".join(answers)
     if role in NUMBERS and re.search("[0-9][,.' \u00a0][0-9]", str(cell)):
-        can_be_set = roles.setting in ("--{} {}", "dataset.{}={}") and roles.cells.decimal == "."
-        european = f", or say {words('decimal', _COMMA)}" if can_be_set else ""
-        return f" (write numbers as 1234.5{european})"
+        return f" (write numbers as 1234.5{f', or say {words}' if words else ''})"
     if role == "time" and re.search("[0-9][./-][0-9]|[A-Za-z]{3}", str(cell)) and roles.setting:
-        form = shlex.quote(words("time_format", '"%d.%m.%Y"'))
-        return f" (say which form dates have, as of strptime: {form}, %m/%d/%Y %H:%M, ...)"
+        form = roles.setting.format("time_format", '"%d.%m.%Y"')
+        words = f": {words}" if words else f", as of strptime: {shlex.quote(form)}, %m/%d/%Y %H:%M, ..."
+        return f" (say which form dates have{words})"
     return ""
+
+
+def _answers(role: Role, column: pa.ChunkedArray, roles: Roles) -> list[str]:
+    """Return what to type so that more cells are read: how numbers are written, or dates."""
+    word = roles.setting.format
+    if role in NUMBERS and roles.cells.decimal == "." and roles.setting in ("--{} {}", "dataset.{}={}"):
+        cells = replace(roles.cells, decimal=",")
+        more = np.isfinite(numbers_of(column, cells)).sum() > np.isfinite(numbers_of(column)).sum()
+        answer = word("decimal", _COMMA)
+        return [answer if answer.startswith("--") else shlex.quote(answer)] * bool(more)
+    if role != "time" or not roles.setting.startswith(("dataset.", "split.")):
+        return []
+    dates = column.take(pa.array(range(0, len(column), len(column) // _SAMPLE + 1)))
+    return [shlex.quote(word("time_format", f'"{form}"')) for form in _date_forms(dates)]
+
+
+def _date_forms(dates: pa.ChunkedArray) -> list[str]:
+    """Return the form of most dates, as of strptime; both where days may be months.
+
+    Examples
+    --------
+    >>> [_date_forms(pa.chunked_array([own])) for own in (["01/02/24 9:15"], ["02/01/2020", "02/13/2020"])]
+    [['%d/%m/%y %H:%M', '%m/%d/%y %H:%M'], ['%m/%d/%Y']]
+    """
+    found = next(filter(None, (_DATE.fullmatch(str(cell).strip()) for cell in dates.to_pylist())), None)
+    if found is None:
+        return []
+    sign, gap, seconds = found.groups()
+    clock = f"{gap}%H:%M{':%S' * bool(seconds)}" if gap else ""
+    forms = [order.replace("-", sign) + clock for order in _ORDERS]
+    counts = [int(read_times(dates, "date", form)[1].sum()) for form in forms]
+    best = [form for form, n in zip(forms, counts, strict=True) if n == max(counts) > len(dates) / 2]
+    return [form for form in best if not form.startswith("%Y-")]  # ISO 8601 needs none
 
 
 def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
@@ -267,7 +304,9 @@ def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
     if may_skip:
         remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
     count = f" ({rows.n_bad - 1:,} more bad rows)" if rows.n_bad > 1 else ""
-    return SchemaError(f"{rows.first_bad()}{count}. {', or '.join(remedies)}.")
+    text = f"{rows.first_bad()}{count}. {', or '.join(remedies)}."
+    answers = rows.first_problem.answers
+    return QuestionError(text, answers=answers) if answers else SchemaError(text)
 
 
 def describe_skipped(rows: Rows) -> str:

@@ -110,7 +110,8 @@ def test_look_shows_columns_that_nobody_knows_and_the_command_that_chooses(
     assert main(["data", "look", "my log.csv"]) == 1
     shown = capsys.readouterr()
     table = [line.split("  ")[0] for line in shown.out.splitlines()]
-    assert table[1:-1] == text.partition("\n")[0].replace(";", ",").split(",")
+    names = text.partition("\n")[0].replace(";", ",").split(",")
+    assert table[1 : 1 + len(names)] == names
     command = f"recgauge data look 'my log.csv' {choices}"
     assert command in shown.out
     assert command in shown.err

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import pickle
+import shlex
 import tarfile
 import zipfile
 
@@ -13,7 +14,7 @@ import pytest
 
 from recgauge.cli.commands.cli import main
 from recgauge.datasets.table import Table
-from recgauge.errors import SchemaError
+from recgauge.errors import QuestionError, SchemaError
 
 NOON = 1_704_193_445  # 2024-01-02 11:04:05 UTC
 FRAME = pd.DataFrame(
@@ -192,6 +193,69 @@ def test_what_is_said_is_taken(write):
     assert [row[0] for row in rows_of(Table(words, header=False))] == ["wer", "ann", "bob"]
     with pytest.raises(SchemaError, match=r"dataset\.user=COLUMN dataset\.item=COLUMN"):
         Table(words, header=True).load()
+
+
+def test_look_asks_everything_at_once_with_one_command_that_is_taken(write, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    begin = "Kundennummer;Artikelnummer;Bewertung;Datum;Filiale\n"
+    days = [f"{n % 40:04};A-{n % 37};{n % 5},5;{n % 28 + 1:02}.01.2020;Bonn\n" for n in range(300)]
+    write("german.csv", begin + "".join(days))
+    code, out, err = command("data", "look", "german.csv")
+    assert code == 1
+    assert [line.split()[:2] for line in out.splitlines()[2:5]] == [
+        ["Artikelnummer", "item"],
+        ["Bewertung", "rating"],
+        ["Datum", "time"],
+    ]
+    words = err.splitlines()[-1].partition("recgauge ")[2]
+    assert words == (
+        "data look german.csv dataset.user=Kundennummer 'dataset.decimal=\",\"' "
+        "'dataset.time_format=\"%d.%m.%Y\"'"
+    )
+    assert err.count("error:") == 1
+    code, out, _ = command(*shlex.split(words))
+    assert code == 0
+    assert "300 rows" in out
+    code, out, err = command("data", "look", "german.csv", "dataset.user=Kundenummer")
+    assert out.startswith("column")
+    assert "Did you mean Kundennummer?" in err
+    assert "recgauge run" not in err
+
+
+@pytest.mark.parametrize(
+    ("dates", "forms"),
+    [
+        (["02/01/2020", "13/01/2020"], ["%d/%m/%Y"]),
+        (["02/01/2020", "03/01/2020", "soon"], ["%d/%m/%Y", "%m/%d/%Y"]),
+        (["02.01.2020 08:02:26", "31.01.2020 08:02:26"], ["%d.%m.%Y %H:%M:%S"]),
+        (["2020-01-02", "2020-01-03", "02.01.2020"], []),
+    ],
+)
+def test_forms_of_dates_are_those_of_the_file(write, dates, forms):
+    path = write("log.csv", "user,item,date\n" + "".join(f"u{n},i,{date}\n" for n, date in enumerate(dates)))
+    with pytest.raises(SchemaError) as refused:
+        Table(path).load()
+    answers = refused.value.answers if isinstance(refused.value, QuestionError) else ()
+    assert [*answers] == [f"'dataset.time_format=\"{form}\"'" for form in forms]
+
+
+def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command):
+    write("shop.csv", "kunde;artikel;Sterne;Kaufdatum\na;x;4;2020-01-01\nb;y;5;2020-01-02\n")
+    write("bare.csv", "a,x,4\nb,y,5\n")
+    frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
+    frame.to_parquet(tmp_path / "shop.parquet")
+    for words, line in (
+        (
+            ["shop.csv"],
+            "unused   Sterne, Kaufdatum: dataset.rating=COLUMN and dataset.time=COLUMN take them",
+        ),
+        (["shop.csv", "dataset.rating=Sterne"], "unused   Kaufdatum: dataset.time=COLUMN takes one"),
+        (["bare.csv", "dataset.user=0", "dataset.item=1", "dataset.rating=false"], "dataset.time=POSITION"),
+        (["shop.parquet"], "dataset.time=bought"),
+    ):
+        code, out, _ = command("data", "look", tmp_path / words[0], *words[1:])
+        assert code == 0
+        assert line in out
 
 
 def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, capsys):

@@ -29,6 +29,7 @@ from recgauge.utils.files import text_writer
 from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
+_LOOK = 'dataset.user=COLUMN, dataset.decimal="," (numbers as 1,5), dataset.time_format="%%d.%%m.%%Y"'
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
@@ -48,7 +49,11 @@ def add_data_options(parser: ArgumentParser) -> None:
             is_file = action == "look"
             name = "a file, pattern or folder" if is_file else "data set, as `recgauge data list` shows"
             command.add_argument("name", metavar="FILE" if is_file else "NAME", help=name)
-        overrides = f"{_OVERRIDES}; {_CARD}" if action == "card" else _OVERRIDES
+        overrides = {"card": f"{_OVERRIDES}; {_CARD}", "look": _LOOK}.get(action, _OVERRIDES)
+        if action == "look":
+            command.epilog = (
+                "example: recgauge data look shop.csv dataset.time=Date 'dataset.time_format=\"%d.%m.%Y\"'"
+            )
         command.add_argument("overrides", metavar="KEY=VALUE", nargs="*", default=[], help=overrides)
         if action == "card":
             out = "write data_card.md and figures, too"

@@ -10,12 +10,13 @@ from recgauge.cli.run_data import read_settings
 from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
-from recgauge.errors import ColumnsError, ConfigError, QuestionError
+from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed
 from recgauge.files.plausible import setting_word
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.compose import build_dataset
 from recgauge.utils.messages import print_error
+from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,55 +24,86 @@ if TYPE_CHECKING:
 _ROWS = 3
 _COLUMNS = 30
 _LONGEST = 24  # characters of a cell
+_Question = QuestionError | ColumnsError
 _MODELS = "model=popularity,item_knn,svd"
 
 
 def look_at(path: str, overrides: Sequence[str]) -> int:
     """Print the first rows with the role of each column, open questions, and a command.
 
-    The exit code is 1 where nobody says which columns are the user and the item.
+    The exit code is 1 where the table cannot be read as it is said to be.
     """
     words = [f"dataset.path={path}", *overrides]
-    source = _source(words)
-    try:
-        dataset, source, questions = _load(source)
-    except ColumnsError as error:
-        if not error.choices:  # they are chosen; the question is another
-            raise
-        rows = source.first_rows(_ROWS, header=error.header)
-        if not error.header:
-            rows = rows.rename_columns([f"column {name}" for name in rows.column_names])
-        render_terminal([_columns(rows, {}, rows.column_names)], output())
-        _ask(path, overrides, error)
+    typed, source, asked, loaded = _load(words)
+    _show(source, asked, loaded)
+    questions = [error for error in asked if isinstance(error, QuestionError) and error.column]
+    answers = _answers(questions, has_filters="filters=" in " ".join(words))
+    if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
+        _ask(path, [*map(shlex.quote, typed[1:]), *answers], asked, loaded)
         return 1
-    open_columns = [question.column for question in questions]
-    roles = {label: str(role) for role, label in source.labels().items()} | dict.fromkeys(
-        source.keep, "filter"
-    )
-    render_terminal([_columns(source.first_rows(_ROWS), roles, open_columns)], output())
     for question in questions:
         say(f"question {question}")
-    answers = _answers(questions, has_filters="filters=" in " ".join(words))
-    interactions = dataset.interactions
+    interactions = loaded.interactions
     if len(distinct(pair_codes(interactions))) < len(interactions) and "duplicates" not in " ".join(answers):
         answers.append("'filters=[duplicates]'")
-    quoted = [shlex.quote(word) for word in words]
     say(f"data     {interactions.counts}")
-    say(f"command  recgauge run -m {_MODELS} dataset=table {' '.join([*quoted, *answers])}")
+    say(f"command  recgauge run -m {_MODELS} dataset=table {' '.join([*map(shlex.quote, words), *answers])}")
     return 0
 
 
-def _ask(path: str, overrides: Sequence[str], error: ColumnsError) -> None:
-    """Print which columns must be chosen, as a command with columns that may be the right ones."""
-    choices = [setting_word(f"dataset.{role}", column) for role, column in error.choices.items()]
-    command = " ".join(["recgauge data look", *map(shlex.quote, [path, *overrides]), *choices])
-    positions = "" if error.header else ", counted from 0; or their names if the first row has them"
-    general = " ".join(f"dataset.{role}=COLUMN" for role in error.choices)
+def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> None:
+    """Print the first rows with the role of each column, and what takes those that are not used."""
+    roles: dict[str, str] = {}
+    if isinstance(loaded, Dataset):
+        roles = {label: role for role, label in source.labels().items()}
+        header = not any(label.startswith("column ") for label in roles)
+    else:
+        choices = (source.user, source.item, source.rating, source.time)
+        header = source.header or (source.header is None and all(type(at) is not int for at in choices))
+    try:
+        rows = source.first_rows(_ROWS, header=header)
+    except RecgaugeError as error:
+        raise (loaded if isinstance(loaded, RecgaugeError) else error) from None
+    roles = roles or {**source.known_roles(rows.column_names, header=header)}
+    prefix = "" if header else "column "
+    rows = rows.rename_columns([f"{prefix}{name}" for name in rows.column_names])
+    roles = {prefix + name.removeprefix(prefix): role for name, role in roles.items()}
+    roles |= dict.fromkeys(source.keep, "filter")
+    guessed = [role for error in asked if isinstance(error, ColumnsError) for role in error.choices]
+    open_columns = [prefix + error.column for error in asked if isinstance(error, QuestionError)]
+    known = {name: role for name, role in roles.items() if role not in guessed}
+    render_terminal([_columns(rows, known, rows.column_names if guessed else open_columns)], output())
+    words = {role: f"dataset.{role}={'COLUMN' if header else 'POSITION'}" for role in ("rating", "time")}
+    unused = [field for field in rows.schema if field.name not in {*roles, *open_columns}]
+    for field in unused:
+        if str(field.type).startswith(("timestamp", "date")):
+            words["time"] = setting_word("dataset.time", field.name)
+    has_rating = source.weights is not None or source.rating is not None or "rating" in roles.values()
+    has_time = source.time is not None or "time" in roles.values()
+    lacking = [words["rating"]] * (not has_rating) + [words["time"]] * (not has_time)
+    if unused and lacking:
+        taking = f"{lacking[0]} takes one" if len(lacking) < 2 else f"{' and '.join(lacking)} take them"
+        say(f"unused   {listed([field.name for field in unused], most=10)}: {taking}")
+
+
+def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: object) -> None:
+    """Print all questions in one message, with a command that answers them, perhaps rightly."""
+    if isinstance(loaded, RecgaugeError) and not asked:
+        raise loaded
+    texts, guesses = [], [error for error in asked if isinstance(error, ColumnsError)]
+    for error in guesses:
+        positions = "" if error.header else ", counted from 0; or their names if the first row has them"
+        general = " ".join(f"dataset.{role}=COLUMN" for role in error.choices)
+        which = ", which the ".join(error.choices)
+        texts.append(
+            f"{path}: which column is the {which}? Type {general} with the right columns{positions}."
+        )
+    texts += [str(error) for error in asked if error not in guesses]
+    if isinstance(loaded, RecgaugeError) and not guesses:  # else a guess may be to blame
+        texts.append(str(loaded))
+    command = " ".join(["recgauge data look", shlex.quote(path), *words])
     say(f"command  {command}")
-    print_error(
-        f"{path}: which column is the {', which the '.join(error.choices)}? Type {general} with the right "
-        f"columns{positions}: {command}"
-    )
+    print_error("\n".join([*texts, f"Type, or with other answers: {command}"]))
 
 
 def _source(words: Sequence[str]) -> Table:
@@ -83,15 +115,32 @@ def _source(words: Sequence[str]) -> Table:
     return source.with_attributes([str(node["column"]) for node in filters if node.get("column")])
 
 
-def _load(source: Table) -> tuple[Dataset, Table, list[QuestionError]]:
-    """Return the table, its source, and the questions that its columns raise, which are left unused."""
-    questions: list[QuestionError] = []
+def _load(words: Sequence[str]) -> tuple[list[str], Table, list[_Question], Dataset | RecgaugeError]:
+    """Return words with answers to what the table asks, its source, the questions, and its rows or an error.
+
+    Columns that are asked about stay unused; what else is asked gets its first answer.
+    """
+    typed, asked, unused, answered = [*words], list[_Question](), list[str](), set[str]()
     while True:
+        source = _source(typed)
+        source = replace(source, unused=(*source.unused, *unused))
         try:
-            return source.load(ConsoleProgress()), source, questions
-        except QuestionError as question:
-            questions.append(question)
-            source = replace(source, unused=(*source.unused, question.column))
+            return typed, source, asked, source.load(Progress() if answered else ConsoleProgress())
+        except (QuestionError, ColumnsError) as error:
+            if isinstance(error, ColumnsError):
+                answer = [setting_word(f"dataset.{role}", column) for role, column in error.choices.items()]
+            else:
+                answer = [] if error.column else [error.answers[0]]
+                unused += [error.column] * bool(error.column)
+            names = {word.strip("'").partition("=")[0] for word in answer}
+            if names & answered or (isinstance(error, ColumnsError) and not names):
+                return typed, source, asked, error
+            asked.append(error)
+            answered |= names
+            typed = [word for word in typed if word.partition("=")[0] not in names]
+            typed += shlex.split(" ".join(answer))
+        except RecgaugeError as error:
+            return typed, source, asked, error
 
 
 def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[str]:
@@ -107,12 +156,9 @@ def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[s
 def _columns(rows: "pa.Table", roles: Mapping[str, str], open_columns: Sequence[str]) -> TableBlock:
     """Return each column of a file with its role and its first cells; `open_columns` wait for an answer."""
     cells = [rows.column(at).to_pylist() for at in range(rows.num_columns)]
-    names = rows.column_names
-    if any(label.startswith("column ") for label in roles):  # no header
-        names = [f"column {name}" for name in names]
     table = [
         (name, roles.get(name) or ("?" if name in open_columns else "not used"), _sample(column[:_ROWS]))
-        for name, column in zip(names, cells, strict=True)
+        for name, column in zip(rows.column_names, cells, strict=True)
     ]
     table.sort(key=lambda row: row[1] == "not used")
     more = f"{len(table) - _COLUMNS:,} more columns are not used" if len(table) > _COLUMNS else ""
