@@ -201,6 +201,7 @@ class Reader:
         *sources, target = words[1:]
         for source in sources:
             if Path(source).is_file():
+                Path(target).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, target)
             else:
                 shutil.copytree(REPOSITORY / source, Path(target) / source)

@@ -70,11 +70,12 @@ def test_a_model_that_cannot_be_stored_costs_no_result(workplace):
 
 
 @pytest.mark.slow
-def test_mlflow_loads_the_model_that_it_would_serve(workplace, monkeypatch):
+def test_mlflow_loads_the_model_that_it_would_serve(workplace, request):
     workplace.succeed("model=svd", "tracking.log_model=true", *QUICK)
     (run,), (folder,) = workplace.runs(), workplace.output()
     assert [output.model_id for output in run.outputs.model_outputs]
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", workplace.uri)
+    mlflow.set_tracking_uri(workplace.uri)
+    request.addfinalizer(lambda: mlflow.set_tracking_uri(None))
     model = mlflow.pyfunc.load_model(f"runs:/{run.info.run_id}/recommender")
     lists = pq.read_table(folder / "recommendations.parquet").to_pandas()
     users = pd.DataFrame({"user_id": lists["user_id"].unique()[:3]})

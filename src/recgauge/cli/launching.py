@@ -67,6 +67,7 @@ def run_for_python(config: DictConfig, typed: Sequence[Override]) -> FinishedRun
 
 def _alone(config: DictConfig, typed: Sequence[Override]) -> tuple[Sweep, Study | None]:
     """Return the job of a configuration as a sweep of one, and its study."""
+    check_int("jobs", config.jobs, minimum=1)
     job = job_of(config, typed, typed, Path(config.hydra.runtime.output_dir))
     store = build_store(job.typed.tracking)
     return Sweep(job.folder, store, [job], words=job.words, alone=True), job.study()

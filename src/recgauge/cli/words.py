@@ -31,7 +31,7 @@ from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
-_SEPARATOR = re.compile(r"=([,;|:\s]+)\Z")
+_UNQUOTED = re.compile(r"=([,;|:\s]+|\w*[^\W\x00-\x7f]\w*)\Z")
 _TAKES_ONE = (*option_groups("rows", "model", "output", options="one"), "tune", "experiment", "debug")
 
 
@@ -53,8 +53,8 @@ class CommandLine:
             )
         if options.resolve:
             options.cfg = options.cfg or "job"
-        # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs
-        typed = [_SEPARATOR.sub(r"='\1'", word) for word in options.overrides]
+        # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs, as for umlauts
+        typed = [_UNQUOTED.sub(r"='\1'", word) for word in options.overrides]
         overrides = _with_cutoffs([*typed, *(["plan=true"] if options.plan else [])])
         for word in overrides:
             if word != word.encode(errors="replace").decode():  # Python's signs for what it cannot decode

@@ -24,7 +24,8 @@ USERS = (
     "user userid userids uid",
     "username customer customerid customerno customernumber client clientid visitor visitorid viewer "
     "viewerid reviewer reviewerid member memberid account accountid profile profileid buyer buyerid person "
-    "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid kunde",
+    "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid "
+    "kunde kundennummer kundennr kundenid",
     "qid query queryid",
 )
 ITEMS = (
@@ -33,7 +34,8 @@ ITEMS = (
     "movie movieid film filmid book bookid asin isbn article articleid "
     "articleno track trackid song songid artist artistid album albumid game gameid appid business businessid "
     "venue venueid poi poiid news newsid recipe recipeid anime animeid beer beerid stockcode ean gtin "
-    "artikel artikelnummer offer offerid content contentid video videoid show showid",
+    "artikel artikelnummer artikelnr produkt produktnummer offer "
+    "offerid content contentid video videoid show showid",
     "parentasin",
     "docid docno doc",
 )

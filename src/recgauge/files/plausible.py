@@ -160,7 +160,8 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     counting = [text for text in sorted(texts) if text.lower() not in _NOT]
     words_for: dict[str, str] = {}
     if of_data:
-        elements = ",".join(map(_element, (counting or sorted(texts))[:_SHOWN]))
+        some = 0 < len(counting) < len(texts) or len(texts) == 1  # else only the user knows which
+        elements = ",".join(map(_element, (counting or texts)[:_SHOWN])) if some else "VALUE"
         words_for["to keep the rows that count"] = (
             f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} "
             f"{shlex.quote(f'filters.where.values=[{elements}]')}"
@@ -202,7 +203,7 @@ def _choice(roles: Roles, role: Role, label: str) -> str:
 
 def _element(text: str) -> str:
     """Return a text as an element of a list of Hydra's, which stays this text."""
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text) and text.lower() not in _OF_YAML:
+    if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text, re.ASCII) and text.lower() not in _OF_YAML:
         return text
     return '"' + text.replace('"', '\\"') + '"'
 

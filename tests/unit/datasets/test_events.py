@@ -130,6 +130,7 @@ def test_words_to_type_name_the_very_values(tmp_path, events):
     words = {override.key_or_group: override.value() for override in typed}
     assert str(words["filters.where.column"]) == "event, kind"
     counting = [event for event in sorted(events) if event not in ("no", "0.0")]
+    counting = ["VALUE"] if len(counting) == len(events) else counting  # only the user knows which
     assert [str(value) for value in words["filters.where.values"]] == counting
 
 

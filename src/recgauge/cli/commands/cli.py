@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection, Mapping
@@ -12,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from recgauge._version import __version__
-from recgauge.errors import did_you_mean
+from recgauge.errors import ConfigError, did_you_mean
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.messages import explain_error, print_error
@@ -114,6 +115,7 @@ def _add_options(command: str, options: argparse.ArgumentParser) -> None:
     module = command_module(command)
     getattr(module, f"add_{command}_options")(options)
     examples = str(inspect.getdoc(getattr(module, f"run_{command}"))).partition("--------\n")[2]
+    options.set_defaults(option_names=re.findall(r"--[\w-]+", options.format_help()))
     options.epilog = f"examples:\n{indent(examples, '  ')}\n\n{options.epilog or ''}"
 
 
@@ -130,7 +132,13 @@ def _carry_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
     try:
         refuse_numba_file()
-        options = parser.parse_args(words)
+        options, rest = parser.parse_known_args(words)
+        if rest:
+            likely = did_you_mean(rest[0], options.option_names)
+            raise ConfigError(
+                f"recgauge {words[0]} {rest[0]}: there is no such option. {likely}"
+                f"`recgauge {words[0]} --help` lists them."
+            )
         run = getattr(command_module(options.command), f"run_{options.command}")
         return int(run(options) or 0)
     except KeyboardInterrupt:
