@@ -53,11 +53,6 @@ class Coverage:
         """Held-out rows that no number is of."""
         return sum(self.dropped.values())
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether every user with held-out rows is evaluated, and no row dropped."""
-        return self.users == self.users_evaluated and not self.rows_dropped
-
     def without(self, reason: Reason, *, users: int, rows: int) -> Self:
         """Return the coverage after so many users and rows were dropped; the same if there are none."""
         if not users and not rows:

@@ -1,10 +1,8 @@
 """How large files of rows may be: looked at before they are read, and watched while they are."""
 
 import io
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO, Any
 
 from recgauge.errors import ConfigError, SchemaError
@@ -106,11 +104,3 @@ class LimitedStream(io.RawIOBase):
             self._in_line = len(block) - 1 - block.rfind(b"\n")
             self._n_ends += block.count(b"\n")
             self._limits.check("rows", self._n_ends, self._file)
-
-
-@contextmanager
-def opened_text(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open UTF-8 text; whoever reads beyond the usual limits gets an error."""
-    with path.open("rb") as file:
-        watched = LimitedStream(file, path, Limits(), packed=False)
-        yield io.TextIOWrapper(io.BufferedReader(watched, BLOCK), encoding="utf-8-sig")

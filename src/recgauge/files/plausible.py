@@ -160,8 +160,10 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
     counting = [text for text in sorted(texts) if text.lower() not in _NOT]
     words_for: dict[str, str] = {}
     if of_data:
-        some = 0 < len(counting) < len(texts) or len(texts) == 1  # else only the user knows which
-        elements = ",".join(map(_element, (counting or texts)[:_SHOWN])) if some else "VALUE"
+        if len(texts) > 1 and len(counting) in (0, len(texts)):  # only the user knows which
+            elements = "VALUE"
+        else:
+            elements = ",".join(map(_element, (counting or texts)[:_SHOWN]))
         words_for["to keep the rows that count"] = (
             f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} "
             f"{shlex.quote(f'filters.where.values=[{elements}]')}"
