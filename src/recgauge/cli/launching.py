@@ -124,12 +124,12 @@ def start_sweep(config: DictConfig, typed: Sequence[Override]) -> None:
         ended_well = show_plan(sweep)
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        text = without_secrets(OmegaConf.to_yaml(config))
-        (folder / "multirun.yaml").write_text(text, encoding="utf-8")
         launcher: Any = OmegaConf.to_container(config.hydra.launcher or OmegaConf.create(), resolve=True)
         engine = launcher.pop("engine", "here")
         workers = partial(make_engine, engine, launcher, config.jobs, len(combinations), folder)
         with _locked(folder):
+            text = without_secrets(OmegaConf.to_yaml(config))
+            (folder / "multirun.yaml").write_text(text, encoding="utf-8")
             ended_well = run_sweep(sweep, workers, partial(_end, config))
         (folder / ".sweep.lock").unlink(missing_ok=True)
     if not ended_well:
