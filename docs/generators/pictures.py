@@ -81,7 +81,7 @@ def _own_data() -> str:
     lefts, top = (20, 80, 150, 212, 304), 96
     shapes = [
         _text(20, 24, "1. Your file", weight="bold"),
-        _text(20, 46, "what recgauge takes each column for", size=11),
+        _text(20, 46, "each column: by its name, or as you say (rating, time)", size=11),
     ]
     for left, column, role in zip(lefts, columns, roles, strict=True):
         colour = COLOURS["unused"] if role == "not used" else COLOURS["train"]

@@ -73,7 +73,7 @@ def _first(comparison: Comparison) -> list[str]:
 
 def _answer(comparison: Comparison, dataset: str) -> str:
     """Return the answer on a data set in plain words, and in those of statistics."""
-    place = f"{dataset}: " if len(comparison.datasets) > 1 else ""
+    place = f"{dataset}: " if dataset else ""
     result = comparison.result(comparison.metrics[0], dataset)
     first, *rest = plain_claim(comparison, dataset).split("\n")
     return "\n\n".join([f"**{escaped(place + first)}**", *map(escaped, [*rest, *result.claims[:1]])])
