@@ -22,10 +22,14 @@ from recgauge.sweeps.places import conf_folder
 _REMEDIES = {
     "dataset": "A file of yours: dataset=table dataset.path=FILE.",
     "model": "One of yours: --config-dir=FOLDER (docs/own_model.md).",
+}
+"""Where an option of a group does not exist."""
+_SETTING_REMEDIES = {
     "filters": "Choose a filter first: filters=[NAME].",
     "tune": "Choose a search first: tune=tpe.",
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
 }
+"""Where a setting does not exist and nothing else is near it."""
 _TYPES = {
     "converted to Integer": "expected a whole number, such as 1.",
     "converted to Float": "expected a number, such as 0.5.",
@@ -124,7 +128,7 @@ def _explain_key(error: OmegaConfBaseException) -> str:
     inside = [
         f"{each}.{name}" for each in names if isinstance(settings[each], dict) and name in settings[each]
     ]
-    remedy = _REMEDIES.get(parent, "")
     likely = f"Did you mean {' or '.join(inside)}? " if inside else did_you_mean(name, names)
+    remedy = "" if likely else _SETTING_REMEDIES.get(parent, "")
     reason = f"{owner} has no such setting. {likely}Settings"
     return f"{key}: {reason}: {', '.join(names) or 'none'}. {remedy}".rstrip()

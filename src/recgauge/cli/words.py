@@ -95,9 +95,10 @@ class CommandLine:
         is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
         if self.swept and not is_sweep:
             key, _, value = self.swept[0].partition("=")
+            as_list = "" if key in _TAKES_ONE else f" For one list write {key}=[{value}]."
             raise ConfigError(
                 f"{self.swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
-                f"{self.swept[0]}. For one list write {key}=[{value}]."
+                f"{self.swept[0]}.{as_list}"
             )
         if declared := (config.hydra.sweeper.get("params") or {}).get("metrics"):
             offer_metrics(str(declared))

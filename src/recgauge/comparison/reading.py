@@ -269,6 +269,11 @@ def read_long(source: Any) -> dict[str, RunValues]:
             "compare: give runs by name, such as {'a': A, 'b': B}, or a long table as a data frame or a "
             f"path; got {type(source).__name__}."
         )
+    if not is_frame(source) and Path(source).is_dir():
+        raise SchemaError(
+            f"compare: {source} is a folder. Give runs by name, such as {{'svd': '{source}/0', 'ease': "
+            f"'{source}/1'}}; in the terminal, recgauge compare {source} takes a whole sweep."
+        )
     table = read_table(source, "the table")
     model = "run" if "model" not in table.names else "model"
     users = [name for name in table.names if name not in _OF_LONG and _is_user(name)]

@@ -215,20 +215,28 @@ def choose_metrics(
         )
     chosen: dict[str, None] = {}
     names = [metrics] if isinstance(metrics, str) else metrics
-    for name in names if metrics and names else common:
+    cutoff = headline_cutoff(split_key(key)[1] for key in common)
+    headline_first = sorted(common, key=lambda key: split_key(key)[1] not in (cutoff, None))
+    for name in names if metrics and names else headline_first:
         key = _key_of(name, common)
         if key is None:
-            text, there = label(as_key(name)), listed(map(label, common)) or "none"
+            text = label(as_key(name))
             lacking = [run for run, keys in runs if _key_of(name, keys) is None]
             if n_with := len(runs) - len(lacking):
                 raise ConfigError(
                     f"{place}: {text} is in {n_with} of {len(runs)} runs, not in {listed(lacking, most=6)}. "
-                    f"Leave these runs out, or name a metric of all runs: {there}."
+                    f"Leave these runs out, or name a metric of all runs: "
+                    f"{listed(map(label, common)) or 'none'}."
                 )
-            raise ConfigError(
-                f"{place}: there is no {text}. {did_you_mean(text, map(label, common))}There are {there} in "
-                "all runs; another cutoff needs runs with it: cutoffs=[10,50]."
-            )
+            base, k = split_key(as_key(name))
+            if at := [str(there) for own, there in map(split_key, common) if own == base and there]:
+                raise ConfigError(
+                    f"{place}: {base} is there at {', '.join(at)}, not at {k}, which needs runs with "
+                    f"cutoffs=[{k}]."
+                )
+            names = list(dict.fromkeys(own for own, _ in map(split_key, common)))
+            near = did_you_mean(text, [*names, *(label(own) for own in common if split_key(own)[1] == k)])
+            raise ConfigError(f"{place}: there is no {text}. {near}All runs have {listed(names)}.")
         chosen[key] = None
     return tuple(chosen)
 

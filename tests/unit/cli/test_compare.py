@@ -213,7 +213,7 @@ def test_of_equal_runs_the_newest_counts_and_that_is_said(pair, tmp_path, capsys
         (["{0}"], "a comparison needs at least two runs on one data set, got d: svd"),
         (
             ["{0}", "{1}", "--metrics", "ngcd@10"],
-            "--metrics: there is no ngcd@10. Did you mean ndcg@10? There are ndcg@10, recall@10 in all runs;",
+            "--metrics: there is no ngcd@10. Did you mean ndcg@10? All runs have ndcg, recall.",
         ),
         (["{0}", "{bare}"], "has stored no per_user.parquet"),
     ],

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from importlib import import_module
 from textwrap import indent
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from recgauge._version import __version__
 from recgauge.errors import ConfigError, did_you_mean
@@ -54,6 +54,17 @@ STOPPED = 130
 """Exit code after Ctrl-C, as shells count it."""
 
 
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors are one message, with what to type instead."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and an example, and exit with 2."""
+        example = re.search(r"^  (recgauge .*?)(?:  +#.*)?$", self.epilog or "", re.MULTILINE)
+        shown = f" Example: {example[1].rstrip()}." if example else ""
+        print_error(f"{self.prog}: {message.rstrip('.')}.{shown} `{self.prog} --help` says more.")
+        raise SystemExit(2)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand and return the exit code.
 
@@ -93,7 +104,7 @@ def _parser(chosen: Collection[str]) -> argparse.ArgumentParser:
     )
     form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     epilog = "\n\n".join([*groups, "`recgauge COMMAND --help` says more."])
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         "recgauge", "recgauge COMMAND ...", "Evaluate recommender systems.", epilog, **form
     )
     parser.add_argument("--version", action="version", version=f"recgauge {__version__}")
