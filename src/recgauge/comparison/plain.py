@@ -15,6 +15,7 @@ FINDING = ("ndcg", "recall", "precision", "f1", "map")
 """Metrics that rise with the items in a list that people want; recall says by how many."""
 ERRORS = ("rmse", "mae", "rmse_user", "mae_user")
 MOST = 4  # runs that a sentence names
+_LEAST_P = 0.0001  # which 10,000 resamples can show
 
 
 def sure_winner(result: "MetricComparison", procedure: "Procedure") -> str | None:
@@ -45,7 +46,7 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     >>> comparison = compare({run: pd.DataFrame({"recall": each}, users) for run, each in values.items()})
     >>> print(plain_claim(comparison))
     new finds 30 % more of what people want than old (Recall).
-    Chance alone would show as much in at most 5 % of comparisons. By Recall 100 % of users gain, 0 % lose.
+    Chance alone would show as much in at most 0.01 % of comparisons. By Recall 100 % of users gain, 0 % lose.
     """
     result, procedure = comparison.result(comparison.metrics[0], dataset), comparison.procedure
     best, level = _best(result, procedure)
@@ -57,7 +58,7 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
         pair, measure = _by_recall(pair, result, comparison)
         text = (
             f"{_sentence(pair, measure)}.\nChance alone would show as much in at most "
-            f"{100 * procedure.alpha:g} % of comparisons. By {metric_label(measure.metric)} "
+            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons. By {metric_label(measure.metric)} "
             f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
         )
     else:
