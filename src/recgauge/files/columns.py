@@ -25,7 +25,7 @@ USERS = (
     "username customer customerid customerno customernumber client clientid visitor visitorid viewer "
     "viewerid reviewer reviewerid member memberid account accountid profile profileid buyer buyerid person "
     "personid subscriber subscriberid shopper shopperid reader readerid listener listenerid "
-    "kunde kundennummer kundennr kundenid",
+    "kunde kundennummer kundennr kundenid käufer kaeufer nutzer benutzer",
     "qid query queryid",
 )
 ITEMS = (
@@ -40,7 +40,7 @@ ITEMS = (
     "docid docno doc",
 )
 _RATED = "rating ratings stars overall"
-_RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue bewertung"
+_RATED_MORE = "bookrating userrating reviewrating reviewscore ratingvalue bewertung sterne"
 _GRADED = "grade relevance rel"
 _SCORED = "score prediction predicted predictedrating estimate est"
 RATINGS = (f"{_RATED} score", _RATED_MORE, _GRADED)
@@ -52,9 +52,12 @@ TIMES = (
     "ts date datetime eventtime eventtimestamp timestampms unixtime createdat created dateadded ratedat "
     "ratingdate ratingtimestamp reviewdate reviewtime reviewtimestamp "
     "orderdate orderedat purchasedate purchasedat clickedat "
-    "playedat tdat datum",
+    "playedat tdat datum kaufdatum bestelldatum zeitstempel",
 )
-EVENTS = ("event eventtype eventname action actiontype behavior behaviortype interaction interactiontype",)
+EVENTS = (
+    "event eventtype eventname action actiontype behavior behaviortype interaction interactiontype "
+    "ereignis ereignistyp aktion",
+)
 RANKS = ("rank position",)
 LISTED = ("items itemids recommendations list",)
 LISTED_SCORES = ("scores",)

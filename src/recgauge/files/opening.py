@@ -19,6 +19,7 @@ from recgauge.errors import (
     ConfigError,
     IntegrityError,
     MissingDataError,
+    QuestionError,
     SchemaError,
     listed,
     printable,
@@ -129,9 +130,12 @@ class TableFile:
             try:
                 yield io.BufferedReader(watched, BLOCK)
             except UnicodeError as error:
-                raise SchemaError(
-                    f"{self} is not {self.encoding} text. Convert it, or, of a table, set "
-                    f"{self.group}.encoding to what it is, such as iso-8859-1, cp1252 or utf-16."
+                words = f"{self.group}.encoding"
+                raise QuestionError(
+                    f"{self} is not {self.encoding} text. Say what it is, of a table by {words}=cp1252 "
+                    f"(Windows in Western Europe), {words}=utf-16 or another; or convert it: iconv -f "
+                    "cp1252 -t utf-8 FILE > NEW.",
+                    answers=[f"{words}=cp1252"],
                 ) from error
 
     def size(self) -> tuple[float, float]:

@@ -56,7 +56,7 @@ def check_plausible(rows: Rows, roles: Roles) -> None:
 def _check_ids(rows: Rows, role: Role, ids: Ids, roles: Roles) -> None:
     counts = np.bincount(ids.codes, minlength=len(ids.distinct))
     used = np.flatnonzero(counts)
-    if all(_is_date(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
+    if all(looks_dated(str(cell)) for cell in ids.distinct[used[:_SAMPLE]].tolist()):
         raise _refusal(rows, roles, role, _FIRST, f"the ids of the column for the {role} are dates")
     n_rows, top = len(ids.codes), used[np.argsort(counts[used])[-100:]][::-1]
     text_of = {int(code): str(ids.distinct[code]).strip() for code in top}
@@ -83,7 +83,14 @@ def _padding(ids: Ids, used: LongArray) -> list[Any]:
     return [] if others else list(used[texts == "-1"])
 
 
-def _is_date(text: str) -> bool:
+def looks_dated(text: str) -> bool:
+    """Whether text is a date in one of the usual forms.
+
+    Examples
+    --------
+    >>> [looks_dated(text) for text in ("2025-03-01", "1.3.2025", "03/01/25", "20250301", "1425", "1,5")]
+    [True, True, True, True, False, False]
+    """
     if text.isdecimal():
         return len(text) == 8 and bool(is_yyyymmdd(np.array([int(text)]))[0])
     return is_date(text) or bool(_DATE.fullmatch(text.strip()))

@@ -1,5 +1,6 @@
 """``recgauge data look``: a file's first rows, the role of each column, and the command to copy."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,8 @@ from recgauge.data.dataset import Dataset
 from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed
-from recgauge.files.plausible import setting_word
+from recgauge.files.columns import is_value
+from recgauge.files.plausible import looks_dated, setting_word
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.compose import build_dataset
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 _ROWS = 3
 _COLUMNS = 30
 _LONGEST = 24  # characters of a cell
+_DIGITS = 8  # of numbers before the point, above which they are times, not ratings
 _Question = QuestionError | ColumnsError
+_ROW_NUMBERS = re.compile(r"|index|Unnamed.*|__index_level_\d+__")  # as pandas writes them
 _MODELS = "model=popularity,item_knn,svd"
 
 
@@ -35,11 +39,11 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     """
     words = [f"dataset.path={path}", *overrides]
     typed, source, asked, loaded = _load(words)
-    _show(source, asked, loaded)
+    time = _show(source, asked, loaded)
     questions = [error for error in asked if isinstance(error, QuestionError) and error.column]
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
-        _ask(path, [*map(shlex.quote, typed[1:]), *answers], asked, loaded)
+        _ask(path, [*map(shlex.quote, typed[1:]), *time, *answers], asked, loaded)
         return 1
     for question in questions:
         say(f"question {question}")
@@ -51,8 +55,8 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     return 0
 
 
-def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> None:
-    """Print the first rows with the role of each column, and what takes those that are not used."""
+def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> list[str]:
+    """Print the first rows with the role of each column; return the words that take the only one of times."""
     roles: dict[str, str] = {}
     if isinstance(loaded, Dataset):
         roles = {label: role for role, label in source.labels().items()}
@@ -73,17 +77,31 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
     open_columns = [prefix + error.column for error in asked if isinstance(error, QuestionError)]
     known = {name: role for name, role in roles.items() if role not in guessed}
     render_terminal([_columns(rows, known, rows.column_names if guessed else open_columns)], output())
-    words = {role: f"dataset.{role}={'COLUMN' if header else 'POSITION'}" for role in ("rating", "time")}
-    unused = [field for field in rows.schema if field.name not in {*roles, *open_columns}]
-    for field in unused:
-        if str(field.type).startswith(("timestamp", "date")):
-            words["time"] = setting_word("dataset.time", field.name)
-    has_rating = source.weights is not None or source.rating is not None or "rating" in roles.values()
-    has_time = source.time is not None or "time" in roles.values()
-    lacking = [words["rating"]] * (not has_rating) + [words["time"]] * (not has_time)
-    if unused and lacking:
-        taking = f"{lacking[0]} takes one" if len(lacking) < 2 else f"{' and '.join(lacking)} take them"
-        say(f"unused   {listed([field.name for field in unused], most=10)}: {taking}")
+    unused = [
+        name
+        for name in rows.column_names
+        if name not in {*roles, *open_columns} and not _ROW_NUMBERS.fullmatch(name)
+    ]
+    usable = {"time": source.time is None, "rating": source.weights is None and source.rating is None}
+    time = list[str]()
+    for role, use in (("time", "times"), ("rating", "ratings, if they say how much an item is liked")):
+        fitting = [name for name in unused if _fits(role, rows[name].to_pylist())]
+        if usable[role] and role not in roles.values() and fitting:
+            words = [setting_word(f"dataset.{role}", name.removeprefix(prefix)) for name in fitting[:3]]
+            say(f"unused   {listed(fitting, most=3)}: can be {use}: {' or '.join(words)}")
+            time += words if role == "time" and len(words) == 1 else []
+    return time
+
+
+def _fits(role: str, cells: Sequence[object]) -> bool:
+    """Whether the cells of a column look as times, or as numbers that may be ratings."""
+    texts = [str(cell) for cell in cells if cell is not None]
+    dated = [
+        looks_dated(text) or (is_value(text) and len(text.partition(".")[0]) > _DIGITS) for text in texts
+    ]
+    if role == "time":
+        return bool(texts) and all(dated)
+    return bool(texts) and not any(dated) and all(map(is_value, texts))
 
 
 def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: object) -> None:
