@@ -5,7 +5,7 @@ from recgauge.tracking.page import NOTE_TAG, shortened
 from recgauge.tracking.store import Opened
 
 MARK = "<!-- comparison by recgauge -->"
-"""Begins what `describe` writes; what stands before it stays."""
+"""Ends the first line of what `describe` writes, as MLflow lists beginnings; what stands above it stays."""
 TIME_TAG = "recgauge.description"
 LONGEST = 4_900  # characters; MLflow refuses 5,000 in a tag of an experiment
 _LEAST = 300  # characters that a comparison needs
@@ -26,13 +26,15 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
         The report among its files; empty if there is none.
     """
     tags = opened.client.get_experiment(opened.experiment_id).tags
-    before = tags.get(NOTE_TAG, "").partition(MARK)[0].rstrip()
+    above, mark, _ = tags.get(NOTE_TAG, "").partition(MARK)
+    before = (above.rpartition("\n")[0] if mark else above).rstrip()
     link = f"[{summary.subject}](runs/{run_id})"
     link = linked(opened, f"[Report](runs/{run_id}/artifacts/{report}), {link}" if report else link)
     room, at = LONGEST - len(before) - len(link), summary.job.ended
     if at < float(tags.get(TIME_TAG, 0)) or room < _LEAST:
         return
-    own = shortened([MARK, *linked(opened, summary.text).split("\n")], "the comparison's run", room)
+    first, *rest = linked(opened, summary.text).split("\n")
+    own = shortened([f"{first} {MARK}", *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")

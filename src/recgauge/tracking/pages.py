@@ -39,6 +39,12 @@ def run_address(store: Store, run_id: str) -> str:
         return f"{_experiment_page(store, open_store(store))}/runs/{run_id}?{MODEL_TRAINING}"
 
 
+def linked_port(store: Store) -> int:
+    """Return the port that links to a local store name: that its page was last opened on, at first 5000."""
+    with explained(store, "look for the experiment"):
+        return _port(open_store(store))
+
+
 def serve_at(store: Store, port: int) -> None:
     """Let links to a local store name the port that its page was last opened on."""
     if store.file is not None:
@@ -50,9 +56,12 @@ def serve_at(store: Store, port: int) -> None:
 def _experiment_page(store: Store, opened: Opened) -> str:
     server = store.uri.rstrip("/")
     if not server.startswith("http"):
-        tags = opened.client.get_experiment(opened.experiment_id).tags
-        server = f"http://127.0.0.1:{tags.get(PORT_TAG, DEFAULT_PORT)}"
+        server = f"http://127.0.0.1:{_port(opened)}"
     return f"{server}/#/experiments/{opened.experiment_id}"
+
+
+def _port(opened: Opened) -> int:
+    return int(opened.client.get_experiment(opened.experiment_id).tags.get(PORT_TAG, DEFAULT_PORT))
 
 
 def _share(store: Store, opened: Opened, search: str) -> str | None:

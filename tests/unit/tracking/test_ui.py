@@ -57,6 +57,8 @@ def test_links_name_the_port_in_use(uri, capsys, monkeypatch):
     assert environment["MLFLOW_BACKEND_STORE_URI"] == uri
     assert page.startswith(f"http://127.0.0.1:{port}/#/experiments/")
     assert f"http://127.0.0.1:{port}/" in run_address(Store(uri), "x")
+    assert main(["ui", "--uri", uri]) == 3
+    assert started[1][2] == page
 
 
 @pytest.mark.slow

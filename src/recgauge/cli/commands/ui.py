@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from recgauge.cli.commands.options import add_store, store_uri
 from recgauge.errors import ConfigError
 from recgauge.tracking.finding import check_experiment
-from recgauge.tracking.pages import DEFAULT_PORT, address, serve_at
+from recgauge.tracking.pages import DEFAULT_PORT, address, linked_port, serve_at
 from recgauge.tracking.store import Store
 from recgauge.utils.messages import print_note
 
@@ -26,7 +26,7 @@ _QUIET = {
 def add_ui_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``ui``."""
     add_store(parser)
-    words = f"port of the page (default: {DEFAULT_PORT}, or the next one that is free)"
+    words = f"port of the page (default: the last one, at first {DEFAULT_PORT}; the next if it is in use)"
     parser.add_argument("--port", type=int, help=words)
 
 
@@ -45,7 +45,7 @@ def run_ui(options: argparse.Namespace) -> int:
     if store.uri.startswith("http"):
         print(address(store))  # noqa: T201 - the command's own output
         return 0
-    return _serve(store, _free_port(options.port))
+    return _serve(store, _free_port(options.port, linked_port(store)))
 
 
 def _serve(store: Store, port: int) -> int:
@@ -60,9 +60,9 @@ def _serve(store: Store, port: int) -> int:
     return _run_until_stopped(command, environment, page, port)
 
 
-def _free_port(number: int | None) -> int:
+def _free_port(number: int | None, usual: int) -> int:
     """Return the port that the user has named, or the first free one from the usual one on."""
-    first = DEFAULT_PORT if number is None else number
+    first = usual if number is None else number
     port = next(filter(_is_free, range(first, 65536)), None)
     if port is None or number not in (None, port):
         raise ConfigError(
