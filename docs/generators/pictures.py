@@ -78,7 +78,7 @@ def _own_data() -> str:
     found = _SHOP.search(PAGE.read_text(encoding="utf-8"))
     columns, *rows = csv.reader(found[1].splitlines() if found else (), delimiter=";")
     roles = ("user", "item", "rating", "time", "not used")
-    lefts, top = (20, 80, 150, 212, 304), 96
+    lefts, top = (20, 80, 146, 222, 310), 96
     shapes = [
         _text(20, 24, "1. Your file", weight="bold"),
         _text(20, 46, "each column: by its name, or as you say (rating, time)", size=11),
@@ -247,10 +247,13 @@ def _letters() -> str:
         shapes += [_text(16, y + 5, name), _line(x(low), y, x(high), y, "#33658a", 3)]
         shapes.append(f'<circle cx="{x(mean):.0f}" cy="{y}" r="5" fill="#33658a"/>')
         shapes.append(_text(590, y + 5, f"{mean:.3f} {letter}", weight="bold"))
-    shapes.append(_text(120, 150, "A and B share the letter a: their difference may be chance.", size=12))
-    shapes.append(_text(120, 168, "C has no letter in common with them: it is worse than both.", size=12))
+    shapes.append(_line(120, 132, 560, 132))
+    shapes += [_text(x(tick) - 12, 147, f"{tick:.2f}", size=11) for tick in (0.10, 0.12, 0.14, 0.16, 0.18)]
+    shapes.append(_text(16, 147, "nDCG@10", size=11))
+    shapes.append(_text(120, 170, "A and B share the letter a: their difference may be chance.", size=12))
+    shapes.append(_text(120, 188, "C has no letter in common with them: it is worse than both.", size=12))
     return _svg(
-        680, 182, shapes, "Means with 95 % intervals; runs that share a letter are not shown to differ"
+        680, 202, shapes, "Means with 95 % intervals; runs that share a letter are not shown to differ"
     )
 
 

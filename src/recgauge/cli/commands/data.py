@@ -29,7 +29,9 @@ from recgauge.utils.files import text_writer
 from recgauge.utils.randomness import stream
 
 _MIB = 1 << 20
-_LOOK = 'dataset.user=COLUMN, dataset.decimal="," (numbers as 1,5), dataset.time_format="%%d.%%m.%%Y"'
+_LOOK = """dataset.user=COLUMN, likewise item, rating and time, positions from 0 without a header;
+dataset.header=false; dataset.separator=";"; dataset.encoding=cp1252; dataset.decimal="," (numbers as 1,5);
+dataset.time_format="%%d.%%m.%%Y"; dataset.missing=[NA]; dataset.unused=[COLUMN]; docs/data.md has all"""
 _OVERRIDES = "settings as of a run, such as data.mirror=FOLDER or dataset.archive=FILE"
 _CARD = "also split=random, filters=[n_core], dataset.path=ratings.csv, seed=1"
 
