@@ -19,12 +19,14 @@ from recgauge.errors import ConfigError, RecgaugeError, did_you_mean, said
 from recgauge.runs.targets import TARGET, installed_options
 from recgauge.sweeps.places import conf_folder
 
+_OWN_FILE = "A file of yours: dataset=table dataset.path=FILE."
 _REMEDIES = {
-    "dataset": "A file of yours: dataset=table dataset.path=FILE.",
+    "dataset": _OWN_FILE,
     "model": "One of yours: --config-dir=FOLDER (docs/own_model.md).",
 }
 """Where an option of a group does not exist."""
 _SETTING_REMEDIES = {
+    "dataset": _OWN_FILE,
     "filters": "Choose a filter first: filters=[NAME].",
     "tune": "Choose a search first: tune=tpe.",
     "model.settings": "What is not listed goes to the library by +model.settings.NAME=VALUE.",
