@@ -121,15 +121,26 @@ def test_a_killed_search_ends_as_one_that_was_not(workplace, tmp_path_factory):
 
 
 def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
-    done = workplace.succeed("-m", "model=popularity,bias", *TUNED[1:], "tune.trials=2", "tracking=off")
+    words = (
+        "model=popularity,bias",
+        "seed=0,1",
+        "tune.seed=${seed}",
+        *TUNED[1:],
+        "tune.trials=2",
+        "tracking=off",
+    )
+    done = workplace.succeed("-m", *words, RECGAUGE_REPORT="true")
     (file,) = workplace.folder.glob("outputs/*/*/summary.csv")
-    untuned, tuned = csv.DictReader(file.read_text().splitlines())
+    untuned, *_, tuned = csv.DictReader(file.read_text().splitlines())
     assert (untuned["trials"], tuned["trials"]) == ("0", "2")
     assert untuned["reason"].startswith("not tuned: conf/search declares nothing")
     assert float(tuned["search_seconds"]) > 0
     assert float(tuned["fit_seconds"]) > 0
     assert tuned["budget"] == "2 trials"
-    assert "tuned    job 1: 2 trials (random)" in done.out
+    assert "2 trials (random)" in done.out
+    page = file.with_name("report.html").read_text()
+    assert ", chosen with each seed or fold in 2 trials (random)" in page
+    assert "left out, since not every option has them" not in page  # each seed's own settings are one model
 
 
 REFUSED = {

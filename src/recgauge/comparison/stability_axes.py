@@ -99,8 +99,12 @@ def _by_options(runs: Sequence[FinishedRun], notes: list[str]) -> tuple[RunTable
 
 
 def _model(run: FinishedRun) -> Option:
-    settings = numeric_settings(run.record.settings).get("model") or {}
-    return run.record.names.get("model") or "none", flat_settings(settings)
+    """Return a model and its settings; of one that was tuned how it was, since each seed chooses its own."""
+    settings, search = numeric_settings(run.record.settings).get("model") or {}, run.record.search
+    tried = {} if search is None else search.chosen.settings
+    own = {key: value for key, value in flat_settings(settings).items() if key not in tried}
+    own |= {} if search is None else {"tuned": f"{search.sampler}, {search.budget}"}
+    return run.record.names.get("model") or "none", own
 
 
 def _choices(run: FinishedRun) -> dict[str, Option]:

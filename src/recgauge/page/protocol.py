@@ -98,11 +98,19 @@ def _candidates(record: RunRecord) -> Iterator[str]:
 
 def _models(data: ReportData) -> Iterator[str]:
     trained: dict[str, dict[str, None]] = {}
-    for record in (group.records[0] for part in data.parts for group in part.runs.values()):
-        model = _with_settings(record.names["model"], numeric_settings(record.settings).get("model"))
-        if (search := record.search) is not None:
-            by = f"{len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
-            model += f", chosen in {by} on validation rows"
+    for group in (group for part in data.parts for group in part.runs.values()):
+        record = group.records[0]
+        settings = flat_settings(numeric_settings(record.settings).get("model") or {})
+        model, search = _with_settings(record.names["model"], settings), record.search
+        if search is not None:
+            how = f"in {len(search.trials)} trials ({search.sampler}) by {label(search.metric)}"
+            chosen = [each.search.chosen.settings for each in group.records if each.search is not None]
+            if any(each != chosen[0] for each in chosen):
+                kept = {key: value for key, value in settings.items() if key not in chosen[0]}
+                model = _with_settings(record.names["model"], kept)
+                how = f"with each seed or fold {how}"
+                model += f", {listed(chosen[0])}"
+            model += f", chosen {how} on validation rows"
         trained.setdefault(FIT_ON.get(record.fit_on, record.fit_on), {})[model] = None
     for fit_on, models in trained.items():
         yield f"Models, trained {fit_on}: {'; '.join(models)}."

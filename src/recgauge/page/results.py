@@ -149,7 +149,7 @@ def costs(data: ReportData, part: DatasetPart) -> Content:
     for run, (time, _) in points.items():
         if not fastest or time < points[fastest[-1]][0]:
             fastest.append(run)
-    lead = f"{', '.join(reversed(fastest))}: no run is both faster and better than one of these."
+    lead = f"No run is both faster and better than {' or '.join(reversed(fastest))}."
     metric, cost = metric_label(first.metric), "seconds of training (logarithmic scale)"
     draw = partial(plot_tradeoff, points, x_label=cost, y_label=metric)
     picture = Picture(f"cost_{slug(part.name)}", draw, f"{metric} against the seconds of training", lead)

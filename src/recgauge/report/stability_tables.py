@@ -8,7 +8,7 @@ from recgauge.report.blocks import Row, TableBlock
 if TYPE_CHECKING:
     from recgauge.comparison.stability import AxisOrders, Stability
 
-BEYOND_NOISE = "!"  # stands after a pair that turns
+BEYOND_NOISE = "!"  # stands after a winner that is swapped
 
 
 def winner_text(axis: "AxisOrders") -> str:
@@ -47,12 +47,12 @@ def choice_table(stability: "Stability") -> TableBlock:
         )
     return TableBlock(
         "The order of models under other choices",
-        ("choice", "options", "pairs that turn", "beyond noise", "lowest τ", "winner"),
+        ("choice", "options", "pairs swapped", "beyond noise", "lowest τ", "winner"),
         tuple(rows),
         words=("options", "winner"),
         note=(
-            f"A pair turns if two options put it in opposite orders. Beyond noise ({BEYOND_NOISE}): both "
-            "orders are shown by a paired t-test over users, p at most "
+            f"A pair is swapped if two options order its models differently. Beyond noise ({BEYOND_NOISE}): "
+            "both orders are shown by a paired t-test over users, p at most "
             f"{1 - stability.axes[0].confidence:.3g} after Holm's correction over all options and pairs of "
             "the choice. τ: Kendall's tau-b between the reference and the option."
         ),
