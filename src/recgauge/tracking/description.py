@@ -1,13 +1,17 @@
 """The description of an experiment, which MLflow shows above its runs: the newest comparison."""
 
+from datetime import UTC, datetime
+from urllib.parse import quote
+
 from recgauge.runs.folder import Summary
-from recgauge.tracking.page import NOTE_TAG, shortened
+from recgauge.tracking.page import NOTE_TAG, SUMMARY_TAG, shortened
 from recgauge.tracking.store import Opened
 
 MARK = "<!-- comparison by recgauge -->"
 """Ends the first line of what `describe` writes, as MLflow lists beginnings; what stands above it stays."""
 TIME_TAG = "recgauge.description"
 LONGEST = 4_900  # characters; MLflow refuses 5,000 in a tag of an experiment
+_COMPARISONS = "searchFilter=" + quote(f"tags.`{SUMMARY_TAG}` LIKE '%'") + "&workflowType=machine_learning"
 _LEAST = 300  # characters that a comparison needs
 
 
@@ -28,13 +32,15 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
     tags = opened.client.get_experiment(opened.experiment_id).tags
     above, mark, _ = tags.get(NOTE_TAG, "").partition(MARK)
     before = (above.rpartition("\n")[0] if mark else above).rstrip()
-    link = f"[{summary.subject}](runs/{run_id})"
-    link = linked(opened, f"[Report](runs/{run_id}/artifacts/{report}), {link}" if report else link)
+    links = [f"[Report](runs/{run_id}/artifacts/{report})"] * bool(report)
+    links += [f"[{summary.subject}](runs/{run_id})", f"[earlier comparisons](runs?{_COMPARISONS})"]
+    link = linked(opened, ", ".join(links))
     room, at = LONGEST - len(before) - len(link), summary.job.ended
     if at < float(tags.get(TIME_TAG, 0)) or room < _LEAST:
         return
     first, *rest = linked(opened, summary.text).split("\n")
-    own = shortened([f"{first} {MARK}", *rest], "the comparison's run", room)
+    when = f"Newest comparison: {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC."
+    own = shortened([f"{first} {when} {MARK}", *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")
@@ -42,4 +48,4 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
 
 def linked(opened: Opened, text: str) -> str:
     """Return Markdown whose links, such as ``[svd](runs/ID)``, lead to runs of the experiment."""
-    return text.replace("](runs/", f"](#/experiments/{opened.experiment_id}/runs/")
+    return text.replace("](runs", f"](#/experiments/{opened.experiment_id}/runs")

@@ -42,11 +42,13 @@ def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str
     n_datasets = len({run.params.get("dataset") for run in runs})
     title = "Metrics" if k is None else f"Metrics at {k}"
     title += f", {n_datasets} data sets" if n_datasets > 1 else ""
+    order = "params.`dataset`" if n_datasets > 1 else f"metrics.`{bars[0]}`"
     sections = {"first": title, "curves": "Metrics by cutoff", "rest": "Model metrics"}
+    sections |= {name: name for name in (*bars[:1], "difference", "corrected_p")}  # of comparisons
     state = {
         **_PAGE,
         "searchFilter": search,
-        "orderByKey": "attributes.start_time" if nested else f"metrics.`{bars[0]}`",
+        "orderByKey": "attributes.start_time" if nested else order,
         "orderByAsc": False,
         "selectedColumns": [f"metrics.`{name}`" for name in bars[:3]],
         "compareRunCharts": [
@@ -55,8 +57,8 @@ def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str
         ],
         "compareRunSections": [
             {
-                "uuid": f"recgauge-{uuid}", "name": name, "display": uuid != "rest", "isReordered": False,
-                "columns": 2, "deleted": False, "isGenerated": True,
+                "uuid": f"recgauge-{uuid}", "name": name, "display": uuid in ("first", "curves"),
+                "isReordered": False, "columns": 2, "deleted": False, "isGenerated": True,
             }
             for uuid, name in sections.items()
         ],
