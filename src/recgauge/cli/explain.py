@@ -33,11 +33,11 @@ _SETTING_REMEDIES = {
 }
 """Where a setting does not exist and nothing else is near it."""
 _TYPES = {
-    "converted to Integer": "expected a whole number, such as 1.",
+    "converted to Integer": "expected a whole number, such as 1; several with -m: 1,2.",
     "converted to Float": "expected a number, such as 0.5.",
     "not a valid bool": "expected true or false.",
     "not Optional": "expected a value.",
-    "not a ListConfig": "expected a list, which is written in brackets, such as [A,B].",
+    "not a ListConfig": "expected a list, which is written in brackets: NAME=[A,B].",
     "DictConfig with ListConfig": "has settings of its own. For a list: '~NAME' '+NAME=[A,B]'.",
 }
 """What OmegaConf says of a value of the wrong type, and what is expected."""
@@ -109,6 +109,8 @@ def _explain_option(error: MissingConfigException) -> str:
     """Explain an option that does not exist by those that are in its group."""
     group, _, option = str(error.missing_cfg_file).rpartition("/")
     options = sorted(error.options or group_options(group))
+    if group == "metrics" and "@" in option:
+        return f"metrics={option}: of metrics with cutoffs write one list: metrics=[ndcg@10,recall@20]."
     if group == "metrics":
         from recgauge.conventions import explain_metric
 

@@ -55,6 +55,8 @@ class CommandLine:
             options.cfg = options.cfg or "job"
         # quotes of dataset.separator=";" that the shell has taken away, and that Hydra needs, as for umlauts
         typed = [_UNQUOTED.sub(r"='\1'", word) for word in options.overrides]
+        if apart := [word for word in typed if word.endswith(",") or word == "="]:
+            raise ConfigError(f"{apart[0]}: write no blanks around = and commas: model=popularity,svd.")
         overrides = _with_cutoffs([*typed, *(["plan=true"] if options.plan else [])])
         for word in overrides:
             if word != word.encode(errors="replace").decode():  # Python's signs for what it cannot decode
@@ -95,11 +97,9 @@ class CommandLine:
         is_sweep = self.options.get("multirun") or config.hydra.mode == RunMode.MULTIRUN
         if self.swept and not is_sweep:
             key, _, value = self.swept[0].partition("=")
-            as_list = "" if key in _TAKES_ONE else f" For one list write {key}=[{value}]."
-            raise ConfigError(
-                f"{self.swept[0]}: these are several values. To run each of them, add -m: {program()} -m "
-                f"{self.swept[0]}.{as_list}"
-            )
+            remedies = [f"To run each of them, add -m: {program()} -m {self.swept[0]}."] * ("@" not in value)
+            remedies += [f"For one list write {key}=[{value}]."] * (key not in _TAKES_ONE)
+            raise ConfigError(" ".join([f"{self.swept[0]}: these are several values.", *remedies]))
         if declared := (config.hydra.sweeper.get("params") or {}).get("metrics"):
             offer_metrics(str(declared))
         with read_write(config.hydra):

@@ -161,7 +161,11 @@ def name_runs(runs: Sequence[FinishedRun]) -> dict[str, FinishedRun]:
     groups = [RunGroup((run,), ()) for run in runs]
     protocols, folders = [protocol([run.record]) for run in runs], [str(run.folder) for run in runs]
     require_equal_protocols(
-        protocols, folders, "segments", remedy="Give runs that differ in their model alone."
+        protocols,
+        folders,
+        "segments",
+        remedy="Name a run of each model, all of one seed and fold: their folders, or the experiment's runs "
+        "with --where \"params.seed = '0'\".",
     )
     return dict(zip(run_names(groups), runs, strict=True))
 

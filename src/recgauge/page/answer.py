@@ -50,8 +50,10 @@ def answer(data: ReportData) -> Section:
 def ranks(data: ReportData) -> Section | None:
     """Return mean ranks over several data sets by each metric; None for one data set."""
     over = data.comparison.over_datasets
-    lead = "The mean of a run's places on the data sets; 1 is best."
-    return Section("Mean ranks", lead, tuple(map(tables.rank_table, over))) if over else None
+    if not over:
+        return None
+    lead = " ".join([*over[0].claims, "A rank is the mean of a run's places on the data sets; 1 is best."])
+    return Section("Mean ranks", lead, tuple(map(tables.rank_table, over)))
 
 
 def _figures(data: ReportData) -> Pictures:

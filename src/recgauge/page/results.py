@@ -63,7 +63,13 @@ def segments(_: ReportData, part: DatasetPart) -> Content:
         name = f"gain_{slug(part.name)}_{slug(by)}"
         drawn.append(Picture(name, partial(plot_gains, result, run), caption, claim))
     all_tables = tuple(map(segment_tables.segment_table, part.segments))
-    return claims[0], [*lines(claims[1:]), Pictures(tuple(drawn)), Folded("All groups as tables", all_tables)]
+    notes = lines(dict.fromkeys(note for result in part.segments for note in result.notes), "notes")
+    return claims[0], [
+        *lines(claims[1:]),
+        *notes,
+        Pictures(tuple(drawn)),
+        Folded("All groups as tables", all_tables),
+    ]
 
 
 def over_cutoffs(_: ReportData, part: DatasetPart) -> Content:

@@ -253,7 +253,8 @@ def explanation(procedure: "Procedure", results: "Sequence[MetricComparison]") -
     if unit == "seeds":
         text += "; ±: deviation over seeds; Welch's t-test, paired where both have the same seeds"
     elif any(row.repeats for row in results[0].rows):
-        text += ", of several seeds or folds the mean of their means; ±: deviation of these means"
+        text += ", of several seeds or folds the mean of their means"
+        text += "; ±: deviation of these means, which intervals leave out"
     if lower := [label(result.metric) for result in results if not result.higher_is_better]:
         text += f"; of {listed(lower)} less is better"
     n_pairs = len(results[0].pairs)
