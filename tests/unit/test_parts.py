@@ -130,5 +130,5 @@ def test_what_parts_cannot_give_is_refused_at_once(tables) -> None:
         PartTask(metrics=("ndcg",), items=["i0"]).judge(*tables)
     strangers = tables[1].set_column(0, "user", pa.array(tables[1]["user"].to_numpy() + 1000))
     task = PartTask(metrics=("ndcg",))
-    with pytest.raises(SchemaError, match="users: 0 of 342 of the truth"):
+    with pytest.raises(SchemaError, match="users: 0 in both, of 342 in the truth"):
         task.merge([task.judge(tables[0], strangers)])

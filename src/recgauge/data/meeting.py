@@ -90,11 +90,12 @@ class Meeting:
         smaller = int(self.n_ids[1] < self.n_ids[0])
         if not self.n_ids[smaller]:
             return f"{self.name}s: the {self.sides[smaller]} have none"
-        return (
-            f"{self.name}s: {self.n_both:,} of {self.n_ids[smaller]:,} of the {self.sides[smaller]} "
-            f"({100 * self.share:.3g} %) are in the {self.sides[1 - smaller]}, "
-            f"{100 * self.n_both / self.n_ids[1 - smaller]:.3g} % of their {self.n_ids[1 - smaller]:,}"
+        shares = (
+            f"of {self.n_ids[side]:,} in the {self.sides[side]} "
+            f"({100 * self.n_both / self.n_ids[side]:.3g} %)"
+            for side in (smaller, 1 - smaller)
         )
+        return f"{self.name}s: {self.n_both:,} in both, {' and '.join(shares)}"
 
     def is_refused(self, fewest: float = FEWEST) -> bool:
         """Whether almost nothing meets, and not by chance; see `require_meeting`."""
@@ -131,7 +132,7 @@ def meet(first: IdArray, second: IdArray, *, name: str, sides: tuple[str, str]) 
     Examples
     --------
     >>> meet(np.array([1, 2, 3, 4]), np.array([4, 5]), name="item", sides=("lists", "truth")).sentence
-    'items: 1 of 2 of the truth (50 %) are in the lists, 25 % of their 4'
+    'items: 1 in both, of 2 in the truth (50 %) and of 4 in the lists (25 %)'
     >>> lost = meet(np.array(["7", "12"]), np.array(["007", "012"]), name="user", sides=("lists", "truth"))
     >>> lost.share, lost.cause, lost.examples
     (0.0, 'zeros at the beginning are lost', ("'12'", "'012'"))
@@ -199,7 +200,7 @@ def require_meeting(
     >>> require_meeting(meet(lists, truth, name="item", sides=("lists", "truth")), way_on="--keep unmet")
     Traceback (most recent call last):
     ...
-    recgauge.errors.SchemaError: items: 0 of 2 of the lists (0 %) are in the truth, 0 % of their 2; '20.0'
+    recgauge.errors.SchemaError: items: 0 in both, of 2 in the lists (0 %) and of 2 in the truth (0 %); '20.0'
     only in the lists and '20' only in the truth; likely cause: a fraction of 0 is written. Write ids in the
     same way in both, or go on with --keep unmet.
     """

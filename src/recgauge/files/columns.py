@@ -286,7 +286,11 @@ class Roles:
             words = " or ".join(self.setting.format("header", value) for value in ("true", "false"))
         else:
             options = [self.option.format(role, at) for role, at in zip(_PAIR, places, strict=False)]
-            options += [self.option.format("rank", "COLUMN")] if "rank" in self.names else []
+            if "rank" in self.names:
+                options += [
+                    self.option.format("rank", "COLUMN"),
+                    f"(or {self.option.format('score', 'COLUMN')})",
+                ]
             words = " ".join(filter(None, [self.command, *options]))
             words += ", with the right columns from 0, if it is a row; "
             words += f"{self._words(_PAIR)} if it names the columns"

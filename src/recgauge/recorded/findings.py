@@ -54,7 +54,10 @@ MEANINGS: Mapping[FindingName, tuple[str, str]] = {
         "as the convention treats users without relevant items",
     ),
     "unknown_items": ("rows with an item that is in no other file", "their places count and hit nothing"),
-    "users_without_list": ("users of the truth without a list", "as the convention treats them"),
+    "users_without_list": (
+        "users of the truth without a list",
+        "count as 0, unless `no_list` says otherwise",
+    ),
     "empty_lists": ("rows of a user without an item", "as users without a list"),
     "short_lists": ("lists shorter than the largest cutoff", "kept"),
     "ties": ("rows with the score of the row before", "ordered as the convention orders ties"),

@@ -49,7 +49,7 @@ def test_numbers_of_a_file_are_cut_and_empty_cells_are_a_group(old, tmp_path):
 
 def test_the_share_of_users_in_the_table_is_told_and_next_to_none_refused(old, plans):
     half = recgauge.check(old, old, RULES, users=plans.set_axis(IDS + 200))
-    assert "100 of 300 of the values (33.3 %) are in the table of users" in half.to_markdown().splitlines()[0]
+    assert "100 in both, of 300 in the values (33.3 %)" in half.to_markdown().splitlines()[0]
     written = plans.set_axis(pd.Index([f"{user}.0" for user in IDS], name="user"))
     with pytest.raises(SchemaError, match=r"'1' only in the values and '1\.0'|a fraction of 0 is written"):
         recgauge.check(old, old, RULES, users=written)

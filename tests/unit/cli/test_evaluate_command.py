@@ -145,7 +145,7 @@ def test_some_ids_in_another_spelling_are_told(tmp_path, monkeypatch, capsys, wr
     assert run("--run", "lists.csv", "--metrics", "recall@1") == 0
     out = capsys.readouterr().out
     assert "1 item of the lists is in the truth in another spelling" in out
-    assert "items: 1 of 1 of the truth (100 %) are in the lists, 50 % of their 2" in out
+    assert "items: 1 in both, of 1 in the truth (100 %) and of 2 in the lists (50 %)" in out
     truth = {user: [theirs] for user in lists}
     train = {**truth, "u0": [written]}
     result = evaluate(truth, truth, train=train, metrics="recall", cutoffs=(1,))

@@ -180,7 +180,7 @@ def test_bad_input_is_one_line_that_says_where(data, place, capsys) -> None:
         strangers.set_column(0, "user", pa.array(strangers["user"].to_numpy() + 10**6)), place / "strangers"
     )
     line = refused(capsys, "--run", lists, "--truth", "strangers", "--metrics", "ndcg@5")
-    assert "users: 0 of 6,000 of the lists (0 %) are in the truth" in line
+    assert "users: 0 in both, of 6,000 in the lists (0 %)" in line
     (place / "file").write_text("")
     assert "--work FOLDER" in refused(capsys, "--run", lists, "--truth", truth, "--work", "file")
 

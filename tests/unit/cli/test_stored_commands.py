@@ -100,7 +100,7 @@ def test_segments_of_tables_are_those_of_frames(place) -> None:
     [
         (["compare", "of_new.parquet", "other.parquet"], "the runs measure ndcg@5 differently"),
         (["segments", "whole.parquet", "--by", "plan"], "Add --users TABLE"),
-        (["segments", "whole.parquet", *PLAN, "strange.csv"], "0 of 1 of the table of users"),
+        (["segments", "whole.parquet", *PLAN, "strange.csv"], "0 in both, of 1 in the table of users"),
         (["segments", "whole.parquet", *PLAN, "twice.parquet"], "in several rows; keep one"),
         (["segments", "of_new.parquet", *PLAN, "users.csv"], "expected columns user, model, value"),
         (["segments", "none.parquet", *PLAN, "users.csv"], "there is no such file"),

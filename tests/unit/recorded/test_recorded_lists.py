@@ -286,7 +286,7 @@ UNREADABLE = {
     "header only": ("a.csv", HEAD, "has no rows"),
     "a header inside": ("a.csv", text_of() + HEAD, "line 6: the row names the columns again"),
     "TREC with 5 columns": ("a.run", trec().replace(" svd", ""), "line 1: the row does not have 6 columns"),
-    "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "users: 0 of 1 of the lists"),
+    "other users' ids": ("a.csv", HEAD + "u1,10,1,.9\n", "users: 0 in both, of 1 in the lists"),
 }
 
 
