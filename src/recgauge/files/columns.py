@@ -56,7 +56,7 @@ TIMES = (
 )
 EVENTS = (
     "event eventtype eventname action actiontype behavior behaviortype interaction interactiontype "
-    "ereignis ereignistyp aktion",
+    "ereignis ereignistyp aktion vorgang",
 )
 RANKS = ("rank position",)
 LISTED = ("items itemids recommendations list",)

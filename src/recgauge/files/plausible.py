@@ -171,10 +171,7 @@ def _question(rows: Rows | StoredTable, name: str, texts: list[str], roles: Role
             elements = "VALUE"
         else:
             elements = ",".join(map(_element, (counting or texts)[:_SHOWN]))
-        words_for["to keep the rows that count"] = (
-            f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} "
-            f"{shlex.quote(f'filters.where.values=[{elements}]')}"
-        )
+        words_for["to keep the rows that count"] = where_words(label, elements)
     is_grade = all(re.fullmatch(r"[+-]?[0-9.]+", text) for text in texts) and "rating" not in rows.labels
     if is_grade and "rating" in roles.names and roles.option:
         # every row of a rating is one of training, and without a threshold counts in the test rows
@@ -215,6 +212,12 @@ def _element(text: str) -> str:
     if re.fullmatch(r"-?(0|[1-9][0-9]*)|[A-Za-z]\w*", text, re.ASCII) and text.lower() not in _OF_YAML:
         return text
     return '"' + text.replace('"', '\\"') + '"'
+
+
+def where_words(label: str, elements: str = "VALUE") -> str:
+    """Return what to type to keep the rows with some values of a column, each pair of user and item once."""
+    values = shlex.quote(f"filters.where.values=[{elements}]")
+    return f"'filters=[where,duplicates]' {setting_word('filters.where.column', label)} {values}"
 
 
 def setting_word(name: str, text: str) -> str:

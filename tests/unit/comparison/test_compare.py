@@ -190,7 +190,7 @@ def test_only_folds_that_all_runs_have_are_compared():
         (lambda f: {"a": f["a"], "b": f["b"].add_prefix("my_")}, "no metric in common that has"),
         (lambda f: {"a": f["a"], "b": f["b"].iloc[:1]}, "who have a value in every run; ndcg_at_10: 1"),
         (lambda f: pd.concat([f["a"][[]].assign(model="a", value=0.5)] * 2), "model a, user u000"),
-        (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(9, 309))}, "users: 0 in both, of 300 in the run a"),
+        (lambda f: {"a": f["a"], "b": f["b"].set_axis(range(9, 309))}, "users: 0 in both, of 300 in the"),
         (lambda f: {"a": f["a"], "b": pd.concat([f["b"], f["b"]])}, "b: user 'u000' has several rows"),
         (lambda f: f["a"].reset_index().assign(model="a", value=1), "Leave ndcg_at_10, rmse out"),
     ],

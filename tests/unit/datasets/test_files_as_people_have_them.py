@@ -242,6 +242,7 @@ def test_forms_of_dates_are_those_of_the_file(write, dates, forms):
 def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command):
     write("shop.csv", "kunde;artikel;Likes it;Since\na;x;4;2020-01-01\nb;y;5;2020-01-02\n")
     write("bare.csv", "a,x,4\nb,y,5\n")
+    write("log.csv", "user,item,how,land\na,x,seen,DE\na,x,bought,DE\nb,x,seen,FR\n")
     frame = pd.DataFrame({"user": ["a"], "item": ["x"], "bought": pd.to_datetime(["2020-01-01"])})
     frame.to_parquet(tmp_path / "shop.parquet")
     for words, line in (
@@ -249,6 +250,7 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
         (["shop.csv"], "unused   Since: can be times: dataset.time=Since"),
         (["bare.csv", "dataset.user=0", "dataset.item=1"], "unused   column 2: can be ratings"),
         (["shop.parquet"], "dataset.time=bought"),
+        (["log.csv"], "filters.where.column=how"),
     ):
         code, out, _ = command("data", "look", tmp_path / words[0], *words[1:])
         assert code == 0

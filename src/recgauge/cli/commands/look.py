@@ -13,19 +13,21 @@ from recgauge.data.interactions import distinct, pair_codes
 from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed
 from recgauge.files.columns import is_value
-from recgauge.files.plausible import looks_dated, setting_word
+from recgauge.files.plausible import looks_dated, setting_word, where_words
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
 from recgauge.sweeps.compose import build_dataset
+from recgauge.utils.checks import shown
 from recgauge.utils.messages import print_error
 from recgauge.utils.progress import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS = 3
+_ROWS, _SAMPLE = 3, 1_000
 _COLUMNS = 30
 _LONGEST = 24  # characters of a cell
+_MOST_KINDS = 10  # of events
 _DIGITS = 8  # of numbers before the point, above which they are times, not ratings
 _Question = QuestionError | ColumnsError
 _ROW_NUMBERS = re.compile(r"|index|Unnamed.*|__index_level_\d+__")  # as pandas writes them
@@ -51,8 +53,14 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     if len(distinct(pair_codes(interactions))) < len(interactions) and "duplicates" not in " ".join(answers):
         answers.append("'filters=[duplicates]'")
     say(f"data     {interactions.counts}")
-    say(f"command  recgauge run -m {_MODELS} dataset=table {' '.join([*map(shlex.quote, words), *answers])}")
+    settings = " ".join([*map(shlex.quote, words), *answers])
+    say(f"command  recgauge run -m {_MODELS} dataset=table {settings}{_left_open(answers)}")
     return 0
+
+
+def _left_open(answers: Sequence[str]) -> str:
+    """Return a comment for a shell on what stands for a value that only the user knows."""
+    return "  # instead of VALUE: which rows count" if any("[VALUE]" in answer for answer in answers) else ""
 
 
 def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> list[str]:
@@ -65,7 +73,7 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         choices = (source.user, source.item, source.rating, source.time)
         header = source.header or (source.header is None and all(type(at) is not int for at in choices))
     try:
-        rows = source.first_rows(_ROWS, header=header)
+        rows = source.first_rows(_SAMPLE, header=header)
     except RecgaugeError as error:
         raise (loaded if isinstance(loaded, RecgaugeError) else error) from None
     roles = roles or {**source.known_roles(rows.column_names, header=header)}
@@ -90,12 +98,30 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
             words = [setting_word(f"dataset.{role}", name.removeprefix(prefix)) for name in fitting[:3]]
             say(f"unused   {listed(fitting, most=3)}: can be {use}: {' or '.join(words)}")
             time += words if role == "time" and len(words) == 1 else []
+    for name in unused:
+        values = _kinds(rows, name, [other for other, role in roles.items() if role in ("user", "item")])
+        if values:
+            words = where_words(name.removeprefix(prefix))
+            say(f"unused   {name}: holds {listed(map(shown, values))}; if it says which rows count: {words}")
     return time
+
+
+def _kinds(rows: "pa.Table", name: str, keys: Sequence[str]) -> list[str]:
+    """Return the values of a column of few words that differ among rows of a user, and of an item."""
+    cells = [str(cell) for cell in rows[name].to_pylist() if cell not in (None, "")]
+    values = sorted(set(cells))
+    if not 1 < len(values) <= _MOST_KINDS or len(cells) < len(rows) or any(map(is_value, values)):
+        return []
+    for key in keys:
+        owners = dict.fromkeys(zip(rows[key].to_pylist(), cells, strict=True))
+        if len(owners) == len({owner for owner, _ in owners}):
+            return []  # of a user or an item, such as a country
+    return values
 
 
 def _fits(role: str, cells: Sequence[object]) -> bool:
     """Whether the cells of a column look as times, or as numbers that may be ratings."""
-    texts = [str(cell) for cell in cells if cell is not None]
+    texts = [str(cell) for cell in cells if cell not in (None, "")]
     dated = [
         looks_dated(text) or (is_value(text) and len(text.partition(".")[0]) > _DIGITS) for text in texts
     ]
@@ -119,7 +145,7 @@ def _ask(path: str, words: Sequence[str], asked: Sequence[_Question], loaded: ob
     texts += [str(error) for error in asked if error not in guesses]
     if isinstance(loaded, RecgaugeError) and not guesses:  # else a guess may be to blame
         texts.append(str(loaded))
-    command = " ".join(["recgauge data look", shlex.quote(path), *words])
+    command = " ".join(["recgauge data look", shlex.quote(path), *words]) + _left_open(words)
     say(f"command  {command}")
     print_error("\n".join([*texts, f"Type, or with other answers: {command}"]))
 
@@ -173,9 +199,9 @@ def _answers(questions: Sequence[QuestionError], *, has_filters: bool) -> list[s
 
 def _columns(rows: "pa.Table", roles: Mapping[str, str], open_columns: Sequence[str]) -> TableBlock:
     """Return each column of a file with its role and its first cells; `open_columns` wait for an answer."""
-    cells = [rows.column(at).to_pylist() for at in range(rows.num_columns)]
+    cells = [rows.column(at).slice(0, _ROWS).to_pylist() for at in range(rows.num_columns)]
     table = [
-        (name, roles.get(name) or ("?" if name in open_columns else "not used"), _sample(column[:_ROWS]))
+        (name, roles.get(name) or ("?" if name in open_columns else "not used"), _first_cells(column))
         for name, column in zip(rows.column_names, cells, strict=True)
     ]
     table.sort(key=lambda row: row[1] == "not used")
@@ -184,6 +210,6 @@ def _columns(rows: "pa.Table", roles: Mapping[str, str], open_columns: Sequence[
     return TableBlock("", header, tuple(table[:_COLUMNS]), words=header[1:], note=more)
 
 
-def _sample(cells: Sequence[object]) -> str:
+def _first_cells(cells: Sequence[object]) -> str:
     texts = ("" if cell is None else str(cell) for cell in cells)
     return " | ".join(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for text in texts)
