@@ -101,8 +101,8 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
     for name in unused:
         values = _kinds(rows, name, [other for other, role in roles.items() if role in ("user", "item")])
         if values:
-            words = where_words(name.removeprefix(prefix))
-            say(f"unused   {name}: holds {listed(map(shown, values))}; if it says which rows count: {words}")
+            answer = where_words(name.removeprefix(prefix))
+            say(f"unused   {name}: holds {listed(map(shown, values))}; if it says which rows count: {answer}")
     return time
 
 
