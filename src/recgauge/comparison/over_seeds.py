@@ -71,6 +71,8 @@ def compare_over_seeds(
     sizes = Counter(each.dataset for each in several)
     if max(sizes.values(), default=0) < 2:
         has = listed([f"{each.name}: {len(each.runs)}" for each in conditions], most=6)
+        if len(conditions) == 1:
+            has = f"all {len(conditions[0].runs)} runs that are chosen, as one"
         raise ConfigError(
             f"a comparison over seeds needs two conditions of two runs each; there are {has}. Runs that "
             "differ in a seed or fold alone are one condition: log the seed as a param, or name the params "

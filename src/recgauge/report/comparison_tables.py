@@ -110,6 +110,7 @@ PAIR_COLUMNS: dict[str, Callable[["Pair"], str]] = {
 
 
 PAIR_WORDS = (
+    "interval: of this pair alone; corrected p counts all pairs.",
     "better/equal/worse: shares of users for whom a is.",
     "effect: the difference in standard deviations of the users' differences; .2 is small, .8 large.",
     "detectable: the smallest difference that so many users show in four of five samples.",

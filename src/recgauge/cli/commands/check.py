@@ -60,7 +60,7 @@ _CODES = f"""exit codes: {SHOWN} all rules are shown, {WORSE} something is worse
 
 def add_check_options(parser: ArgumentParser) -> None:
     """Add the arguments of ``check``."""
-    parser.epilog = _CODES
+    parser.usage, parser.epilog = "%(prog)s --candidate RUN --baseline RUN [OPTION ...]", _CODES
     add: Any = parser.add_argument
     add("--candidate", metavar="RUN", required=True, help=_SOURCE)
     add("--baseline", metavar="RUN", required=True, help="what it is to replace; likewise")

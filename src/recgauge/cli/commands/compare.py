@@ -28,6 +28,7 @@ from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
 from recgauge.sweeps.summary import log_comparison
 from recgauge.tracking.logged import compare_logged, named_experiment
+from recgauge.tracking.pages import run_address
 from recgauge.tracking.store import Store
 from recgauge.utils.files import check_formats
 
@@ -120,7 +121,7 @@ def _compared_logged(options: Namespace) -> Comparison:
         directions=directions_of(options),
     )
     if options.log:
-        say(f"logged   run {log_comparison(store, comparison)} of the experiment {store.experiment}")
+        say(f"logged   {run_address(store, log_comparison(store, comparison))}")
     return comparison
 
 

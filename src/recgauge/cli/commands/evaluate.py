@@ -44,7 +44,7 @@ counted and kept unless refused: {", ".join(name for name in FINDINGS if name no
 
 def add_evaluate_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``evaluate``."""
-    parser.epilog = _MORE
+    parser.usage, parser.epilog = "%(prog)s --run FILE [FILE ...] --truth FILE [OPTION ...]", _MORE
     default = "(default: %(default)s)"
     add = parser.add_argument
     files: dict[str, Any] = {"metavar": "FILE", "nargs": "+"}

@@ -35,6 +35,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
     """Add the runs, and the store that has them."""
+    parser.usage = "%(prog)s [SOURCE ...] [OPTION ...]"
     parser.add_argument("sources", metavar="SOURCE", nargs="*", help=SOURCES)
     parser.add_argument("--where", metavar="SEARCH", default="", help=SEARCH)
     add_store(parser)
