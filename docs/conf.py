@@ -6,6 +6,7 @@ the site as they do elsewhere; `include_patterns` names the pages.
 
 import re
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -45,6 +46,7 @@ html_additional_pages = {"index": "to_first_page.html"}  # the first page is doc
 html_static_path = ["_static"]
 html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"  # browsers draw it; no script
