@@ -7,7 +7,7 @@ import pytest
 from recgauge import models
 from recgauge.data.catalogue import Catalogue
 from recgauge.data.interactions import Interactions
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, ModelError
 from recgauge.models import Recommender
 from recgauge.models.bias import Bias, Method
 from recgauge.models.recommend import fit
@@ -45,6 +45,16 @@ def test_a_model_that_cannot_fold_in_is_refused_before_training_with_those_that_
         ConfigError, match=r"Stubborn cannot serve .* bias, biased_mf, .* popularity, random, .* svd"
     ):
         fitted(Stubborn(), held_out)
+
+
+class Forgetful(Bias):
+    def fit(self, train, *, rng):
+        super().fit(train, rng=rng)
+
+
+def test_a_fit_that_does_not_return_the_model_is_refused_with_what_to_write(held_out):
+    with pytest.raises(ModelError, match=r"^Forgetful\.fit returned None; end it with return self\.$"):
+        fitted(Forgetful(), held_out)
 
 
 KINDS = [getattr(models, name) for name in models.__all__]

@@ -18,7 +18,7 @@ from recgauge.data.interactions import Interactions
 from recgauge.data.lists import TopK
 from recgauge.data.split import Split
 from recgauge.engine import ItemWeights, rank_candidates, top_k
-from recgauge.errors import ConfigError, ScoreError
+from recgauge.errors import ConfigError, ModelError, ScoreError
 from recgauge.models import Factors, FoldsIn, GivesLists, RatingPredictor, Recommender, TakesHistories
 from recgauge.utils.checks import FloatArray, IntArray, check_choice, check_int
 from recgauge.utils.progress import Progress
@@ -122,6 +122,8 @@ def fit(
         If users are held out and the model cannot fold them in; said before it is trained.
     FitError
         If training fails.
+    ModelError
+        If the model's `fit` returns no model.
 
     Examples
     --------
@@ -136,17 +138,19 @@ def fit(
     rows = rows_to_fit(split, fit_on, model)
     reports = "progress" in inspect.signature(model.fit).parameters
     extra: dict[str, Any] = {"progress": progress} if reports else {}
-    if split.fold_in is None or fit_on == "all":
-        return model.fit(rows, rng=rng, **extra)
-    if not isinstance(model, FoldsIn):
+    folds = split.fold_in is not None and fit_on != "all"
+    if folds and not isinstance(model, FoldsIn):
         raise ConfigError(
             f"split={split.name}: its test users are not in the training rows, and {type(model).__name__} "
             "cannot serve users whom it was not trained on (it has no fold_in). Choose a model that can: "
             f"{', '.join(models_that_fold_in())}; or a split that holds out rows, such as random_per_user."
         )
-    fitted = model.fit(rows, rng=rng, **extra)
-    folded: Recommender | RatingPredictor = fitted.fold_in(split.fold_in)
-    return folded
+    fitted: Any = model.fit(rows, rng=rng, **extra)
+    if not issubclass(type(fitted), Recommender | RatingPredictor):
+        got = "None" if fitted is None else type(fitted).__name__
+        raise ModelError(f"{type(model).__name__}.fit returned {got}; end it with return self.")
+    served: Recommender | RatingPredictor = fitted.fold_in(split.fold_in) if folds else fitted
+    return served
 
 
 def serving(model: Recommender, split: Split) -> Recommender:
