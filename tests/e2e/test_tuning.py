@@ -146,6 +146,7 @@ def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
 REFUSED = {
     "tune.metric=ndcg_at_7": "ndcg_at_7 is not a result of this run",
     "search.reg_i={low: -1.0, high: -0.5, log: false}": "search.reg_i: -1.0 is no value for it",
+    "search.reg_i={low: 1, high: 2, log: false}": "the model's reg_i is 10.0. Write 1.0 and 2.0.",
     "+search.reg=[1,2]": "the model has no setting reg; it has",
     "evaluate_on=validation": "a search chooses by validation rows",
     "model=random": "there is nothing to search",

@@ -45,7 +45,7 @@ def parse_space(declared: Mapping[str, Any]) -> Space:
     declared = flat(declared)
     if not declared:
         raise ConfigError(
-            "search: there is nothing to search; name a setting, such as {l2: {low: 1, high: 500}}."
+            "search: there is nothing to search; name a setting, such as {l2: {low: 1.0, high: 500.0}}."
         )
     return {str(name): _distribution(f"search.{name}", node) for name, node in declared.items()}
 

@@ -79,8 +79,15 @@ def _is_setting(name: str, model: Mapping[str, Any]) -> bool:
 
 
 def check_space(space: Space, model: Mapping[str, Any], allowed_targets: Sequence[str]) -> None:
-    """Refuse a space with values that the model does not take."""
+    """Refuse a space with values that the model does not take, and ends that leave out its fractions."""
     for name, distribution in space.items():
+        low, own = getattr(distribution, "low", None), value_of(model, name)
+        if isinstance(low, int) and isinstance(own, float):
+            high = ends(distribution)[1]
+            raise ConfigError(
+                f"search.{name}: {low} to {high} are whole numbers, and the model's {name} is {own}. "
+                f"Write {low:.1f} and {high:.1f}."
+            )
         for value in ends(distribution):
             try:
                 check_ready(build_model(with_settings(model, {name: value}), allowed_targets))
