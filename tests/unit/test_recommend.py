@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from recgauge import recommend
 from recgauge.data.lists import TopK
@@ -26,6 +27,11 @@ class FixedScores(Recommender):
 def test_users_that_are_no_codes_are_refused(users):
     with pytest.raises(ConfigError, match="recommend"):
         recommend(FixedScores(np.zeros((3, 4))), np.array(users), 2)
+
+
+def test_scores_of_other_items_are_refused_with_the_model():
+    with pytest.raises(ScoreError, match=r"^FixedScores: score\(users\) must return one score for every"):
+        recommend(FixedScores(np.zeros((3, 4))), np.array([0]), 2, excluded=sparse.csr_array((3, 5)))
 
 
 class FixedLists(FixedScores):

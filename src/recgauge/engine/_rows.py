@@ -307,8 +307,9 @@ class ScoreLists:
         if not callable(self._score):
             raise ScoreError(f"top_k: source must have factors or score(users), got {self._name}.")
         self._lock = Lock()
-        self.n_items = self._ask(users[:1], None).shape[1] if len(users) else 0
         rows = seen if candidates is None else candidates
+        n_items = None if rows is None or isinstance(rows, tuple) else rows.shape[1]
+        self.n_items = self._ask(users[:1], n_items).shape[1] if len(users) else 0
         if isinstance(rows, tuple):
             n_users = max(0, len(rows[0]) - 1)
         else:
@@ -324,8 +325,8 @@ class ScoreLists:
         if scores.ndim != 2 or len(scores) != len(users) or n_items not in (None, scores.shape[1]):
             expected = n_items if n_items is not None else "n_items"
             raise ScoreError(
-                f"{self._name}: score(users) must return shape ({len(users)}, {expected}), "
-                f"got {scores.shape}."
+                f"{self._name}: score(users) must return one score for every item and a row for each user, "
+                f"shape ({len(users)}, {expected}), got {scores.shape}."
             )
         return as_float32(f"{self._name}: scores", scores)
 

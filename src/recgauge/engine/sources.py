@@ -116,8 +116,8 @@ def seen_rows(
     if hasattr(rows, "indptr") or sparse.issparse(rows):
         if rows.format != "csr" or rows.shape != (n_users, n_items):
             raise ScoreError(
-                f"top_k: {name} must be CSR of shape ({n_users}, {n_items}), as the model's scores are, got "
-                f"{rows.format} of shape {rows.shape}. score(users) must return one score for every item."
+                f"top_k: the model must have one score for every item, and {name} be CSR of their shape "
+                f"({n_users}, {n_items}), got {rows.format} of shape {rows.shape}."
             )
         rows = (rows.indptr, rows.indices)
     indptr, indices = np.asarray(rows[0], np.int64), checked_codes(f"{name} items", rows[1], n_items)
