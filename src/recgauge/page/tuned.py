@@ -1,27 +1,20 @@
 """What searches chose, what that reached, and whether a range was too narrow."""
 
-from math import log
-from typing import TYPE_CHECKING
-
 from recgauge.errors import listed
 from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart
 from recgauge.report.blocks import Row, TableBlock
 from recgauge.report.comparison_tables import number
 
-if TYPE_CHECKING:
-    from optuna.distributions import BaseDistribution
-
-EDGE = 0.05  # of a range: a value that is nearer to its end is at its edge
 _HEADER = (
     *("run", "seed", "chosen", "first trial, validation", "chosen, validation", "chosen, test"),
-    *("at the edge of its range", "trials"),
+    *("remarks", "trials"),
 )
 _NOTE = (
     "Validation and test values are of other rows, and the final model has learned from the validation rows, "
     "too. A validation value is the best of all trials and so somewhat too high; the test value is not. The "
     "first trial has the model's own settings if the ranges hold them. At an edge, a wider range may give "
-    "more."
+    "more, where the setting allows one."
 )
 
 
@@ -35,27 +28,16 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
         metrics[metric_label(search.metric)] = None
         test = record.result(search.metric)
         values = (search.trials[0].value, search.chosen.value, None if test is None else test.value)
-        ends = {name: _ends(each, search.chosen.settings[name]) for name, each in record.search_space.items()}
         rows.append(
             (
                 run,
                 f"{record.seed}",
                 search.chosen.words,
                 *("" if value is None else number(value) for value in values),
-                "; ".join(f"{name}, {text}" for name, text in ends.items() if text),
+                "; ".join(record.search_remarks),
                 f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s",
             )
         )
     caption = f"Settings chosen by {listed(metrics)} of validation rows, without a look at test rows"
-    words = ("chosen", "at the edge of its range", "trials")
+    words = ("chosen", "remarks", "trials")
     return [TableBlock(caption, _HEADER, tuple(rows), words=words, note=_NOTE, look="tuned")] if rows else []
-
-
-def _ends(distribution: "BaseDistribution", value: object) -> str:
-    """Return the ends of a range that a value is at an end of; empty if it is not."""
-    low, high = getattr(distribution, "low", None), getattr(distribution, "high", None)
-    if low is None or high is None or not isinstance(value, int | float) or low >= high:
-        return ""
-    scale = log if getattr(distribution, "log", False) else float
-    place = (scale(value) - scale(low)) / (scale(high) - scale(low))
-    return f"{low:g} to {high:g}" if not EDGE < place < 1 - EDGE else ""

@@ -93,7 +93,7 @@ def run_lines(record: "RunRecord") -> list[str]:
     if mark := leak_mark(record.fit_on):
         texts.append(f"marked   {mark}")
     if record.search is not None:
-        texts.append(f"tuned    {record.search}")
+        texts.append(f"tuned    {record.tuned}")
     if record.learned:
         texts.append(f"learned  {learned_line(record)}")
     if dropped := dropped_words(record):

@@ -25,7 +25,7 @@ from recgauge.models.recorded import Recorded
 from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
-from recgauge.search.space import Space, flat, parse_space
+from recgauge.search.space import Space, edge, flat, parse_space
 from recgauge.search.trials import Trial, best
 from recgauge.utils.plain import from_plain
 
@@ -321,6 +321,20 @@ class RunRecord:
         declared = flat(self.settings.get("search") or {})
         chosen = {} if self.search is None else self.search.chosen.settings
         return parse_space({name: declared[name] for name in chosen if name in declared})
+
+    @property
+    def search_remarks(self) -> list[str]:
+        """What to know of the settings that the search chose: which are at the edge of their range."""
+        if self.search is None:
+            return []
+        chosen = self.search.chosen.settings
+        ends = {name: edge(each, chosen[name]) for name, each in self.search_space.items()}
+        return [f"{name} at the edge of its range, {text}" for name, text in ends.items() if text]
+
+    @property
+    def tuned(self) -> str:
+        """The search and its remarks in words; empty without a search."""
+        return "; ".join([str(self.search), *self.search_remarks]) if self.search is not None else ""
 
     @classmethod
     def from_result(

@@ -1,6 +1,7 @@
 """The settings that a search may try, as conf/search/ declares them."""
 
 from collections.abc import Mapping
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from recgauge.errors import ConfigError, said
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 Space = dict[str, "BaseDistribution"]
 """Setting to the distribution that it is drawn from."""
 
+EDGE = 0.05  # of a range: a value that is nearer to its end is at its edge
 _RANGE = ("low", "high", "log", "step")
 
 
@@ -115,6 +117,23 @@ def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
     """Return the ends of a range, or all values of a list."""
     values = getattr(distribution, "choices", None)
     return (distribution.low, distribution.high) if values is None else tuple(values)  # type: ignore[attr-defined]
+
+
+def edge(distribution: "BaseDistribution", value: object) -> str:
+    """Return the ends of a range that a value is at an end of; empty if it is not.
+
+    Examples
+    --------
+    >>> l2 = parse_space({"l2": {"low": 1.0, "high": 200.0, "log": True}})["l2"]
+    >>> edge(l2, 185.8), edge(l2, 20.0)
+    ('1 to 200', '')
+    """
+    low, high = getattr(distribution, "low", None), getattr(distribution, "high", None)
+    if low is None or high is None or not isinstance(value, int | float) or low >= high:
+        return ""
+    scale = log if getattr(distribution, "log", False) else float
+    place = (scale(value) - scale(low)) / (scale(high) - scale(low))
+    return f"{low:g} to {high:g}" if not EDGE < place < 1 - EDGE else ""
 
 
 def holds(space: Space, settings: Mapping[str, Any]) -> bool:

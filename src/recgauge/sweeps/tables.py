@@ -188,7 +188,7 @@ def _label(job: JobOutcome) -> str:
 def tuned_lines(jobs: Sequence[JobOutcome]) -> list[str]:
     """Return one line for each tuned job of a sweep: its trials, seconds and settings."""
     return [
-        f"tuned    job {job.number}: {job.record.search}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
+        f"tuned    job {job.number}: {job.record.tuned}; fit {job.record.seconds.get('fit', 0.0):.2f} s"
         for job in jobs
         if job.record is not None and job.record.search is not None
     ]

@@ -303,7 +303,7 @@ def final_tags(record: RunRecord) -> dict[str, str]:
         "recgauge.list_order": record.list_order,
         "recgauge.leak": leak_mark(record.fit_on) or "",
         "recgauge.evaluate_on": record.evaluated_on,
-        "recgauge.tuned": "" if record.search is None else str(record.search),
+        "recgauge.tuned": record.tuned,
         SEARCH_TAG: "" if record.search is None else record.search.sha256,
         "recgauge.incomparable": record.incomparable,
         "recgauge.candidates_sha256": record.candidates_sha256,
