@@ -222,6 +222,7 @@ class SearchFacts:
     sampler: str
     budget: str
     trials: tuple[Trial, ...]
+    own_first: bool = False  # the first trial had the model's own settings; earlier versions do not say
 
     @property
     def chosen(self) -> Trial:
@@ -324,12 +325,13 @@ class RunRecord:
 
     @property
     def search_remarks(self) -> list[str]:
-        """What to know of the settings that the search chose: which are at the edge of their range."""
+        """What to know of the chosen settings: whether they are the model's own, which are at an edge."""
         if self.search is None:
             return []
-        chosen = self.search.chosen.settings
-        ends = {name: edge(each, chosen[name]) for name, each in self.search_space.items()}
-        return [f"{name} at the edge of its range, {text}" for name, text in ends.items() if text]
+        chosen = self.search.chosen
+        won = ["the defaults won"] if self.search.own_first and chosen.number == 0 else []
+        ends = {name: edge(each, chosen.settings[name]) for name, each in self.search_space.items()}
+        return won + [f"{name} at the edge of its range, {text}" for name, text in ends.items() if text]
 
     @property
     def tuned(self) -> str:

@@ -139,6 +139,7 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
 
     digest = _digest(typed, search, space, ready.dataset.sha256)
     file = work_folder() / "outputs" / "searches" / f"{digest[:32]}.json"
+    first = {name: value_of(typed.model, name) for name in space}
     with timings.stage("search"):
         trials = run_search(
             search,
@@ -146,12 +147,14 @@ def tune(typed: RunSettings, words: Sequence[str], final: Experiment, progress: 
             measure,
             file,
             maximize=maximize,
-            first={name: value_of(typed.model, name) for name in space},
+            first=first,
             progress=progress,
             metric=key,
             anew=typed.force,
         )
-    facts = SearchFacts(digest, key, maximize, search.sampler, search.budget, trials)
+    facts = SearchFacts(
+        digest, key, maximize, search.sampler, search.budget, trials, trials[0].settings == first
+    )
     _ = facts.chosen  # refuses a search without a finished trial
     return facts
 

@@ -163,7 +163,7 @@ def test_what_makes_numbers_mean_less_is_told_in_the_output_and_in_every_file(tm
 
 def tuned_record(**chosen):
     trials = (Trial(0, chosen, "finished", 0.5, 1.0),)
-    search = SearchFacts("s", "ndcg_at_10", True, "tpe", "20 trials", trials)
+    search = SearchFacts("s", "ndcg_at_10", True, "tpe", "20 trials", trials, own_first=True)
     model = {"_target_": "m.svd", "size": 8, "values": "rating"} | chosen
     split = SPLIT | {"validation_size": 0.1}
     return replace(record_of("svd", model=model, split=split, fit_on="train_validation"), search=search)
@@ -178,7 +178,7 @@ def test_a_tuned_run_is_named_by_its_search_and_not_by_what_it_lacks():
 def test_a_search_is_told_with_what_to_know_of_its_choice():
     tuned = tuned_record(size=8)
     tuned = replace(tuned, settings=tuned.settings | {"search": {"size": {"low": 1, "high": 8}}})
-    assert tuned.tuned.endswith("with size=8; size at the edge of its range, 1 to 8")
+    assert tuned.tuned.endswith("with size=8; the defaults won; size at the edge of its range, 1 to 8")
 
 
 def test_data_sets_are_compared_apart_and_tuned_runs_marked(pair, tmp_path, capsys):
