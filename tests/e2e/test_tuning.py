@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from functools import partial
 
 import pytest
@@ -126,20 +127,21 @@ def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
         "seed=0,1",
         "tune.seed=${seed}",
         *TUNED[1:],
-        "tune.trials=2",
+        "tune.trials=10",
         "tracking=off",
     )
     done = workplace.succeed("-m", *words, RECGAUGE_REPORT="true")
     (file,) = workplace.folder.glob("outputs/*/*/summary.csv")
     untuned, *_, tuned = csv.DictReader(file.read_text().splitlines())
-    assert (untuned["trials"], tuned["trials"]) == ("0", "2")
+    assert (untuned["trials"], tuned["trials"]) == ("0", "10")
     assert untuned["reason"].startswith("not tuned: conf/search declares nothing")
     assert float(tuned["search_seconds"]) > 0
     assert float(tuned["fit_seconds"]) > 0
-    assert tuned["budget"] == "2 trials"
-    assert "2 trials (random)" in done.out
+    assert tuned["budget"] == "10 trials"
+    assert "10 trials (random)" in done.out
     page = file.with_name("report.html").read_text()
-    assert ", chosen with each seed or fold in 2 trials (random)" in page
+    assert re.search(r">reg_[iu] \.\d\d, reg_[iu] \.\d\d<", page)
+    assert ", chosen with each seed or fold in 10 trials (random)" in page
     assert "left out, since not every option has them" not in page  # each seed's own settings are one model
 
 

@@ -5,16 +5,19 @@ from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart
 from recgauge.report.blocks import Row, TableBlock
 from recgauge.report.comparison_tables import number
+from recgauge.search.trials import importances
 
+MOST = 3  # settings of a search of which it is said how much they mattered
 _HEADER = (
     *("run", "seed", "chosen", "first trial, validation", "chosen, validation", "chosen, test"),
-    *("remarks", "trials"),
+    *("what mattered", "trials and remarks"),
 )
 _NOTE = (
     "Validation and test values are of other rows, and the final model has learned from the validation rows, "
     "too. A validation value is the best of all trials and so somewhat too high; the test value is not. The "
     "first trial has the model's own settings if the ranges hold them. At an edge, a wider range may give "
-    "more, where the setting allows one."
+    "more, where the setting allows one. What mattered for the best trials: shares of 1, "
+    "from ten finished ones on."
 )
 
 
@@ -27,6 +30,8 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
             continue
         metrics[metric_label(search.metric)] = None
         test = record.result(search.metric)
+        shares = [*importances(search.trials, record.search_space, maximize=search.higher_is_better).items()]
+        trials = f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s"
         values = (search.trials[0].value, search.chosen.value, None if test is None else test.value)
         rows.append(
             (
@@ -34,10 +39,10 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
                 f"{record.seed}",
                 search.chosen.words,
                 *("" if value is None else number(value) for value in values),
-                "; ".join(record.search_remarks),
-                f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s",
+                ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares[:MOST]),
+                "; ".join([trials, *record.search_remarks]),
             )
         )
     caption = f"Settings chosen by {listed(metrics)} of validation rows, without a look at test rows"
-    words = ("chosen", "remarks", "trials")
+    words = ("chosen", "what mattered", "trials and remarks")
     return [TableBlock(caption, _HEADER, tuple(rows), words=words, note=_NOTE, look="tuned")] if rows else []

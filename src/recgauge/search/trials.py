@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -351,7 +352,8 @@ def _frozen(trial: Trial, space: Space) -> "FrozenTrial":
 def importances(trials: Sequence[Trial], space: Space, *, maximize: bool) -> dict[str, float]:
     """Return how much each setting mattered for the best tenth of the trials, as shares of 1 (PED-ANOVA).
 
-    Nothing for fewer than `LEAST_TRIALS` that finished, or with one setting.
+    The largest first. Nothing for fewer than `LEAST_TRIALS` that finished, with one setting, or of a space
+    that the library cannot judge.
 
     References
     ----------
@@ -375,9 +377,10 @@ def importances(trials: Sequence[Trial], space: Space, *, maximize: bool) -> dic
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(direction="maximize" if maximize else "minimize")
-    study.add_trials([_frozen(trial, space) for trial in finished])
-    with catch_warnings():
+    with catch_warnings(), suppress(Exception):
         simplefilter("ignore")  # of settings that are "experimental"
+        study.add_trials([_frozen(trial, space) for trial in finished])
         return optuna.importance.get_param_importances(
             study, evaluator=optuna.importance.PedAnovaImportanceEvaluator()
         )
+    return {}

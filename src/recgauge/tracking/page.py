@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -276,9 +275,7 @@ def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
         if trial.value is not None and finished:
             best = (max if search.higher_is_better else min)(finished)
             points.append((f"search/best_{search.metric}", trial.number + 1, best))
-    shares = {}
-    with suppress(Exception):  # of a library that need not know all spaces
-        shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
+    shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
     return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
 
 
