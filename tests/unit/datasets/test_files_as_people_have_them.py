@@ -251,10 +251,12 @@ def test_look_says_what_takes_columns_that_are_not_used(write, tmp_path, command
         (["bare.csv", "dataset.user=0", "dataset.item=1"], "unused   column 2: can be ratings"),
         (["shop.parquet"], "dataset.time=bought"),
         (["log.csv"], "filters.where.column=how"),
+        (["log.csv", "filters=[duplicates]"], "filtered 2 rows"),
     ):
         code, out, _ = command("data", "look", tmp_path / words[0], *words[1:])
         assert code == 0
         assert line in out
+        assert out.rpartition("command")[2].count("filters=[") < 2
 
 
 def test_evaluate_takes_files_as_people_have_them(write, tmp_path, monkeypatch, capsys):

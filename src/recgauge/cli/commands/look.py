@@ -14,9 +14,10 @@ from recgauge.datasets.table import Table
 from recgauge.errors import ColumnsError, ConfigError, QuestionError, RecgaugeError, listed
 from recgauge.files.columns import is_value
 from recgauge.files.plausible import looks_dated, setting_word, where_words
+from recgauge.filters import apply_filters
 from recgauge.report.blocks import TableBlock
 from recgauge.report.console import ConsoleProgress, output, render_terminal
-from recgauge.sweeps.compose import build_dataset
+from recgauge.sweeps.compose import build_dataset, compose_plan
 from recgauge.utils.checks import shown
 from recgauge.utils.messages import print_error
 from recgauge.utils.progress import Progress
@@ -41,18 +42,26 @@ def look_at(path: str, overrides: Sequence[str]) -> int:
     """
     words = [f"dataset.path={path}", *overrides]
     typed, source, asked, loaded = _load(words)
-    time = _show(source, asked, loaded)
+    likely = _show(source, asked, loaded)
     questions = [error for error in asked if isinstance(error, QuestionError) and error.column]
     answers = _answers(questions, has_filters="filters=" in " ".join(words))
     if isinstance(loaded, RecgaugeError) or len(questions) < len(asked):
-        _ask(path, [*map(shlex.quote, typed[1:]), *time, *answers], asked, loaded)
+        _ask(path, [*map(shlex.quote, typed[1:]), *likely, *answers], asked, loaded)
         return 1
     for question in questions:
         say(f"question {question}")
-    interactions = loaded.interactions
-    if len(distinct(pair_codes(interactions))) < len(interactions) and "duplicates" not in " ".join(answers):
-        answers.append("'filters=[duplicates]'")
-    say(f"data     {interactions.counts}")
+    say(f"data     {loaded.interactions.counts}")
+    plan = compose_plan(read_settings("table", words))
+    filtered, steps = apply_filters(loaded, plan.filters, seed=plan.seed)
+    if steps:
+        say(f"filtered {filtered.interactions.counts}")
+    n_repeats = len(filtered.interactions) - len(distinct(pair_codes(filtered.interactions)))
+    if n_repeats and "duplicates" not in " ".join(answers):
+        say(f"repeats  {n_repeats:,} rows have the user and item of another; filters=[duplicates] keeps one")
+        typed_filters = next((word for word in words if word.startswith("filters=")), "filters=[]")
+        names = [*filter(None, typed_filters.partition("=")[2].strip("[]").split(",")), "duplicates"]
+        words = [word for word in words if word != typed_filters]
+        answers.append(f"'filters=[{','.join(names)}]'")
     settings = " ".join([*map(shlex.quote, words), *answers])
     say(f"command  recgauge run -m {_MODELS} dataset=table {settings}{_left_open(answers)}")
     return 0
@@ -64,7 +73,7 @@ def _left_open(answers: Sequence[str]) -> str:
 
 
 def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeError) -> list[str]:
-    """Print the first rows with the role of each column; return the words that take the only one of times."""
+    """Print the first rows with the role of each column; return words for likely times and ratings."""
     roles: dict[str, str] = {}
     if isinstance(loaded, Dataset):
         roles = {label: role for role, label in source.labels().items()}
@@ -91,19 +100,29 @@ def _show(source: Table, asked: Sequence[_Question], loaded: Dataset | RecgaugeE
         if name not in {*roles, *open_columns} and not _ROW_NUMBERS.fullmatch(name)
     ]
     usable = {"time": source.time is None, "rating": source.weights is None and source.rating is None}
-    time = list[str]()
+    likely = list[str]()
     for role, use in (("time", "times"), ("rating", "ratings, if they say how much an item is liked")):
         fitting = [name for name in unused if _fits(role, rows[name].to_pylist())]
         if usable[role] and role not in roles.values() and fitting:
             words = [setting_word(f"dataset.{role}", name.removeprefix(prefix)) for name in fitting[:3]]
             say(f"unused   {listed(fitting, most=3)}: can be {use}: {' or '.join(words)}")
-            time += words if role == "time" and len(words) == 1 else []
+            is_sure = role == "time" or (not header and _is_scale(rows[fitting[0]].to_pylist()))
+            likely += words if is_sure and len(words) == 1 else []
     for name in unused:
         values = _kinds(rows, name, [other for other, role in roles.items() if role in ("user", "item")])
         if values:
             answer = where_words(name.removeprefix(prefix))
             say(f"unused   {name}: holds {listed(map(shown, values))}; if it says which rows count: {answer}")
-    return time
+    return likely
+
+
+def _is_scale(cells: Sequence[object]) -> bool:
+    """Whether cells have as few and as small numbers as a scale of ratings."""
+    texts = [str(cell) for cell in cells if cell not in (None, "")]
+    if not all(re.fullmatch(r"[0-9]+([.,][0-9]+)?", text) for text in texts):
+        return False
+    numbers = {float(text.replace(",", ".")) for text in texts}
+    return 3 <= len(numbers) <= 11 and min(numbers) >= 0 and max(numbers) <= 10
 
 
 def _kinds(rows: "pa.Table", name: str, keys: Sequence[str]) -> list[str]:
