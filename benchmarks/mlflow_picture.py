@@ -38,7 +38,10 @@ def draw(picture: Path) -> None:
 def take(address: str, picture: Path) -> None:
     """Write what a browser shows of an address, without the panel at its right."""
     size, wait = f"--window-size={SIZE[0]},{SIZE[1]}", f"--virtual-time-budget={WAIT}"
-    browser = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size, wait]
+    # a mouse, without which plotly shows its tools on every chart
+    mouse = "--blink-settings=primaryHoverType=2,availableHoverTypes=2"
+    browser = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    browser += [mouse, size, wait]
     subprocess.run([*browser, f"--screenshot={picture}", address], check=True, capture_output=True)
     with Image.open(picture) as image:
         page = image.convert("RGB").crop((0, 0, SIZE[0] - ASSISTANT, SIZE[1]))

@@ -100,7 +100,7 @@ def ranks_claims(
     metric: str, runs: Sequence[str], groups: Sequence[Sequence[str]], n: int, p: float, alpha: float
 ) -> tuple[str, ...]:
     """Return what may be claimed from ranks over n data sets; runs are in the order of their ranks."""
-    subject = f"{metric_label(metric)} on {n} data sets"
+    subject = f"{metric_label(metric)} by ranks on {n} data sets"
     if p > alpha:
         return (f"{subject}: no run is shown to differ from another (Friedman, p = {p:.2g}).",)
     with_best = next((group for group in groups if runs[0] in group), (runs[0],))
@@ -110,5 +110,5 @@ def ranks_claims(
         claims.append(f"{subject}: {runs[0]} has the best mean rank and differs from {listed(worse)}.")
     if len(with_best) > 1:
         alike = [run for run in with_best if run != runs[0]]
-        claims.append(f"{subject}: not shown to differ from the best, {runs[0]}: {listed(alike)}.")
+        claims.append(f"{subject}: {runs[0]} is not shown to be better than {listed(alike)}.")
     return tuple(claims)

@@ -55,10 +55,10 @@ def plain_claim(comparison: "Comparison", dataset: str | None = None) -> str:
     if pair.equal == 1:
         text = f"{pair.a} and {pair.b} are equal for every user."
     elif not level:
-        pair, measure = _by_recall(pair, result, comparison)
+        shown, measure = _by_recall(pair, result, comparison)
         text = (
-            f"{_sentence(pair, measure)}.\nChance alone would show as much in at most "
-            f"{100 * max(pair.p_adjusted, _LEAST_P):.2g} % of comparisons. By {metric_label(measure.metric)} "
+            f"{_sentence(shown, measure)}.\nChance alone would show as much in at most "
+            f"{100 * max(shown.p_adjusted, _LEAST_P):.2g} % of comparisons. By {metric_label(result.metric)} "
             f"{100 * pair.better:.0f} % of users gain, {100 * pair.worse:.0f} % lose."
         )
     else:

@@ -62,10 +62,11 @@ def _figures(data: ReportData) -> Pictures:
     for dataset in comparison.datasets[:MOST_FIGURES]:
         result = comparison.result(comparison.metrics[0], dataset)
         metric, best = metric_label(result.metric), result.rows[0]
-        caption = (
-            f"{metric} on {dataset}, mean over {result.unit} with its "
-            f"{100 * comparison.procedure.confidence:g} % interval"
+        interval = f"{100 * comparison.procedure.confidence:g} % interval"
+        interval += ", which leaves out how seeds and folds vary" * any(
+            row.repeats is not None for row in result.rows
         )
+        caption = f"{metric} on {dataset}, mean over {result.unit} with its {interval}"
         if (n_more := len(result.rows) - MOST_ROWS) > 0:
             caption += f"; {n_more} more runs are in the leaderboard"
         shows = f"{best.run} has the best mean, {tables.number(best.mean)}."
@@ -115,6 +116,8 @@ def sweep_command(commands: Sequence[str]) -> str:
     words = [[word.partition("=") for word in shlex.split(command)] for command in commands]
     rows = [{key + sign: value for key, sign, value in own} for own in words]
     values = {key: list(dict.fromkeys(row.get(key, "") for row in rows)) for key in rows[0]}
+    for own in values.values():
+        own.sort(key=int) if all(map(str.isdecimal, own)) else None  # seeds may have ended in any order
     if any(list(row) != list(values) for row in rows) or prod(map(len, values.values())) != len(commands):
         return ""
     if not all(re.fullmatch(r"[\w./-]+", text) for own in values.values() if len(own) > 1 for text in own):

@@ -153,7 +153,7 @@ def _add_data_parts(part: DatasetPart, comparison: Comparison, load: Load) -> No
     compared = partial(segments_by, baseline=base, confidence=procedure.confidence)
     repeat = max(len(group.runs) for group in part.runs.values()) > 1
     seed = runs[best].record.seed
-    note = f"These groups are of seed {seed} alone, since each seed evaluates users of its own."
+    note = f"These groups are of seed {seed} alone, since not every seed evaluates the same users."
     groups = [by for by in GROUPS if by != "genre" or dataset.item_features is not None]
     made = [part.attempt(f"By {by}", partial(compared, by, two, key, dataset, split)) for by in groups]
     part.segments = [replace(each, notes=(note,) if repeat else ()) for each in made if each is not None]

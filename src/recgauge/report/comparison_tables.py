@@ -133,9 +133,7 @@ def comparison_blocks(comparison: "Comparison", *, brief: bool = False) -> list[
         blocks += [(few_pairs(result) if brief else pair_table(result)) for result in with_pairs]
         blocks += lines(results[0].claims) if brief else []
     if brief:
-        blocks += lines(
-            f"by ranks, {claim}" for over in comparison.over_datasets[:1] for claim in over.claims
-        )
+        blocks += lines(claim for over in comparison.over_datasets[:1] for claim in over.claims)
     else:
         blocks += [*map(rank_table, comparison.over_datasets), *lines(comparison.claims)]
     return [*blocks, *lines(marks_of(comparison), "marks"), *lines(comparison.notes, "notes")]

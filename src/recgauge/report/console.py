@@ -213,7 +213,7 @@ def print_addresses(folder: Path, address: str | None, server: str | None, run_i
     console = output()
     if address is not None:
         run = f" (run {run_id})" if run_id else ""
-        hint = f"; start the server with `{server}`" if server else ""
+        hint = f"; served by `{server}`" if server else ""
         console.print(f"mlflow   {address}{run}{hint}", soft_wrap=True)
     console.print(f"files    {shown_path(folder)}", soft_wrap=True)
 

@@ -39,8 +39,10 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
     if at < float(tags.get(TIME_TAG, 0)) or room < _LEAST:
         return
     first, *rest = linked(opened, summary.text).split("\n")
-    when = f"Newest comparison: {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC."
-    own = shortened([f"{first} {when} {MARK}", *rest], "the comparison's run", room)
+    when = (
+        f"Of {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC; each sweep has its own run `comparison`."
+    )
+    own = shortened([f"Newest comparison: {first} {MARK}", "", when, *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")

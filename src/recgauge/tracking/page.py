@@ -33,6 +33,7 @@ NOTE_TAG = "mlflow.note.content"
 FINGERPRINT_TAG, FILES_TAG, SUMMARY_TAG = "recgauge.fingerprint", "recgauge.files_sha256", "recgauge.summary"
 EVALUATED_TAG = "recgauge.evaluated"
 """Of a run whose evaluator has stored values of users by id: their file."""
+SWEEP_TAG = "recgauge.sweep"
 SEARCH_TAG, TRIAL_TAG, PARENT_TAG = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
 BY_CUTOFF = "by_cutoff/"
@@ -113,7 +114,7 @@ def trial_entries(record: RunRecord, parent: str) -> dict[str, Entry]:
 
 
 def _job_tags(job: JobFacts) -> dict[str, str]:
-    tags = {"mlflow.user": job.user, "mlflow.source.type": "LOCAL", "recgauge.sweep": job.sweep}
+    tags = {"mlflow.user": job.user, "mlflow.source.type": "LOCAL", SWEEP_TAG: job.sweep}
     if job.experiment:
         tags[experiment_tag(job.experiment)] = "true"
     return {key: value for key, value in tags.items() if value}

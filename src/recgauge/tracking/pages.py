@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from recgauge.tracking.page import FILES_TAG, TRIAL_TAG
+from recgauge.tracking.page import FILES_TAG, SWEEP_TAG, TRIAL_TAG
 from recgauge.tracking.store import Opened, Store, explained, open_store
 from recgauge.tracking.view import KNOWN, VIEW_TAG, view
 
@@ -72,7 +72,7 @@ def _share(store: Store, opened: Opened, search: str) -> str | None:
     finals = [run for run in drawn if TRIAL_TAG not in run.data.tags]
     nested = len(finals) < len(drawn) <= MOST_NESTED
     without_trials = "" if nested or len(finals) == len(drawn) else FINAL
-    shown = search or _of_newest_dataset(finals) or without_trials
+    shown = search or _newest(finals) or without_trials
     if shown != search:
         finals, nested = _drawn_runs(opened, shown), False
     if (tag := view([run.data for run in finals], shown, nested=nested)) is None:
@@ -88,8 +88,11 @@ def _drawn_runs(opened: Opened, search: str) -> "list[Run]":
     return [run for run in runs if run.data.params and run.data.metrics]
 
 
-def _of_newest_dataset(runs: "list[Run]") -> str:
-    """Return the search of the newest run's data set, if there are others: charts are of one."""
+def _newest(runs: "list[Run]") -> str:
+    """Return the search of the newest sweep, else of the newest data set, if there are runs of others."""
+    sweeps = [run.data.tags.get(SWEEP_TAG, "") for run in runs]
+    if len(set(sweeps)) > 1 and sweeps[0] and "'" not in sweeps[0]:
+        return f"tags.`{SWEEP_TAG}` = '{sweeps[0]}'"
     names = [run.data.params.get("dataset", "") for run in runs]
     return f"params.dataset = '{names[0]}'" if len(set(names)) > 1 and "'" not in names[0] else ""
 

@@ -41,7 +41,7 @@ def view(runs: "Sequence[RunData]", search: str, *, nested: bool = False) -> str
         return None
     n_datasets = len({run.params.get("dataset") for run in runs})
     title = "Metrics" if k is None else f"Metrics at {k}"
-    title += f", {n_datasets} data sets" if n_datasets > 1 else ""
+    title = f"{n_datasets} data sets: {title}" if n_datasets > 1 else title
     order = "params.`dataset`" if n_datasets > 1 else f"metrics.`{bars[0]}`"
     sections = {"first": title, "curves": "Metrics by cutoff", "rest": "Model metrics"}
     sections |= {name: name for name in (*bars[:1], "difference", "corrected_p")}  # of comparisons

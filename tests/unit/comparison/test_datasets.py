@@ -72,8 +72,8 @@ def test_groups_and_claims():
     assert result.runs == ("a", "b", "c", "d")
     assert result.groups == (("a", "b", "c"), ("b", "c", "d"))
     assert result.claims == (
-        "nDCG@10 on 6 data sets: a has the best mean rank and differs from d.",
-        "nDCG@10 on 6 data sets: not shown to differ from the best, a: b, c.",
+        "nDCG@10 by ranks on 6 data sets: a has the best mean rank and differs from d.",
+        "nDCG@10 by ranks on 6 data sets: a is not shown to be better than b, c.",
     )
     lower = compare_datasets(by_name(VALUES), higher_is_better=False)
     assert lower.runs[0] == "d"

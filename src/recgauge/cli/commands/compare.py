@@ -168,7 +168,12 @@ def run_report(options: Namespace) -> None:
     page = write_page(data, options.out)
     figures = [] if options.figures is None else write_figures(data, options.figures)
     left_out = [f"left out {note}" for part in data.parts for note in part.notes]
-    for line in (*comparison.results[0].claims, *left_out, f"report   {page.resolve()}"):
+    first = [each for each in comparison.results if each.metric == comparison.metrics[0]]
+    for line in (
+        *(claim for each in first for claim in each.claims),
+        *left_out,
+        f"report   {page.resolve()}",
+    ):
         say(line)
     if figures:
         say(f"figures  {len(figures)} files in {options.figures}")
