@@ -21,8 +21,12 @@ WRONG = [
     (["-m", "hydra/launcher=submitit_local", "jobs=2"], "write hydra.launcher.array_parallelism=N"),
     (
         ["cutoffs=10"],
-        "cutoffs=10: expected a list, which is written in brackets",
+        "cutoffs=10: expected a list, which is written in brackets: cutoffs=[10].",
     ),
+    (["cutoffs=[10,foo]"], "cutoffs[1] is 'foo'; expected a whole number, such as 1.\n"),
+    (["data=ml_100k"], "data: has settings of its own, which docs/settings.md lists. Did you mean dataset="),
+    (["-model=ease"], "-model=ease: settings have no dashes: write model=ease."),
+    (["--cfg=all"], "--cfg/-c: invalid choice: 'all'"),
     (
         ["tune.trials=5"],
         "tune.trials: tune has no such setting. Settings: none. Choose a search first: tune=tpe",

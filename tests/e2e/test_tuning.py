@@ -146,7 +146,7 @@ def test_a_sweep_has_tuned_and_untuned_rows_with_their_costs(workplace):
 
 
 REFUSED = {
-    "tune.metric=ndcg_at_7": "ndcg_at_7 is not a result of this run",
+    "tune.metric=ndcg@7": "Choose ndcg@10, or add cutoffs=[1,5,7,10,20].",
     "search.reg_i={low: -1.0, high: -0.5, log: false}": "search.reg_i: -1.0 is no value for it",
     "search.reg_i={low: 1, high: 2, log: false}": "the model's reg_i is 10.0. Write 1.0 and 2.0.",
     "+search.reg=[1,2]": "the model has no setting reg; it has",

@@ -37,7 +37,9 @@ _TYPES = {
     "converted to Float": "expected a number, such as 0.5.",
     "not a valid bool": "expected true or false.",
     "not Optional": "expected a value.",
-    "not a ListConfig": "expected a list, which is written in brackets: NAME=[A,B].",
+    "NoneType is not": "expected a value.",
+    "not a ListConfig": "expected a list, which is written in brackets: KEY=[VALUE].",
+    "Settings. value": "has settings of its own, which docs/settings.md lists.",
     "DictConfig with ListConfig": "has settings of its own. For a list: '~NAME' '+NAME=[A,B]'.",
 }
 """What OmegaConf says of a value of the wrong type, and what is expected."""
@@ -100,9 +102,20 @@ def _explain(error: Exception) -> str:
     if cause is not error:
         subject = first.removeprefix("Error merging override ")
     if expected := next((text for words, text in _TYPES.items() if words in reason), ""):
-        return f"{subject}: {expected}"
+        return _expected(expected, subject, cause)
     remedy = next(text for words, text in _MENDED_BY.items() if words in reason)
     return f"{subject}: {reason}. {remedy}"
+
+
+def _expected(expected: str, subject: str, cause: BaseException) -> str:
+    """Return what is expected of a typed word, or of its one cell that is wrong, and what to type instead."""
+    (key, _, value), found = subject.partition("="), getattr(cause, "value", None)
+    if (cell := str(getattr(cause, "full_key", ""))).endswith("]"):
+        return f"{subject}: {cell} is {found!r}; {expected.partition(';')[0].rstrip('.')}."
+    if expected.startswith("has settings"):
+        groups = [folder.name for folder in conf_folder().iterdir() if value in group_options(folder.name)]
+        return " ".join([f"{key}: {expected}", *(f"Did you mean {group}={value}?" for group in groups)])
+    return f"{subject}: {expected.replace('KEY=[VALUE]', f'{key}=[{value or found}]')}"
 
 
 def _explain_option(error: MissingConfigException) -> str:

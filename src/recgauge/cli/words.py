@@ -5,7 +5,7 @@ is checked before anything else is done.
 """
 
 import re
-from argparse import ArgumentParser
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +31,7 @@ from recgauge.runs.targets import installed_options
 from recgauge.sweeps.places import conf_folder, program
 
 _PRINTED = re.compile(r"metrics=(?:\w+@\d+|\[(?:\w+,)*\w+@\d+(?:,\w+(?:@\d+)?)*\])")
+_DASHED = re.compile(r"--?(?!(?:cd|cfg|multirun|resolve|version|help)=)([\w./@+~]{2,}=.*)", re.DOTALL)
 _UNQUOTED = re.compile(r"=([,;|:\s]+|\w*[^\W\x00-\x7f]\w*)\Z")
 _TAKES_ONE = (*option_groups("rows", "model", "output", options="one"), "tune", "experiment", "debug")
 
@@ -45,7 +46,7 @@ class CommandLine:
     @classmethod
     def read(cls, words: Sequence[str]) -> "CommandLine":
         """Take the words apart; settings may follow options, and ``--plan`` is short for ``plan=true``."""
-        options, rest = _parser().parse_known_intermixed_args(words)
+        options, rest = _taken_apart(words)
         if rest:
             raise ConfigError(
                 f"{rest[0]}: there is no such option; {program()} --help lists what there is. Settings "
@@ -121,7 +122,7 @@ def hydra_loader() -> Iterator[ConfigLoader]:
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False)
+    parser = ArgumentParser(prog=program(), add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("overrides", nargs="*")
     for name, short in (("help", "-h"), ("version", "-v"), ("resolve", "-r"), ("multirun", "-m")):
         parser.add_argument(f"--{name}", short, action="store_true")
@@ -129,6 +130,19 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--cfg", "-c", choices=("job",))
     parser.add_argument("--config-dir", "-cd")
     return parser
+
+
+def _taken_apart(words: Sequence[str]) -> tuple[Namespace, list[str]]:
+    """Return the options and settings of a command line, and options that do not exist."""
+    for word in words:
+        if dashed := _DASHED.fullmatch(word):
+            raise ConfigError(f"{word}: settings have no dashes: write {dashed[1]}.")
+    try:
+        return _parser().parse_known_intermixed_args(words)
+    except ArgumentError as error:
+        raise ConfigError(
+            f"{error.argument_name}: {error.message}. {program()} --help lists what there is."
+        ) from error
 
 
 def _search_path(own: str | None) -> list[str]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from recgauge.conventions import Definition
 from recgauge.data.split import Split
-from recgauge.errors import ConfigError
+from recgauge.errors import ConfigError, nearest
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import as_key, headline_cutoff
+from recgauge.metrics.names import as_key, headline_cutoff, label
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.models.recommend import rows_to_fit
@@ -145,9 +145,14 @@ def watched_metric(
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)
     if definition is None or of_lists == isinstance(definition.metric, RatingMetric):
+        known = nearest(name or key, metrics) or next(iter(metrics))
+        remedy = f"Choose {known}"
+        if not isinstance(metrics[known].metric, RatingMetric):
+            remedy += f"@{headline_cutoff(cutoffs)}"
+            if known == name and k.isdigit():
+                remedy += f", or add cutoffs=[{','.join(map(str, sorted({*cutoffs, int(k)})))}]"
         raise ConfigError(
-            f"{key} is not a result of this run. Its metrics are {', '.join(metrics)}; those of lists need a "
-            f"cutoff of the run, as in ndcg@{cutoffs[-1]}."
+            f"{label(key)} is not a result of this run. Its metrics are {', '.join(metrics)}. {remedy}."
         )
     return key, definition, int(k) if of_lists else None
 

@@ -303,7 +303,7 @@ def refuse(rows: Rows, roles: Roles, *, may_skip: bool = False) -> SchemaError:
         remedies.append(f"set {words('header', 'true')} if this line names the columns")
     if may_skip:
         remedies.append(f"leave bad rows out with {words('on_bad_rows', 'skip')}")
-    count = f" ({rows.n_bad - 1:,} more bad rows)" if rows.n_bad > 1 else ""
+    count = f" ({rows.n_bad - 1:,} more bad row{'s' * (rows.n_bad > 2)})" if rows.n_bad > 1 else ""
     text = f"{rows.first_bad()}{count}. {', or '.join(remedies)}."
     answers = rows.first_problem.answers
     return QuestionError(text, answers=answers) if answers else SchemaError(text)
