@@ -20,6 +20,9 @@ from recgauge.cli.commands.cli import main
         (["-m", "model=svd,ease"], "Write recgauge run -m model=svd,ease."),
         (["model=svd"], "Write recgauge run model=svd."),
         (["--uri", "x"], "--uri: a command comes first. Commands: run, "),
+        (["help", "comapre"], "comapre: there is no such command. Did you mean compare?"),
+        (["evaluate", "--run", "a.csv", "--test", "b.csv"], "there is no option --test; needed: --truth."),
+        (["compare", "--metrisc", "ndcg"], "there is no option --metrisc; nearest: --metrics."),
     ],
 )
 def test_words_that_are_no_command(words, message, capsys):

@@ -109,6 +109,7 @@ def test_predicted_ratings(files, capsys):
         (["--run", "one.csv", "--metrics", "rmse"], "no scores"),
         (["--run", "one.csv", "--train", "/dev/zero"], "not a regular file but a device"),
         (["--run", "one.csv", "--separator", ";"], "(--separator TEXT).\n"),
+        (["--run", "one.csv", "--metrics", "ndcg@2", "map"], "are one text: --metrics ndcg@2,map."),
     ],
 )
 @pytest.mark.usefixtures("files")

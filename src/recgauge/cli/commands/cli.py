@@ -6,14 +6,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
+from itertools import takewhile
 from textwrap import indent
 from types import ModuleType
 from typing import Any, NoReturn
 
 from recgauge._version import __version__
-from recgauge.errors import ConfigError, did_you_mean
+from recgauge.errors import ConfigError, did_you_mean, nearest
 from recgauge.sweeps.places import give_libraries_a_home
 from recgauge.utils.current_folder import refuse_numba_file
 from recgauge.utils.messages import explain_error, print_error
@@ -64,6 +65,18 @@ class CommandParser(argparse.ArgumentParser):
         print_error(f"{self.prog}: {message.rstrip('.')}.{shown} `{self.prog} --help` says more.")
         raise SystemExit(2)
 
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        """Refuse an option that does not exist before one that is missing: it may be a wrong name of that."""
+        names = self.get_default("option_names")
+        words = takewhile("--".__ne__, args or () if names else ())
+        typed = [word.partition("=")[0] for word in words if word.startswith("--") and " " not in word]
+        if unknown := next((name for name in typed if name not in names), None):
+            needed = [name for name in re.findall(r"--[\w-]+", self.usage or "") if name not in typed]
+            near = nearest(unknown, names)
+            hint = f"; needed: {', '.join(needed)}" if needed else f"; nearest: {near}" if near else ""
+            self.error(f"there is no option {unknown}{hint}")
+        return super().parse_known_args(args, namespace)
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a subcommand and return the exit code.
@@ -71,6 +84,8 @@ def main(arguments: list[str] | None = None) -> int:
     Only the module of the subcommand is imported, so that each begins as soon as it can.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     give_libraries_a_home()
     if "_ARGCOMPLETE" in os.environ:  # the shell asks by the environment, as argcomplete has it
         from argcomplete import autocomplete
@@ -82,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         return command_line(words=words[1:])
     with private_output(words):
         parser = _parser(words[:1])
-        if words in ([], ["help"]):
+        if words in ([], ["--help"]):
             parser.print_help()
             return 0
         if words[0] not in (*COMMANDS, "-h", "--help", "--version"):
@@ -103,7 +118,9 @@ def _parser(chosen: Collection[str]) -> argparse.ArgumentParser:
         for title, group in GROUPS.items()
     )
     form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    epilog = "\n\n".join([*groups, "`recgauge COMMAND --help` says more."])
+    epilog = "\n\n".join(
+        [*groups, "`recgauge COMMAND --help` says more. Shells complete commands: docs/install.md."]
+    )
     parser = CommandParser(
         "recgauge", "recgauge COMMAND ...", "Evaluate recommender systems.", epilog, **form
     )
@@ -126,7 +143,8 @@ def _add_options(command: str, options: argparse.ArgumentParser) -> None:
     module = command_module(command)
     getattr(module, f"add_{command}_options")(options)
     examples = str(inspect.getdoc(getattr(module, f"run_{command}"))).partition("--------\n")[2]
-    options.set_defaults(option_names=re.findall(r"--[\w-]+", options.format_help()))
+    if command != "data":  # whose options are those of its own commands
+        options.set_defaults(option_names=re.findall(r"--[\w-]+", options.format_help()))
     options.epilog = f"examples:\n{indent(examples, '  ')}\n\n{options.epilog or ''}"
 
 
@@ -139,17 +157,23 @@ def _unknown(word: str, words: list[str]) -> str:
     return f"{word}: there is no such command. {did_you_mean(word, COMMANDS)}Commands: {', '.join(COMMANDS)}."
 
 
+def _needless(word: str, words: list[str]) -> str:
+    """Return the message for a word that belongs to no option of a command."""
+    if word.startswith("-"):
+        return f"recgauge {words[0]} {word}: there is no such option."
+    *_, option, name = ["", "", *words[: words.index(word)]]
+    names = option in ("--metrics", "--by", "--over", "--tests")
+    remedy = f" Several names are one text: {option} {name},{word}." if names else ""
+    return f"{word}: belongs to no option.{remedy}"
+
+
 def _carry_out(parser: argparse.ArgumentParser, words: list[str]) -> int:
     """Run a subcommand; the user's errors come as one message."""
     try:
         refuse_numba_file()
         options, rest = parser.parse_known_args(words)
         if rest:
-            likely = did_you_mean(rest[0], options.option_names)
-            raise ConfigError(
-                f"recgauge {words[0]} {rest[0]}: there is no such option. {likely}"
-                f"`recgauge {words[0]} --help` lists them."
-            )
+            raise ConfigError(f"{_needless(rest[0], words)} `recgauge {words[0]} --help` lists the options.")
         run = getattr(command_module(options.command), f"run_{options.command}")
         return int(run(options) or 0)
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ def run_export(options: Namespace) -> None:
     --------
     recgauge export RUN_ID --as csv --out folder
         lists, training and test rows
-    recgauge export RUN_ID --as trec ranx --out folder
+    recgauge export RUN_ID --as trec recbole --out folder
         for other tools
     """
     forms: Any = [word for part in options.forms for word in part.split(",") if word]

@@ -38,7 +38,7 @@ class Reading(TypedDict):
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add them to a command."""
-    add, default = parser.add_argument, "(default: %(default)s)"
+    add, default = parser.add_argument_group("columns of the files").add_argument, "(default: %(default)s)"
     for role in ROLES:
         add(f"--{role}", type=_column, metavar="COLUMN", help=_COLUMNS.get(role, _COLUMN.format(role)))
     add("--header", choices=("true", "false"), help="whether text begins with the names of columns")
