@@ -5,9 +5,8 @@ from recgauge.metrics.names import metric_label
 from recgauge.page.data import DatasetPart
 from recgauge.report.blocks import Row, TableBlock
 from recgauge.report.comparison_tables import number
-from recgauge.search.trials import importances
+from recgauge.search.trials import LEAST_TRIALS
 
-MOST = 3  # settings of a search of which it is said how much they mattered
 _HEADER = (
     *("run", "seed", "chosen", "first trial, validation", "chosen, validation", "chosen, test"),
     *("what mattered", "trials and remarks"),
@@ -30,7 +29,8 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
             continue
         metrics[metric_label(search.metric)] = None
         test = record.result(search.metric)
-        shares = [*importances(search.trials, record.search_space, maximize=search.higher_is_better).items()]
+        n_finished = sum(trial.state == "finished" for trial in search.trials)
+        few = f"{n_finished} finished, needs {LEAST_TRIALS}" if n_finished < LEAST_TRIALS else ""
         trials = f"{len(search.trials)} {search.sampler}, {search.seconds:.0f} s"
         values = (search.trials[0].value, search.chosen.value, None if test is None else test.value)
         rows.append(
@@ -39,7 +39,7 @@ def tuned_table(part: DatasetPart) -> list[TableBlock]:
                 f"{record.seed}",
                 search.chosen.words,
                 *("" if value is None else number(value) for value in values),
-                ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares[:MOST]),
+                record.mattered or few * (len(record.search_space) > 1),
                 "; ".join([trials, *record.search_remarks]),
             )
         )

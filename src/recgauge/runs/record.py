@@ -19,6 +19,7 @@ from recgauge.evaluation.learning import EpochPoint
 from recgauge.evaluation.ranking_task import SanityRows
 from recgauge.guards import GuardResult
 from recgauge.metrics.curves.full_ranking import FullRankings
+from recgauge.metrics.names import label
 from recgauge.models import RatingPredictor, Recommender
 from recgauge.models.recommend import serving
 from recgauge.models.recorded import Recorded
@@ -26,8 +27,10 @@ from recgauge.models.saved import SavedModel, learned_bytes
 from recgauge.recorded.direction import Reversal
 from recgauge.runs.settings import fingerprint
 from recgauge.search.space import Space, edge, flat, parse_space
-from recgauge.search.trials import Trial, best
+from recgauge.search.trials import Trial, best, importances
 from recgauge.utils.plain import from_plain
+
+_MOST_SETTINGS = 3  # settings of a search of which it is said how much they mattered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,7 +246,7 @@ class SearchFacts:
         states = [f"{n} {state}" for n, state in zip(ended, ("pruned", "failed"), strict=True) if n]
         return (
             f"{len(self.trials)} trials ({', '.join([self.sampler, *states])}) in {self.seconds:.1f} s; "
-            f"{self.metric} {self.chosen.value:.4f} on validation rows"
+            f"{label(self.metric)} {self.chosen.value:.4f} on validation rows"
             f"{'' if self.higher_is_better else ' (less is better)'} with {self.chosen.words}"
         )
 
@@ -334,9 +337,26 @@ class RunRecord:
         return won + [f"{name} at the edge of its range, {text}" for name, text in ends.items() if text]
 
     @property
+    def importances(self) -> dict[str, float]:
+        """How much each setting of the search mattered, the largest first; empty where that is not known."""
+        search = self.search
+        if search is None:
+            return {}
+        return importances(search.trials, self.search_space, maximize=search.higher_is_better)
+
+    @property
+    def mattered(self) -> str:
+        """The settings of the search that mattered most, with their shares of 1."""
+        shares = [*self.importances.items()][:_MOST_SETTINGS]
+        return ", ".join(f"{name} {f'{share:.2f}'.removeprefix('0')}" for name, share in shares)
+
+    @property
     def tuned(self) -> str:
-        """The search and its remarks in words; empty without a search."""
-        return "; ".join([str(self.search), *self.search_remarks]) if self.search is not None else ""
+        """The search, its remarks and what mattered in words; empty without a search."""
+        if self.search is None:
+            return ""
+        mattered = [f"what mattered: {words}"] if (words := self.mattered) else []
+        return "; ".join([str(self.search), *self.search_remarks, *mattered])
 
     @classmethod
     def from_result(

@@ -122,18 +122,24 @@ def ends(distribution: "BaseDistribution") -> tuple[Any, ...]:
 def edge(distribution: "BaseDistribution", value: object) -> str:
     """Return the ends of a range that a value is at an end of; empty if it is not.
 
+    A lower end of 0 is none, since no setting lies below it.
+
     Examples
     --------
     >>> l2 = parse_space({"l2": {"low": 1.0, "high": 200.0, "log": True}})["l2"]
     >>> edge(l2, 185.8), edge(l2, 20.0)
     ('1 to 200', '')
+    >>> shrinkage = parse_space({"shrinkage": {"low": 0, "high": 1000}})["shrinkage"]
+    >>> edge(shrinkage, 0), edge(shrinkage, 1000)
+    ('', '0 to 1000')
     """
     low, high = getattr(distribution, "low", None), getattr(distribution, "high", None)
     if low is None or high is None or not isinstance(value, int | float) or low >= high:
         return ""
     scale = log if getattr(distribution, "log", False) else float
     place = (scale(value) - scale(low)) / (scale(high) - scale(low))
-    return f"{low:g} to {high:g}" if not EDGE < place < 1 - EDGE else ""
+    at_edge = place >= 1 - EDGE or (place <= EDGE and low != 0)
+    return f"{low:g} to {high:g}" if at_edge else ""
 
 
 def holds(space: Space, settings: Mapping[str, Any]) -> bool:

@@ -26,7 +26,6 @@ from recgauge.runs.settings import (
     is_isolated,
     part,
 )
-from recgauge.search.trials import importances
 from recgauge.tracking.writing import LONGEST
 
 NOTE_TAG = "mlflow.note.content"
@@ -276,8 +275,7 @@ def _search_points(record: RunRecord) -> list[tuple[str, int, float]]:
         if trial.value is not None and finished:
             best = (max if search.higher_is_better else min)(finished)
             points.append((f"search/best_{search.metric}", trial.number + 1, best))
-    shares = importances(search.trials, record.search_space, maximize=search.higher_is_better)
-    return points + [(f"search/importance_{name}", 0, share) for name, share in shares.items()]
+    return points + [(f"search/importance_{name}", 0, share) for name, share in record.importances.items()]
 
 
 def final_tags(record: RunRecord) -> dict[str, str]:
