@@ -135,7 +135,7 @@ def test_nobody_looks_at_test_rows():
 def test_what_cannot_be_watched_is_refused():
     with pytest.raises(ConfigError, match="Popularity does not learn in epochs"):
         run_experiment(learning_experiment(Learning(), model=Popularity()))
-    with pytest.raises(ConfigError, match="ndcg_at_20 is not a result"):
+    with pytest.raises(ConfigError, match="ndcg@20 is not a result"):
         run_experiment(learning_experiment(Learning("ndcg_at_20")))
     with pytest.raises(ConfigError, match="rmse is not a result"):
         run_experiment(learning_experiment(Learning("rmse")))
