@@ -1,12 +1,36 @@
 """Settings of a run that a shell completes, by argcomplete."""
 
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
 from recgauge.cli.explain import group_options
 from recgauge.sweeps.places import conf_folder
 
 
-def settings(prefix: str, **_: object) -> list[str]:
-    """Return what may follow in a run: groups, and the options of the group that is typed."""
+def settings(prefix: str, parsed_args: object = None, **_: object) -> list[str]:
+    """Return what may follow in a run: settings, options of a group, and the settings of its option."""
     group, equals, _name = prefix.partition("=")
     if equals:
         return [f"{group}={option}" for option in group_options(group)]
-    return [f"{folder.name}=" for folder in conf_folder().iterdir() if folder.is_dir()]
+    root = _read(conf_folder() / "config.yaml")
+    group, dot, _name = prefix.partition(".")
+    if not dot:
+        names = {folder.name for folder in conf_folder().iterdir() if folder.is_dir()} | {*root}
+        return [f"{name}=" for name in sorted(names - {"defaults", "hydra"})]
+    chosen = {
+        name: option
+        for entry in root["defaults"]
+        if isinstance(entry, dict)
+        for name, option in entry.items()
+    }
+    chosen |= dict(word.split("=", 1) for word in getattr(parsed_args, "words", None) or [] if "=" in word)
+    file = conf_folder() / group / f"{chosen.get(group)}.yaml"
+    node = _read(file) if file.is_file() else root.get(group) or {}
+    return [f"{group}.{name}=" for name in node if name not in ("_target_", "defaults")]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    content: Any = OmegaConf.to_container(OmegaConf.load(file))
+    return dict(content)

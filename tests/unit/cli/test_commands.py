@@ -57,6 +57,7 @@ def test_each_command_has_help_with_examples_that_it_takes(name, capsys):
     [
         ("recgauge comp", "compare"),
         ("recgauge run model=p3", "model=p3alpha"),
+        ("recgauge run model=ease model.l2", "model.l2="),
     ],
 )
 def test_a_shell_completes_commands_options_and_settings(line, completion, tmp_path):
