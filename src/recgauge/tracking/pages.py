@@ -77,9 +77,11 @@ def _share(store: Store, opened: Opened, search: str) -> str | None:
         finals, nested = _drawn_runs(opened, shown), False
     if (tag := view([run.data for run in finals], shown, nested=nested)) is None:
         return None
-    key = f"recgauge-{sha256(search.encode()).hexdigest()[:12]}" if search else "recgauge"
-    opened.client.set_experiment_tag(opened.experiment_id, VIEW_TAG + key, tag)
-    return key
+    own = [f"recgauge-{sha256(search.encode()).hexdigest()[:12]}"] if search else []
+    keys = [*own, "recgauge"]  # the page of `recgauge ui` shows what came last
+    for key in keys:
+        opened.client.set_experiment_tag(opened.experiment_id, VIEW_TAG + key, tag)
+    return keys[0]
 
 
 def _drawn_runs(opened: Opened, search: str) -> "list[Run]":

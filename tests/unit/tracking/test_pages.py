@@ -35,3 +35,4 @@ def test_a_sweeps_link_opens_its_runs_with_the_headline_first(tmp_path, store):
     assert state["selectedColumns"][-2:] == ["metrics.`ndcg_at_10`", "metrics.`recall_at_10`"]
     experiment = client.get_experiment_by_name("recgauge").experiment_id
     assert len(client.search_runs([experiment], state["searchFilter"])) == 2  # MLflow understands the search
+    assert read(tags[f"{VIEW_TAG}recgauge"]) == state  # a page that `recgauge ui` has printed follows
