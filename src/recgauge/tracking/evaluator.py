@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from mlflow.models.evaluation import EvaluationDataset, EvaluationResult, ModelEvaluator
 
 from recgauge._version import __version__
+from recgauge.comparison.tests_of_pairs import student_quantile
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.evaluation import Evaluation
 from recgauge.evaluation.evaluate import evaluate
@@ -167,8 +168,10 @@ def _logged(evaluation: Evaluation, run_id: str, *, has_ids: bool) -> Evaluation
     from pyarrow import parquet
 
     values = evaluation.values() | {"users_evaluated": float(evaluation.counts["users_evaluated"])}
-    for key, stderr in evaluation.stderrs().items():
-        values |= interval_ends(key, values[key], stderr)
+    for entry in evaluation.results:
+        if entry.stderr is not None:
+            half = student_quantile(0.975, entry.n_users - 1) * entry.stderr
+            values |= interval_ends(entry.key, entry.value, half)
     tags = {f"definition.{name}": text for name, text in definitions(evaluation).items()}
     truth = "" if evaluation.truth is None else evaluation.truth.sha256()
     tags |= {JUDGING_TAG: evaluation.policies, TRUTH_TAG: truth, "recgauge.version": __version__}

@@ -205,7 +205,7 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     values = {_shown(record, entry.key): entry.value for entry in ordered}
     for entry in ordered:
         if entry.name in HEADLINE and entry.k in (headline, None) and entry.stderr is not None:
-            values |= interval_ends(_shown(record, entry.key), entry.value, entry.stderr)
+            values |= interval_ends(_shown(record, entry.key), entry.value, NORMAL_95 * entry.stderr)
     values |= {_shown(record, name): n for name, n in coverage_counts(record).items() if name in COUNTS}
     if record.sanity is not None:
         for name, row in (("chance", record.sanity.chance), ("oracle", record.sanity.oracle)):
@@ -213,15 +213,15 @@ def metric_values(record: RunRecord) -> dict[str, float]:
     return {key: float(value) for key, value in values.items() if math.isfinite(value)}
 
 
-def interval_ends(key: str, mean: float, stderr: float) -> dict[str, float]:
-    """Return the ends of the 95 % interval of a mean over users, by their names in MLflow.
+def interval_ends(key: str, mean: float, half: float) -> dict[str, float]:
+    """Return the ends of an interval, half of whose width is given, by their names in MLflow.
 
     Examples
     --------
-    >>> interval_ends("ndcg_at_10", 0.5, 0.0)
-    {'ndcg_at_10_low': 0.5, 'ndcg_at_10_high': 0.5}
+    >>> interval_ends("ndcg_at_10", 0.5, 0.25)
+    {'ndcg_at_10_low': 0.25, 'ndcg_at_10_high': 0.75}
     """
-    return {f"{key}_low": mean - NORMAL_95 * stderr, f"{key}_high": mean + NORMAL_95 * stderr}
+    return {f"{key}_low": mean - half, f"{key}_high": mean + half}
 
 
 def metric_name(text: str) -> str:
