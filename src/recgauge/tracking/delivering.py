@@ -30,6 +30,7 @@ from recgauge.tracking.page import (
     Entry,
     entry_of,
     experiment_tag,
+    shortened,
     trial_entries,
 )
 from recgauge.tracking.store import Opened, Store, check_still_there, explained, open_store
@@ -160,7 +161,7 @@ def _store(
         return str(run.info.run_id)
     tags = {FILES_TAG: digest}
     if isinstance(content, Summary):
-        tags[NOTE_TAG] = linked(opened, content.note)
+        tags[NOTE_TAG] = shortened(linked(opened, content.note).split("\n"), f"{content.subject}.md")
     run_id = _begin(opened, entry, tags) if run is None else str(run.info.run_id)
     if isinstance(content, RunRecord):
         _store_trials(opened, run_id, trial_entries(content, run_id))

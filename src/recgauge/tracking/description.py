@@ -1,17 +1,19 @@
 """The description of an experiment, which MLflow shows above its runs: the newest comparison."""
 
+import re
 from datetime import UTC, datetime
 from urllib.parse import quote
 
 from recgauge.runs.folder import Summary
 from recgauge.tracking.page import NOTE_TAG, SUMMARY_TAG, shortened
+from recgauge.tracking.pages import MODEL_TRAINING
 from recgauge.tracking.store import Opened
 
 MARK = "<!-- comparison by recgauge -->"
 """Ends the first line of what `describe` writes, as MLflow lists beginnings; what stands above it stays."""
 TIME_TAG = "recgauge.description"
 LONGEST = 4_900  # characters; MLflow refuses 5,000 in a tag of an experiment
-_COMPARISONS = "searchFilter=" + quote(f"tags.`{SUMMARY_TAG}` LIKE '%'") + "&workflowType=machine_learning"
+_COMPARISONS = "searchFilter=" + quote(f"tags.`{SUMMARY_TAG}` LIKE '%'")
 _LEAST = 300  # characters that a comparison needs
 
 
@@ -42,7 +44,7 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
     when = (
         f"Of {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M} UTC; each sweep has its own run `comparison`."
     )
-    own = shortened([f"Newest comparison: {first} {MARK}", "", when, *rest], "the comparison's run", room)
+    own = shortened([f"Newest: {first} {MARK}", "", when, *rest], "the comparison's run", room)
     whole = f"{before}\n\n{own}\n\n{link}".lstrip()
     opened.client.set_experiment_tag(opened.experiment_id, NOTE_TAG, whole)
     opened.client.set_experiment_tag(opened.experiment_id, TIME_TAG, f"{at:.3f}")
@@ -50,4 +52,5 @@ def describe(opened: Opened, summary: Summary, run_id: str, report: str) -> None
 
 def linked(opened: Opened, text: str) -> str:
     """Return Markdown whose links, such as ``[svd](runs/ID)``, lead to runs of the experiment."""
-    return text.replace("](runs", f"](#/experiments/{opened.experiment_id}/runs")
+    page = rf"](#/experiments/{opened.experiment_id}/runs\1?{MODEL_TRAINING}"
+    return re.sub(r"\]\(runs([^?)]*)", page, text).replace(f"{MODEL_TRAINING}?", f"{MODEL_TRAINING}&")
