@@ -51,7 +51,8 @@ def log_comparison(store: Store, comparison: Comparison) -> str:
         The run's id.
     """
     now, markdown = time(), comparison.to_markdown()
-    lines = [*(f"- {claim}" for claim in comparison.claims), "", *markdown.splitlines()]
+    first, *others = map(escaped, comparison.claims)
+    lines = [f"**{first}**", "", *(f"- {claim}" for claim in others), "", *markdown.splitlines()]
     summary = Summary(
         JobFacts(title(comparison, "comparison"), now, now, user_name(), store=store.plain()),
         "comparison",

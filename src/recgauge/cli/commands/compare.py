@@ -26,6 +26,7 @@ from recgauge.comparison.runs import agreeing, compare_runs
 from recgauge.errors import ConfigError
 from recgauge.report.comparison_tables import FORMATS, write_comparison
 from recgauge.report.console import output, render_terminal
+from recgauge.sweeps.places import served_by
 from recgauge.sweeps.summary import log_comparison
 from recgauge.tracking.logged import compare_logged, named_experiment
 from recgauge.tracking.pages import run_address
@@ -121,7 +122,9 @@ def _compared_logged(options: Namespace) -> Comparison:
         directions=directions_of(options),
     )
     if options.log:
-        say(f"logged   {run_address(store, log_comparison(store, comparison))}")
+        server = served_by(store.uri)
+        hint = f"; served by `{server}`" if server else ""
+        say(f"logged   {run_address(store, log_comparison(store, comparison))}{hint}")
     return comparison
 
 
