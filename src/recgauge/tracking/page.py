@@ -11,7 +11,7 @@ from typing import Any
 
 from recgauge.evaluation import Evaluation
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import headline_cutoff
+from recgauge.metrics.names import headline_cutoff, split_key
 from recgauge.models.recommend import leak_mark
 from recgauge.report.blocks import Lines, lines, render_markdown
 from recgauge.report.run_tables import filter_points, mark_lines, run_blocks
@@ -35,6 +35,7 @@ EVALUATED_TAG = "recgauge.evaluated"
 SWEEP_TAG = "recgauge.sweep"
 SEARCH_TAG, TRIAL_TAG, PARENT_TAG = "recgauge.search", "recgauge.trial", "mlflow.parentRunId"
 NORMAL_95 = 1.959964  # quantile of the normal distribution
+_SHARES = ("ndcg", "recall", "map", "mrr", "hit_rate", "f1", "precision")  # in [0, 1]
 BY_CUTOFF = "by_cutoff/"
 """Before the names of metrics that are drawn against the cutoff: their newest value is that of the last."""
 COUNTS = ("users_evaluated", "test_rows_dropped")
@@ -216,12 +217,19 @@ def metric_values(record: RunRecord) -> dict[str, float]:
 def interval_ends(key: str, mean: float, half: float) -> dict[str, float]:
     """Return the ends of an interval, half of whose width is given, by their names in MLflow.
 
+    Those of metrics that lie in [0, 1] by definition end there.
+
     Examples
     --------
     >>> interval_ends("ndcg_at_10", 0.5, 0.25)
     {'ndcg_at_10_low': 0.25, 'ndcg_at_10_high': 0.75}
+    >>> interval_ends("recall_at_10", 0.75, 0.5)
+    {'recall_at_10_low': 0.25, 'recall_at_10_high': 1.0}
     """
-    return {f"{key}_low": mean - half, f"{key}_high": mean + half}
+    low, high = mean - half, mean + half
+    if 0 <= mean <= 1 and split_key(key.rpartition("/")[2])[0] in _SHARES:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return {f"{key}_low": low, f"{key}_high": high}
 
 
 def metric_name(text: str) -> str:
