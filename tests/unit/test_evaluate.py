@@ -74,7 +74,7 @@ def test_an_item_held_out_several_times_is_relevant_once_with_its_highest_gain()
             {"relevant": pd.DataFrame({"user": ["ann"] * 2, "item": [2, 2], "grade": [1, 0]})},
             "relevant: user 'ann' has an item twice",
         ),
-        ({"metrics": ("nDCG@10",)}, "unknown metric 'nDCG'. Did you mean ndcg?"),
+        ({"metrics": ("nDCG@ten",)}, "unknown metric 'ndcg@ten'. After @ stands a whole number"),
         ({"metrics": ("ndcg@10", "ndcg@10")}, "'ndcg_at_10' is requested twice"),
         ({"conventions": "recbol"}, "conventions: unknown name 'recbol'. Did you mean recbole?"),
         ({"users": ["ann"]}, "recommendations: user 'bob' is not among `users`"),

@@ -13,7 +13,7 @@ from recgauge.data.ids import IdArray, as_ids, encode
 from recgauge.data.meeting import FEWEST, Meeting, meet_rows, require_meeting
 from recgauge.errors import ConfigError, SchemaError, did_you_mean, listed
 from recgauge.metrics import metric_key
-from recgauge.metrics.names import Directions, as_key, headline_cutoff, label, split_key
+from recgauge.metrics.names import Directions, as_key, headline_cutoff, label, split_key, without_label
 from recgauge.metrics.rating import Pooled
 from recgauge.runs.finished import RunValues
 from recgauge.utils.checks import BoolArray, DoubleArray, IntArray, shown
@@ -244,6 +244,8 @@ def choose_metrics(
 def _key_of(name: str, keys: Collection[str]) -> str | None:
     """Return the key that a name means, None if there is none."""
     own, key = {as_key(key): key for key in keys}, as_key(name)
+    if key not in own:
+        key = as_key(without_label(name))
     if key not in own:
         key = metric_key(key, headline_cutoff(k for base, k in map(split_key, own) if base == key))
     return own.get(key)

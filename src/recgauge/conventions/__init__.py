@@ -105,7 +105,9 @@ class Convention:
             return self.metrics[chosen]
         if make := NAMED.get(chosen) or metric_class(chosen):
             return make()
-        raise ConfigError(f"metrics: unknown metric {name!r}. {explain_metric(name)}")
+        first, sign, _ = name.partition("@")
+        reason = f"After @ stands a whole number, as in {first}@10." if sign else explain_metric(name)
+        raise ConfigError(f"metrics: unknown metric {name!r}. {reason}")
 
     def by_name(self) -> dict[str, Metric]:
         """Return every definition by name: the defaults, overridden by the source's. Imports every metric."""

@@ -29,7 +29,7 @@ from recgauge.files.frames import is_frame
 from recgauge.judging import NoList, Repeats, Seen, TieOrder, Unknown, _lookup, check_longest
 from recgauge.judging.ineligible import count_ineligible
 from recgauge.metrics import SUITES, Kind, Metric, check_suite, metric_class, metric_key
-from recgauge.metrics.names import split_label
+from recgauge.metrics.names import split_label, without_label
 from recgauge.recorded.direction import ListOrder
 from recgauge.utils.checks import (
     BoolArray,
@@ -313,7 +313,11 @@ def with_cutoffs(
     There are no keys where no name has a cutoff, so that all metrics have all cutoffs.
     """
     if isinstance(metrics, str) and "," in metrics:  # as on the command line
-        metrics = [name.strip() for name in metrics.split(",")]
+        metrics = metrics.split(",")
+    if isinstance(metrics, str):
+        metrics = without_label(metrics)
+    elif isinstance(metrics, (list, tuple)):
+        metrics = [without_label(each) if isinstance(each, str) else each for each in metrics]
     named: Sequence[str | Metric] = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if isinstance(metrics, Mapping):
         named = []

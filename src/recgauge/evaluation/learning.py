@@ -12,7 +12,7 @@ from recgauge.errors import ConfigError, nearest
 from recgauge.evaluation.evaluate_ratings import evaluate_predictions, predict_ratings
 from recgauge.evaluation.ranking_task import RankingTask
 from recgauge.metrics import HEADLINE
-from recgauge.metrics.names import as_key, headline_cutoff, label
+from recgauge.metrics.names import as_key, headline_cutoff, label, without_label
 from recgauge.metrics.rating import RatingMetric
 from recgauge.models import EpochModel, FoldsIn, RatingPredictor, Recommender
 from recgauge.models.recommend import rows_to_fit
@@ -140,7 +140,7 @@ def watched_metric(
         key = next((name for name in preferred if name in metrics), next(iter(metrics)))
         if not isinstance(metrics[key].metric, RatingMetric):
             key = f"{key}_at_{headline_cutoff(cutoffs)}"
-    key = as_key(key)
+    key = as_key(key if key.partition("@")[0] in metrics else without_label(key))
     name, _, k = key.rpartition("_at_")
     of_lists = bool(name) and k.isdigit() and int(k) in cutoffs
     definition = metrics.get(name if of_lists else key)

@@ -50,6 +50,19 @@ def label(metric: str) -> str:
     return metric.replace("_at_", "@")
 
 
+def without_label(metric: str) -> str:
+    """Return a metric as people type it, where it is written as recgauge prints it.
+
+    Examples
+    --------
+    >>> without_label("nDCG@10"), without_label("HitRate"), without_label("my_Own@5")
+    ('ndcg@10', 'hit_rate', 'my_Own@5')
+    """
+    name, sign, k = metric.strip().partition("@")
+    known = {} if name.islower() else {leaf.label: leaf.name for leaf in metric_classes()}
+    return f"{known.get(name, name)}{sign}{k}"
+
+
 def split_label(text: str) -> tuple[str, int | None]:
     """Return the name and the cutoff of a metric as people write it, None where it has no cutoff.
 
@@ -70,7 +83,7 @@ def without_cutoffs(printed: Iterable[str]) -> tuple[list[str], list[int]]:
     >>> without_cutoffs(["ndcg@10", "ndcg@5", "rmse"])
     (['ndcg', 'rmse'], [5, 10])
     """
-    parts = [split_label(text) for text in printed]
+    parts = [split_label(without_label(text)) for text in printed]
     return list(dict.fromkeys(name for name, _ in parts)), sorted({k for _, k in parts if k is not None})
 
 

@@ -19,6 +19,7 @@ from recgauge.cli.commands.reading import (
 from recgauge.errors import ConfigError, message
 from recgauge.files.formats import FORMATS
 from recgauge.files.stored import is_stored
+from recgauge.metrics.names import without_label
 from recgauge.recorded import read_recorded
 from recgauge.recorded.findings import FINDINGS, REFUSED, ListSettings, Order
 from recgauge.utils.checks import check_int
@@ -90,7 +91,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from recgauge.evaluation.recorded_runs import measures_ratings
     from recgauge.report.measured_lists import measured_json, result_lines
 
-    metrics, convention = [name.strip() for name in options.metrics.split(",")], convention_of(options)
+    metrics, convention = [without_label(name) for name in options.metrics.split(",")], convention_of(options)
     check_formats(options.out, (".json", ".parquet"))
     if measures_ratings(metrics) and options.relevant_from is not None:
         raise ConfigError("--relevant-from is for lists; rating metrics take every row of the truth.")
